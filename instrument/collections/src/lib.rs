@@ -1,0 +1,3 @@
+//! Instrumented wrappers over concurrent collections.
+
+pub mod session;

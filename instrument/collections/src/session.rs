@@ -1,0 +1,281 @@
+//! The door between an instrumented collection and whoever controls the run.
+//!
+//! Outside a controlled run there is no [`Session`] and each wrapper goes straight to the original. Inside one, a
+//! wrapper does, for each operation:
+//!
+//! 1. [`Session::before`] with what it is about to do: the session may run environment operations or other tasks in
+//!    here, waits until the lock that the operation needs is free, and returns when the operation may happen;
+//! 2. the operation itself, on the real collection;
+//! 3. [`Session::after`] with what happened, as an invocation of the abstract type and its result.
+//!
+//! Nothing else runs between 2 and 3, so the two are one atomic step. A guard that keeps a lock of the real
+//! collection says so with [`Session::hold`] and [`Session::release`].
+
+use std::cell::Cell;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use interloper_commutativity::{Invocation, MethodId, Model, Value};
+
+/// Which collection of the running execution: its index among those that the method under test was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartId(pub u32);
+
+/// A lock inside a collection: a shard of a map, or 0 where there is one lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockId(pub u32);
+
+/// How a lock is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// Several holders may read.
+    Shared,
+    /// One holder.
+    Exclusive,
+}
+
+/// The locks of the real collection that an operation takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// None: a lock-free operation.
+    Nothing,
+    /// One lock.
+    One(LockId, Mode),
+    /// Every lock of the collection, one after the other.
+    All(Mode),
+}
+
+/// What a task is about to do to a collection.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The collection.
+    pub part: PartId,
+    /// The method of its abstract type; `None` for a critical section, whose effect is not known beforehand.
+    pub method: Option<MethodId>,
+    /// The arguments as far as they are known: all those of the method.
+    pub arguments: &'a [Value],
+    /// The locks that must be free.
+    pub needs: Needs,
+    /// Where the program calls it.
+    pub location: &'static Location<'static>,
+}
+
+/// What happened to a collection in a step.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect<'a> {
+    /// A call of a method of the abstract type, with its result.
+    Call {
+        /// The method.
+        method: MethodId,
+        /// Its arguments.
+        arguments: &'a [Value],
+        /// What the real collection gave.
+        result: &'a Value,
+    },
+    /// A critical section that left the collection in `state`.
+    Section {
+        /// The abstract state at its end.
+        state: &'a Value,
+    },
+}
+
+/// Whoever controls the run on this thread.
+pub trait Session {
+    /// The running task is about to make `step`. Returns when it may.
+    ///
+    /// Does not return when the run ends here (a deadlock, say): it unwinds with a payload of the session's own.
+    fn before(&self, step: &Step<'_>);
+
+    /// The step that was announced has happened with this effect. `location` is that of the call.
+    ///
+    /// A guard that writes through reports its effect when it is dropped, so it must not unwind.
+    fn after(&self, part: PartId, effect: Effect<'_>, location: &'static Location<'static>);
+
+    /// A guard of the running task keeps these locks from now on.
+    fn hold(&self, part: PartId, needs: Needs, location: &'static Location<'static>);
+
+    /// The guard was dropped. Must not unwind.
+    fn release(&self, part: PartId, needs: Needs);
+
+    /// A visible step that belongs to no collection: a cell is initialised or read. Environment operations and other
+    /// tasks may run in here.
+    fn pause(&self, what: &'static str, location: &'static Location<'static>);
+
+    /// The running task cannot go on until another task makes progress (it reads a cell that another task is filling):
+    /// others run in here. The session ends the run as a deadlock when there is no other.
+    fn stalled(&self, what: &'static str, location: &'static Location<'static>);
+
+    /// The program says that the last step of the running task is the linearization point of its method under test.
+    fn mark(&self);
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<*const (dyn Session + 'static)>> = const { Cell::new(None) };
+}
+
+/// Runs `body` under `session`: every instrumented collection used by it on this thread reports to it. The session
+/// that was there before is put back at the end, also when `body` unwinds.
+pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<*const (dyn Session + 'static)>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let pointer: *const (dyn Session + '_) = session;
+    // SAFETY: only the lifetime changes. The pointer is read by `current` alone, on this thread, and `Restore` takes
+    // it away before `session`'s borrow ends, also on unwinding.
+    let pointer = unsafe { std::mem::transmute::<*const (dyn Session + '_), *const (dyn Session + 'static)>(pointer) };
+    let _restore = Restore(CURRENT.replace(Some(pointer)));
+    body()
+}
+
+/// Runs `body` with no session: collections used by it are the original ones.
+pub fn without_session<R>(body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<*const (dyn Session + 'static)>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _restore = Restore(CURRENT.replace(None));
+    body()
+}
+
+/// Calls `use_it` with the session of this thread, if there is one.
+#[inline]
+pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
+    let pointer = CURRENT.try_with(Cell::get).ok().flatten()?;
+    // SAFETY: `with_session` keeps the session borrowed for as long as the pointer is here.
+    Some(use_it(unsafe { &*pointer }))
+}
+
+/// Names one controlled run of this process; handles remember it, so that a stale one is caught. Never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunId(u64);
+
+impl RunId {
+    /// A run that no handle belongs to yet.
+    pub fn new() -> RunId {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        RunId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Default for RunId {
+    fn default() -> Self {
+        RunId::new()
+    }
+}
+
+/// What ties a collection to a controlled run: the run, and which part of it the collection is.
+///
+/// A collection that is not bound (made inside the method under test, say) is private to it: its operations are not
+/// steps.
+#[derive(Debug, Default)]
+pub struct Handle {
+    run: AtomicU64,
+    part: AtomicU32,
+}
+
+impl Handle {
+    /// A handle that belongs to no run.
+    pub const fn new() -> Handle {
+        Handle { run: AtomicU64::new(0), part: AtomicU32::new(0) }
+    }
+
+    /// Makes the collection part `part` of `run`.
+    pub fn bind(&self, run: RunId, part: PartId) {
+        self.part.store(part.0, Ordering::Relaxed);
+        self.run.store(run.0, Ordering::Relaxed);
+    }
+
+    /// Takes the collection out of any run.
+    pub fn unbind(&self) {
+        self.run.store(0, Ordering::Relaxed);
+    }
+
+    /// The part that this collection is, when it is bound.
+    #[inline]
+    pub fn part(&self) -> Option<PartId> {
+        if self.run.load(Ordering::Relaxed) == 0 { None } else { Some(PartId(self.part.load(Ordering::Relaxed))) }
+    }
+}
+
+/// A collection that an adversary can act on.
+///
+/// All methods but `handle` work on the real collection directly, with no step, whether a session is there or not.
+pub trait Instrumented {
+    /// Ties the collection to a run.
+    fn handle(&self) -> &Handle;
+
+    /// The abstract type.
+    fn model(&self) -> Arc<dyn Model>;
+
+    /// The abstract state.
+    fn snapshot(&self) -> Value;
+
+    /// Makes the abstract state `state`.
+    ///
+    /// # Errors
+    /// The part of the state that is no key or value of this collection's types.
+    fn restore(&self, state: &Value) -> Result<(), Value>;
+
+    /// Runs one environment operation, atomically, and gives its result.
+    ///
+    /// # Errors
+    /// The argument that is no key or value of this collection's types.
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value>;
+
+    /// The locks that `call` takes on the real collection.
+    fn needs(&self, call: &Invocation) -> Needs;
+
+    /// How the types of keys and values make new ones; the two are the same for a collection of elements.
+    fn domain(&self) -> DomainKind;
+}
+
+/// The result of an environment operation: its form now, and, where the result is one that can still change (a cell),
+/// a way to read it again at the end of the run.
+pub struct Outcome {
+    /// The form of the result at the time of the operation.
+    pub now: Value,
+    /// Reads the result again; `None` when it cannot change.
+    pub later: Option<Box<dyn Fn() -> Value>>,
+}
+
+impl Outcome {
+    /// A result that does not change.
+    pub fn fixed(now: Value) -> Outcome {
+        Outcome { now, later: None }
+    }
+}
+
+/// How values of a collection's key and value types are made.
+#[derive(Clone, Copy, Debug)]
+pub struct DomainKind {
+    /// Makes keys (elements, for a collection without values).
+    pub key: Maker,
+    /// Makes values.
+    pub value: Maker,
+    /// Whether values can change through a shared reference ([`interloper_commutativity::ToValue::INTERIOR`]).
+    pub interior: bool,
+}
+
+/// How values of one type are made; see [`interloper_commutativity::Datum`].
+#[derive(Clone, Copy, Debug)]
+pub struct Maker {
+    /// Whether a plain value is one of the type.
+    pub accepts: fn(&Value) -> bool,
+    /// A value that was not seen.
+    pub fresh: fn(&[Value]) -> Option<Value>,
+    /// A random value.
+    pub arbitrary: fn(u64) -> Option<Value>,
+}
+
+impl Maker {
+    /// The maker of `T`.
+    pub fn of<T: interloper_commutativity::Datum>() -> Maker {
+        Maker { accepts: |value| T::from_value(value).is_some(), fresh: T::fresh, arbitrary: T::arbitrary }
+    }
+}
