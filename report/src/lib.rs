@@ -1,1 +1,23 @@
-//! To be written.
+//! A counterexample as text, as JSON and as one self-contained HTML page.
+//!
+//! A [`Counterexample`] is plain data: every value in it is already rendered text, so this crate knows nothing of
+//! models, histories or drivers. The renderings are functions of that data alone and show all of it:
+//!
+//! - [`text::render`]: the interleaving as a table for a terminal, wrapped to its width, coloured on request;
+//! - [`json::render`]: one document with a version field, read back by [`json::parse`];
+//! - [`html::render`]: one page without scripts or external resources.
+//!
+//! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
+//!
+//! # Limits
+//!
+//! Column positions follow the Unicode width of each character; a terminal that draws emoji sequences or ambiguous
+//! characters at another width shows columns shifted by the difference, with no text lost.
+
+mod counterexample;
+pub mod html;
+pub mod json;
+pub mod table;
+pub mod text;
+
+pub use counterexample::{Column, Counterexample, Deadlock, Event, Lane, Order, Place, Row};

@@ -1,0 +1,161 @@
+//! The data of a counterexample.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::{self, Style};
+
+/// An execution that happened, and why no sequential order explains it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counterexample {
+    /// The name of the method under test, or of the case it belongs to.
+    pub name: String,
+    /// What was found: `not linearizable`, `deadlock`.
+    pub verdict: String,
+    /// What it took to find it: `2 environment operations, execution 17`. May be empty.
+    pub detail: String,
+    /// The abstract state before the first step: `{}`, or `m: {}, q: []` for several collections.
+    pub start: String,
+    /// Who acted: one column per call of the method under test or per thread, and one for the environment.
+    pub columns: Vec<Column>,
+    /// What happened, in order.
+    pub rows: Vec<Row>,
+    /// Every sequential order with the first thing that disagrees with the execution. Empty when the finding needs no
+    /// comparison (a deadlock).
+    pub orders: Vec<Order>,
+    /// The two places of a lock that its holder asks for again.
+    pub deadlock: Option<Deadlock>,
+    /// The command that reproduces the execution.
+    pub replay: Option<String>,
+}
+
+/// One actor of the execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// The heading: `method under test: memoize(7)`, `environment`, `thread 2`.
+    pub title: String,
+    /// Which kind of actor it is; decides the colour only.
+    pub lane: Lane,
+}
+
+/// The kind of an actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// A call of the method under test.
+    Method,
+    /// The adversary.
+    Environment,
+    /// A thread of a program with atomic blocks.
+    Thread,
+}
+
+/// One thing that happened, in one column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Index into [`Counterexample::columns`].
+    pub column: usize,
+    /// What happened.
+    pub event: Event,
+    /// The abstract state afterwards, where it is worth showing.
+    pub state: Option<String>,
+    /// The place in the source: `src/cache.rs:12:9`.
+    pub location: Option<String>,
+    /// Further lines about this event: held locks, the block it belongs to.
+    pub notes: Vec<String>,
+}
+
+/// What a row tells. Operations are the numbered steps of an execution; the others happen between steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "text", rename_all = "snake_case")]
+pub enum Event {
+    /// A call began. Only worth a row when several calls overlap.
+    Called(String),
+    /// An atomic step with its result: `get(7) → none`.
+    Operation(String),
+    /// A step that could not run: `get(7)`, waiting for a lock.
+    Blocked(String),
+    /// The call ended with this value.
+    Returned(String),
+    /// The call ended with this panic message.
+    Panicked(String),
+}
+
+/// One sequential order of the calls and the environment operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The order: `memoize, insert, remove`.
+    pub sequence: String,
+    /// The first thing in it that differs from the execution: `memoize returns 14`.
+    pub disagreement: String,
+}
+
+/// A lock asked for by the task that holds it already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deadlock {
+    /// Where the lock was taken.
+    pub held: Place,
+    /// Where it is asked for again.
+    pub wanted: Place,
+}
+
+/// An operation and where it stands in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The operation: `get(7)`.
+    pub operation: String,
+    /// The place in the source: `src/cache.rs:12:9`.
+    pub location: String,
+}
+
+impl Row {
+    /// An operation of `column`, without a place or notes.
+    pub fn operation(column: usize, text: impl Into<String>, state: impl Into<String>) -> Self {
+        Self { state: Some(state.into()), ..Self::event(column, Event::Operation(text.into())) }
+    }
+
+    /// An event of `column`, without a state, a place or notes.
+    #[must_use]
+    pub fn event(column: usize, event: Event) -> Self {
+        Self { column, event, state: None, location: None, notes: Vec::new() }
+    }
+}
+
+impl Event {
+    /// Whether this event is a numbered step.
+    #[must_use]
+    pub fn is_step(&self) -> bool {
+        matches!(self, Self::Operation(_))
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Called(text) => write!(f, "called {text}"),
+            Self::Operation(text) => f.write_str(text),
+            Self::Blocked(text) => write!(f, "{text} never returns"),
+            Self::Returned(text) => write!(f, "returned {text}"),
+            Self::Panicked(text) => write!(f, "panicked: {text}"),
+        }
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { held, wanted } = self;
+        write!(
+            f,
+            "{} at {} needs a lock that {} at {} still holds",
+            wanted.operation, wanted.location, held.operation, held.location
+        )
+    }
+}
+
+impl fmt::Display for Counterexample {
+    /// The text rendering without colour, as wide as it needs to be.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text::render(self, Style::default()))
+    }
+}

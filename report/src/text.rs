@@ -1,0 +1,112 @@
+//! A counterexample on a terminal.
+
+mod grid;
+mod paint;
+mod wrap;
+
+use crate::{Counterexample, Order};
+use grid::Grid;
+use paint::{Ink, Painter};
+use wrap::{display_width, pad, printable, wrap};
+
+/// How to draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Use ANSI colours.
+    pub color: bool,
+    /// The columns of the terminal; `None` for as wide as the data needs. Text is wrapped to it, never cut.
+    pub width: Option<usize>,
+}
+
+/// Where the verdict starts in the first line, unless the name is too long.
+const VERDICT_COLUMN: usize = 44;
+/// Between an order and its disagreement.
+const ORDER_GAP: usize = 6;
+/// Narrower than this is treated as this wide: nothing readable fits.
+const NARROWEST: usize = 24;
+
+/// The counterexample as lines of text, the last one ended by a newline.
+///
+/// Control characters in the data are shown escaped, so a hostile key cannot move the cursor.
+#[must_use]
+pub fn render(counterexample: &Counterexample, style: Style) -> String {
+    let width = style.width.map(|width| width.max(NARROWEST));
+    let painter = Painter::new(style.color);
+    let mut out = String::new();
+    title(&mut out, counterexample, width, painter);
+    out.push('\n');
+    out.push_str(&Grid::new(counterexample).render(width, painter));
+    if let Some(deadlock) = &counterexample.deadlock {
+        out.push('\n');
+        paragraph(&mut out, &format!("Deadlock: {deadlock}."), width, painter);
+    }
+    orders(&mut out, &counterexample.orders, width, painter);
+    if let Some(replay) = &counterexample.replay {
+        // The command is to be copied: it stays on one line whatever the width.
+        let command = painter.paint(Ink::Command, &printable(replay));
+        out.push_str(&format!("\n  replay: {command}\n"));
+    }
+    out
+}
+
+fn title(out: &mut String, counterexample: &Counterexample, width: Option<usize>, painter: Painter) {
+    let name = printable(&counterexample.name);
+    let verdict = printable(&match counterexample.detail.as_str() {
+        "" => counterexample.verdict.clone(),
+        detail => format!("{} ({detail})", counterexample.verdict),
+    });
+    let mark = painter.paint(Ink::Wrong, "✗");
+    let closest = 2 + display_width(&name) + 3;
+    let starts = [VERDICT_COLUMN.max(closest), closest];
+    if let Some(start) = starts.into_iter().find(|start| fits(start + display_width(&verdict), width)) {
+        let verdict = painter.paint(Ink::Wrong, &verdict);
+        let name = painter.paint(Ink::Heading, &pad(&name, start - 2));
+        out.push_str(&format!("{mark} {name}{verdict}\n"));
+        return;
+    }
+    let room = width.map(|width| width - 2);
+    for (at, line) in wrap(&name, room).iter().enumerate() {
+        let before = if at == 0 { mark.as_str() } else { " " };
+        out.push_str(&format!("{before} {}\n", painter.paint(Ink::Heading, line)));
+    }
+    for line in wrap(&verdict, room) {
+        out.push_str(&format!("  {}\n", painter.paint(Ink::Wrong, &line)));
+    }
+}
+
+fn orders(out: &mut String, orders: &[Order], width: Option<usize>, painter: Painter) {
+    if orders.is_empty() {
+        return;
+    }
+    out.push('\n');
+    paragraph(out, "No sequential order explains it:", width, painter);
+    let lines: Vec<(String, String)> =
+        orders.iter().map(|order| (printable(&order.sequence), printable(&order.disagreement))).collect();
+    let first = lines.iter().map(|(sequence, _)| display_width(sequence)).max().unwrap_or(0);
+    let second = lines.iter().map(|(_, disagreement)| display_width(disagreement)).max().unwrap_or(0);
+    let beside = fits(4 + first + ORDER_GAP + second, width);
+    for (sequence, disagreement) in lines {
+        if beside {
+            out.push_str(&format!("    {}{disagreement}\n", pad(&sequence, first + ORDER_GAP)));
+        } else {
+            indented(out, &sequence, 4, width);
+            indented(out, &disagreement, 6, width);
+        }
+    }
+}
+
+fn paragraph(out: &mut String, text: &str, width: Option<usize>, painter: Painter) {
+    for line in wrap(&printable(text), width.map(|width| width - 2)) {
+        out.push_str(&format!("  {}\n", painter.paint(Ink::Heading, &line)));
+    }
+}
+
+fn indented(out: &mut String, text: &str, indent: usize, width: Option<usize>) {
+    for line in wrap(text, width.map(|width| width - indent)) {
+        out.push_str(&format!("{}{line}\n", " ".repeat(indent)));
+    }
+}
+
+fn fits(needed: usize, width: Option<usize>) -> bool {
+    width.is_none_or(|width| needed <= width)
+}

@@ -1,0 +1,179 @@
+//! The interleaving as a table: a step number, one column per actor, and the abstract state.
+
+use super::paint::{Ink, Painter};
+use super::wrap::{display_width, printable, wrap};
+use crate::{Counterexample, Event, Lane, Row};
+
+const INDENT: usize = 2;
+const GAP: usize = 3;
+/// The narrowest column worth having when the terminal is too small; below it the table becomes a list.
+const FLOOR: usize = 12;
+
+/// The cells of the table before they are fitted to a width.
+pub(super) struct Grid {
+    /// At least this wide each, so that the reports of one run look alike.
+    least: Vec<usize>,
+    heading: Vec<Cell>,
+    body: Vec<Vec<Cell>>,
+}
+
+type Cell = Vec<Line>;
+
+#[derive(Clone)]
+struct Line {
+    text: String,
+    ink: Ink,
+}
+
+impl Grid {
+    pub(super) fn new(counterexample: &Counterexample) -> Self {
+        let with_state = counterexample.rows.iter().any(|row| row.state.is_some());
+        let actors = counterexample.columns.len();
+        let mut heading = vec![cell(&format!("start: {}", counterexample.start), Ink::Heading)];
+        heading.extend(counterexample.columns.iter().map(|column| cell(&column.title, Ink::Heading)));
+        let mut least = match actors {
+            // One call and its environment, by far the most frequent.
+            1 | 2 => vec![15, 36, 20],
+            _ => vec![15],
+        };
+        least.resize(1 + actors, 0);
+        if with_state {
+            heading.push(cell("state", Ink::Heading));
+            least.push(0);
+        }
+        let mut step = 0;
+        let body = counterexample
+            .rows
+            .iter()
+            .map(|row| {
+                step += usize::from(row.event.is_step());
+                let mut cells = vec![Cell::new(); least.len()];
+                if row.event.is_step() {
+                    cells[0] = cell(&step.to_string(), Ink::Faint);
+                }
+                let ink = ink(counterexample, row);
+                match cells.get_mut(1..=actors).and_then(|cells| cells.get_mut(row.column)) {
+                    Some(target) => *target = event_cell(row, ink),
+                    // A row of nobody is a mistake of the caller, and still part of the data.
+                    None => cells[0].extend(event_cell(row, ink)),
+                }
+                if let Some(state) = &row.state {
+                    *cells.last_mut().expect("a column for the state") = cell(state, Ink::State);
+                }
+                cells
+            })
+            .collect();
+        Self { least, heading, body }
+    }
+
+    pub(super) fn render(&self, width: Option<usize>, painter: Painter) -> String {
+        match self.fit(width) {
+            Some(widths) => self.table(&widths, painter),
+            None => self.list(width, painter),
+        }
+    }
+
+    /// The width of each column, or `None` when they cannot be brought below the limit.
+    fn fit(&self, limit: Option<usize>) -> Option<Vec<usize>> {
+        let natural: Vec<usize> = (0..self.least.len()).map(|column| self.natural(column)).collect();
+        let mut widths: Vec<usize> =
+            natural.iter().zip(&self.least).map(|(natural, least)| *natural.max(least)).collect();
+        let Some(limit) = limit else { return Some(widths) };
+        let room = limit.checked_sub(INDENT + GAP * (widths.len() - 1))?;
+        for _ in room..widths.iter().sum() {
+            let slack = |column: &usize| widths[*column] - natural[*column].min(widths[*column]);
+            // First give up what no cell needs; then take from the widest column, which loses least by it.
+            let column = (0..widths.len()).max_by_key(|column| (slack(column), widths[*column]))?;
+            if slack(&column) == 0 && widths[column] <= FLOOR {
+                return None;
+            }
+            widths[column] -= 1;
+        }
+        Some(widths)
+    }
+
+    /// The width of the widest line of a column.
+    fn natural(&self, column: usize) -> usize {
+        let cells = std::iter::once(&self.heading).chain(&self.body).map(|cells| &cells[column]);
+        cells.flatten().map(|line| display_width(&line.text)).max().unwrap_or(0)
+    }
+
+    fn table(&self, widths: &[usize], painter: Painter) -> String {
+        let mut out = lines(&self.heading, widths, painter);
+        let rule = widths.iter().sum::<usize>() + GAP * (widths.len() - 1);
+        out.push_str(&format!("  {}\n", painter.paint(Ink::Faint, &"─".repeat(rule))));
+        for cells in &self.body {
+            out.push_str(&lines(cells, widths, painter));
+        }
+        out
+    }
+
+    /// One cell below the other, for a terminal too narrow for columns.
+    fn list(&self, width: Option<usize>, painter: Painter) -> String {
+        let mut out = String::new();
+        for cell in &self.heading[..1] {
+            put(&mut out, cell, INDENT, width, painter);
+        }
+        for cells in &self.body {
+            for (at, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                if at > 0 {
+                    put(&mut out, &self.heading[at], 4, width, painter);
+                }
+                put(&mut out, cell, if at > 0 { 6 } else { INDENT }, width, painter);
+            }
+        }
+        out
+    }
+}
+
+fn cell(text: &str, ink: Ink) -> Cell {
+    printable(text).split('\n').map(|text| Line { text: text.to_owned(), ink }).collect()
+}
+
+fn event_cell(row: &Row, ink: Ink) -> Cell {
+    let mut lines = cell(&row.event.to_string(), ink);
+    lines.extend(row.location.iter().flat_map(|location| cell(&format!("  at {location}"), Ink::Faint)));
+    lines.extend(row.notes.iter().flat_map(|note| cell(&format!("  {note}"), Ink::Faint)));
+    lines
+}
+
+fn ink(counterexample: &Counterexample, row: &Row) -> Ink {
+    match (&row.event, counterexample.columns.get(row.column).map(|column| column.lane)) {
+        (Event::Panicked(_) | Event::Blocked(_), _) => Ink::Wrong,
+        (_, Some(Lane::Environment)) => Ink::Environment,
+        _ => Ink::Plain,
+    }
+}
+
+/// One row of cells, as many lines as its highest cell.
+fn lines(cells: &[Cell], widths: &[usize], painter: Painter) -> String {
+    let cells: Vec<Cell> = cells.iter().zip(widths).map(|(cell, width)| wrapped(cell, Some(*width))).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let mut out = String::new();
+    for at in 0..height {
+        out.push_str(&" ".repeat(INDENT));
+        let last = cells.iter().rposition(|cell| cell.get(at).is_some_and(|line| !line.text.is_empty())).unwrap_or(0);
+        for (column, (cell, width)) in cells.iter().zip(widths).enumerate().take(last + 1) {
+            let (text, ink) = cell.get(at).map_or(("", Ink::Plain), |line| (&line.text, line.ink));
+            out.push_str(&painter.paint(ink, text));
+            if column < last {
+                out.push_str(&" ".repeat((width + GAP).saturating_sub(display_width(text))));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn wrapped(cell: &Cell, width: Option<usize>) -> Cell {
+    let fit = |line: &Line| -> Vec<Line> {
+        wrap(&line.text, width).into_iter().map(|text| Line { text, ink: line.ink }).collect()
+    };
+    cell.iter().flat_map(fit).collect()
+}
+
+fn put(out: &mut String, cell: &Cell, indent: usize, width: Option<usize>, painter: Painter) {
+    for line in wrapped(cell, width.map(|width| width - indent)) {
+        out.push_str(&format!("{}{}\n", " ".repeat(indent), painter.paint(line.ink, &line.text)));
+    }
+}

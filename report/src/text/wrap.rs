@@ -1,0 +1,42 @@
+//! Breaking text to a width without losing any of it.
+
+use std::fmt::Write;
+
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+pub(super) use textwrap::core::display_width;
+
+/// `text` with every control character but the newline escaped, so that it has a width and no effect.
+pub(super) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !hidden(c) {
+            out.push(c);
+        } else {
+            write!(out, "{}", c.escape_debug()).expect("writing to a string");
+        }
+    }
+    out
+}
+
+/// Control characters, and the marks that reorder the text around them.
+fn hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The lines of `text`, each at most `width` wide, continuation lines indented by two. A word that is too long is
+/// broken; only the spaces at a break are dropped.
+pub(super) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width else { return text.split('\n').map(str::to_owned).collect() };
+    let options = Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .subsequent_indent(if width >= 8 { "  " } else { "" });
+    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}
+
+/// `text` followed by spaces up to `width`.
+pub(super) fn pad(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(display_width(text));
+    format!("{text}{}", " ".repeat(missing))
+}

@@ -1,0 +1,175 @@
+//! The text rendering: whole reports as snapshots, and two properties for every width.
+
+mod common;
+
+use common::{deadlock, hostile, memoize, overlapping};
+use interloper_report::text::{Style, render};
+use interloper_report::{Counterexample, Event, Row};
+use proptest::prelude::*;
+
+const PLAIN: Style = Style { color: false, width: None };
+
+fn narrow(width: usize) -> Style {
+    Style { color: false, width: Some(width) }
+}
+
+#[test]
+fn the_example_of_the_design() {
+    let expected = "\
+✗ memoize                                   not linearizable (2 environment operations, execution 17)
+
+  start: {}         method under test: memoize(7)          environment            state
+  ───────────────────────────────────────────────────────────────────────────────────────
+  1                 get(7) → none                                                 {}
+  2                                                        insert(7, 12) → none   {7: 12}
+  3                 insert_if_absent(7, 14) → 12                                  {7: 12}
+  4                                                        remove(7) → 12         {}
+  5                 get(7) → none                                                 {}
+                    returned none
+
+  No sequential order explains it:
+    memoize, insert, remove      memoize returns 14
+    insert, memoize, remove      memoize returns 12
+    insert, remove, memoize      memoize returns 14, and {7: 14} remains
+
+  replay: interloper replay interloper-failures/memoize-42.json
+";
+    assert_eq!(render(&memoize(), PLAIN), expected);
+    assert_eq!(memoize().to_string(), expected);
+    assert_eq!(render(&memoize(), narrow(101)), expected, "it is 101 columns wide");
+}
+
+#[test]
+fn a_deadlock_names_both_places() {
+    insta::assert_snapshot!(render(&deadlock(), PLAIN));
+}
+
+#[test]
+fn overlapping_calls_have_a_column_each() {
+    insta::assert_snapshot!(render(&overlapping(), PLAIN));
+}
+
+#[test]
+fn wide_characters_keep_the_columns_straight_and_control_characters_are_escaped() {
+    insta::assert_snapshot!(render(&hostile(), PLAIN));
+}
+
+#[test]
+fn eighty_columns_move_the_columns_together() {
+    insta::assert_snapshot!(render(&memoize(), narrow(80)));
+}
+
+#[test]
+fn sixty_columns_wrap_inside_the_table() {
+    insta::assert_snapshot!(render(&memoize(), narrow(60)));
+}
+
+#[test]
+fn forty_columns_become_a_list() {
+    insta::assert_snapshot!(render(&memoize(), narrow(40)));
+}
+
+#[test]
+fn colour_adds_escape_sequences_and_nothing_else() {
+    for counterexample in [memoize(), deadlock(), overlapping(), hostile()] {
+        for width in [None, Some(80), Some(30)] {
+            let colored = render(&counterexample, Style { color: true, width });
+            assert!(colored.contains("\u{1b}["));
+            let plain: Vec<String> =
+                render(&counterexample, Style { color: false, width }).lines().map(String::from).collect();
+            // A painted name keeps the padding that a plain line has anyway.
+            let stripped: Vec<String> = strip(&colored).lines().map(String::from).collect();
+            assert_eq!(stripped, plain);
+        }
+    }
+}
+
+#[test]
+fn colour_marks_the_environment() {
+    let colored = render(&memoize(), Style { color: true, width: None });
+    assert!(colored.contains("\u{1b}[33minsert(7, 12) → none\u{1b}[0m"), "{colored}");
+    assert!(!colored.contains("mget(7)"), "the method under test is not coloured: {colored}");
+}
+
+#[test]
+fn a_row_of_no_column_is_still_shown() {
+    let mut counterexample = memoize();
+    counterexample.rows.push(Row::event(9, Event::Returned("lost".into())));
+    assert!(render(&counterexample, PLAIN).contains("returned lost"));
+}
+
+/// Removes SGR sequences.
+fn strip(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("\u{1b}[") {
+        out.push_str(&rest[..start]);
+        let end = start + rest[start..].find('m').expect("an SGR sequence ends with m");
+        rest = &rest[end + 1..];
+    }
+    out + rest
+}
+
+/// How often each visible character occurs, apart from the rule and the punctuation of the layout.
+fn letters(text: &str) -> Vec<char> {
+    let mut letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace() && *c != '─').collect();
+    letters.sort_unstable();
+    letters
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{1,30}\\([0-9]{1,12}\\) → [a-z]{1,8}", "\\PC{0,40}", "(値|キ|é|👍| ){0,30}"]
+}
+
+fn any_counterexample() -> impl Strategy<Value = Counterexample> {
+    let row = (0..3usize, any_text(), proptest::option::of(any_text()), proptest::option::of(any_text()));
+    (any_text(), any_text(), proptest::collection::vec(row, 0..6), proptest::collection::vec(any_text(), 0..3))
+        .prop_map(|(name, start, rows, orders)| Counterexample {
+            name,
+            start,
+            rows: rows
+                .into_iter()
+                .map(|(column, text, state, location)| Row {
+                    column,
+                    state,
+                    location,
+                    ..Row::event(column, Event::Operation(text))
+                })
+                .collect(),
+            orders: orders.iter().map(|text| common::order(text, text)).collect(),
+            columns: overlapping().columns.into_iter().chain(memoize().columns.into_iter().skip(1)).collect(),
+            ..overlapping()
+        })
+}
+
+proptest! {
+    /// Compared with the unlimited rendering a table wrapped to its width has the same characters; the list of a very
+    /// narrow terminal repeats headings, so it has at least those.
+    #[test]
+    fn no_width_hides_data(counterexample in any_counterexample(), width in 1..140usize) {
+        let whole = letters(&render(&counterexample, PLAIN));
+        let wrapped = letters(&render(&counterexample, narrow(width)));
+        if render(&counterexample, narrow(width)).contains("\n  ────────────") {
+            prop_assert_eq!(wrapped, whole);
+        } else {
+            let cells: String =
+                counterexample.rows.iter().map(|row| format!("{}{}", row.event, row.state.as_deref().unwrap_or(""))).collect();
+            let mut wrapped = wrapped;
+            for letter in letters(&cells) {
+                let at = wrapped.binary_search(&letter);
+                prop_assert!(at.is_ok(), "{letter:?} is missing");
+                wrapped.remove(at.unwrap_or_default());
+            }
+        }
+    }
+
+    #[test]
+    fn no_line_but_the_replay_command_is_wider_than_asked(
+        counterexample in any_counterexample(), width in 24..140usize,
+    ) {
+        for line in render(&counterexample, narrow(width)).lines().filter(|line| !line.starts_with("  replay:")) {
+            let drawn: usize = textwrap::core::display_width(line);
+            prop_assert!(drawn <= width, "{drawn} > {width}: {line}");
+        }
+    }
+}
