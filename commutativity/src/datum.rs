@@ -253,22 +253,15 @@ pub fn pending() -> Value {
 impl<T: ToValue> ToValue for Option<T> {
     const INTERIOR: bool = T::INTERIOR;
     fn to_value(&self) -> Value {
-        match self {
-            None => Value::None,
-            Some(inner) => match inner.to_value() {
-                nested @ (Value::None | Value::Some(_)) => Value::Some(Arc::new(nested)),
-                plain => plain,
-            },
-        }
+        Value::option(self.as_ref().map(ToValue::to_value))
     }
 }
 
 impl<T: Datum> Datum for Option<T> {
     fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::None => Some(None),
-            Value::Some(nested) => T::from_value(nested).map(Some),
-            plain => T::from_value(plain).map(Some),
+        match value.content() {
+            None => Some(None),
+            Some(content) => T::from_value(content).map(Some),
         }
     }
     fn fresh(seen: &[Value]) -> Option<Value> {

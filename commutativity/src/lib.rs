@@ -6,6 +6,7 @@
 
 mod datum;
 mod model;
+pub mod models;
 mod specification;
 mod value;
 

@@ -15,6 +15,9 @@ pub enum Parameter {
     Value,
     /// What a counter is changed by.
     Amount,
+    /// Where an iteration stands: the key that it has just visited, or `none` before the first. It ranges over `none`
+    /// and the keys; a key that could itself be mistaken for `none` is written as [`Value::option`] writes it.
+    Cursor,
 }
 
 /// The signature of one method of a [`Model`].

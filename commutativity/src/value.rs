@@ -78,6 +78,24 @@ impl Value {
         Value::Map(Arc::new(entries.into_iter().collect()))
     }
 
+    /// The form of an `Option`: `none`, or the value itself (kept apart from `none` where it is one).
+    pub fn option(content: Option<Value>) -> Value {
+        match content {
+            None => Value::None,
+            Some(nested @ (Value::None | Value::Some(_))) => Value::Some(Arc::new(nested)),
+            Some(plain) => plain,
+        }
+    }
+
+    /// The content of a value that is the form of an `Option`: the inverse of [`Value::option`].
+    pub fn content(&self) -> Option<&Value> {
+        match self {
+            Value::None => None,
+            Value::Some(nested) => Some(nested),
+            plain => Some(plain),
+        }
+    }
+
     /// How many elements a container holds; 0 for every other value. States are enumerated smallest first by it.
     pub fn len(&self) -> usize {
         match self {

@@ -1,0 +1,90 @@
+//! A queue with a capacity: `ArrayQueue`.
+
+use std::sync::{Arc, LazyLock};
+
+use super::methods::signatures;
+use super::{list, refused};
+use crate::{Invocation, Method, Model, Value};
+
+methods! {
+    from 0;
+    /// `push(x)`: adds `x` at the back and gives `Ok(())`, or `Err(x)` when the queue is full.
+    PUSH = push(x: Value), environment;
+    /// `force_push(x)`: adds `x` at the back; the front, which makes way when the queue is full, or `none`.
+    FORCE_PUSH = force_push(x: Value);
+    /// `pop()`: removes and gives the front, or `none`.
+    POP = pop(), environment;
+    /// `len()`: how many elements there are.
+    LEN = len();
+    /// `is_empty()`: a Boolean.
+    IS_EMPTY = is_empty();
+    /// `is_full()`: a Boolean.
+    IS_FULL = is_full();
+    /// `capacity()`: how many elements there can be.
+    CAPACITY = capacity();
+}
+
+/// A queue with a capacity; its state is a [`Value::List`], front first.
+#[derive(Clone, Debug)]
+pub struct BoundedQueueModel {
+    /// At least 1.
+    capacity: usize,
+}
+
+impl BoundedQueueModel {
+    /// A queue for at most `capacity` elements.
+    ///
+    /// # Panics
+    /// When `capacity` is 0, as `ArrayQueue::new` does.
+    pub fn new(capacity: usize) -> BoundedQueueModel {
+        assert!(capacity > 0, "the capacity of a bounded queue must be at least 1");
+        BoundedQueueModel { capacity }
+    }
+
+    /// How many elements there can be.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn run(&self, items: &mut Arc<[Value]>, call: &Invocation) -> Option<Value> {
+        let full = items.len() >= self.capacity;
+        let result = match (call.method, call.arguments.as_slice()) {
+            (PUSH, [item]) if full => Value::variant("Err", [item.clone()]),
+            (PUSH, [item]) => Value::variant("Ok", [list::push_back(items, item)]),
+            (FORCE_PUSH, [item]) => {
+                let evicted = if full { list::pop_front(items) } else { Value::None };
+                list::push_back(items, item);
+                evicted
+            }
+            (POP, []) => list::pop_front(items),
+            (LEN, []) => Value::Int(items.len() as i64),
+            (IS_EMPTY, []) => Value::Bool(items.is_empty()),
+            (IS_FULL, []) => Value::Bool(full),
+            (CAPACITY, []) => Value::Int(self.capacity as i64),
+            _ => return None,
+        };
+        Some(result)
+    }
+}
+
+impl Model for BoundedQueueModel {
+    fn name(&self) -> &str {
+        "bounded-queue"
+    }
+
+    fn methods(&self) -> &[Method] {
+        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(ENTRIES.iter().copied()));
+        &METHODS
+    }
+
+    fn initial(&self) -> Value {
+        Value::list([])
+    }
+
+    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
+        match state {
+            Value::List(items) => self.run(items, call).unwrap_or_else(refused),
+            _ => refused(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A set: `DashSet`, `HashSet`.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::{Arc, LazyLock};
+
+use super::map::after;
+use super::methods::signatures;
+use super::refused;
+use crate::{Invocation, Method, Model, Value};
+
+methods! {
+    from 0;
+    /// `contains(x)`: a Boolean.
+    CONTAINS = contains(x: Key), environment;
+    /// `insert(x)`: whether `x` was not there.
+    INSERT = insert(x: Key), environment;
+    /// `remove(x)`: whether `x` was there.
+    REMOVE = remove(x: Key), environment;
+    /// `next_after(c)`: the smallest element greater than `c`, or `none`: a step of an iteration. The cursor `none`
+    /// stands before all elements.
+    NEXT_AFTER = next_after(c: Cursor);
+    /// `len()`: how many elements there are.
+    LEN = len();
+    /// `is_empty()`: a Boolean.
+    IS_EMPTY = is_empty();
+    /// `clear()`: removes every element.
+    CLEAR = clear();
+}
+
+/// A set; its state is a [`Value::Set`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SetModel;
+
+impl Model for SetModel {
+    fn name(&self) -> &str {
+        "set"
+    }
+
+    fn methods(&self) -> &[Method] {
+        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(ENTRIES.iter().copied()));
+        &METHODS
+    }
+
+    fn initial(&self) -> Value {
+        Value::set([])
+    }
+
+    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
+        match state {
+            Value::Set(elements) => run(elements, call).unwrap_or_else(refused),
+            _ => refused(),
+        }
+    }
+}
+
+/// Runs a call of a method of [`ENTRIES`]; nothing when there is no such method, or not with so many arguments.
+pub(super) fn run(elements: &mut Arc<BTreeSet<Value>>, call: &Invocation) -> Option<Value> {
+    let result = match (call.method, call.arguments.as_slice()) {
+        (CONTAINS, [element]) => Value::Bool(elements.contains(element)),
+        (INSERT, [element]) => {
+            let new = !elements.contains(element);
+            if new {
+                Arc::make_mut(elements).insert(element.clone());
+            }
+            Value::Bool(new)
+        }
+        (REMOVE, [element]) => {
+            let present = elements.contains(element);
+            if present {
+                Arc::make_mut(elements).remove(element);
+            }
+            Value::Bool(present)
+        }
+        (NEXT_AFTER, [cursor]) => Value::option(elements.range((after(cursor), Bound::Unbounded)).next().cloned()),
+        (LEN, []) => Value::Int(elements.len() as i64),
+        (IS_EMPTY, []) => Value::Bool(elements.is_empty()),
+        (CLEAR, []) => {
+            if !elements.is_empty() {
+                *elements = Arc::default();
+            }
+            Value::Unit
+        }
+        _ => return None,
+    };
+    Some(result)
+}
