@@ -4,13 +4,17 @@
 //! running them in either order gives both the same results and ends in the same state (COLT, section 3.3). The
 //! adversary injects only operations that do not.
 
+mod conflicts;
 mod datum;
+mod domain;
 mod model;
 pub mod models;
 mod specification;
 mod value;
 
+pub use conflicts::Conflicts;
 pub use datum::{Datum, ToValue, pending};
+pub use domain::{Domain, invocations, states};
 pub use model::{Invocation, Method, MethodId, Model, Parameter};
 pub use specification::{Specification, commute};
 pub use value::{Value, Variant};
