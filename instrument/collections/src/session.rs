@@ -151,6 +151,12 @@ pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
     Some(use_it(unsafe { &*pointer }))
 }
 
+/// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside of a
+/// controlled run.
+pub fn mark() {
+    current(|session| session.mark());
+}
+
 /// Names one controlled run of this process; handles remember it, so that a stale one is caught. Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunId(u64);
