@@ -74,7 +74,7 @@ pub enum Event {
     Called(String),
     /// An atomic step with its result: `get(7) → none`.
     Operation(String),
-    /// A step that could not run: `get(7)`, waiting for a lock.
+    /// How a call hangs: `get(7) never returns`, `did not return within the step bound`.
     Blocked(String),
     /// The call ended with this value.
     Returned(String),
@@ -100,10 +100,10 @@ pub struct Deadlock {
     pub wanted: Place,
 }
 
-/// An operation and where it stands in the source.
+/// What concerns the lock, and where that stands in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The operation: `get(7)`.
+    /// The operation: `users.get_mut(1) holds a lock of users`, `users.insert(1, 6) needs it`.
     pub operation: String,
     /// The place in the source: `src/cache.rs:12:9`.
     pub location: String,
@@ -134,8 +134,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Called(text) => write!(f, "called {text}"),
-            Self::Operation(text) => f.write_str(text),
-            Self::Blocked(text) => write!(f, "{text} never returns"),
+            Self::Operation(text) | Self::Blocked(text) => f.write_str(text),
             Self::Returned(text) => write!(f, "returned {text}"),
             Self::Panicked(text) => write!(f, "panicked: {text}"),
         }
@@ -145,11 +144,7 @@ impl fmt::Display for Event {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { held, wanted } = self;
-        write!(
-            f,
-            "{} at {} needs a lock that {} at {} still holds",
-            wanted.operation, wanted.location, held.operation, held.location
-        )
+        write!(f, "{} at {}, and {} at {}", held.operation, held.location, wanted.operation, wanted.location)
     }
 }
 

@@ -53,13 +53,13 @@ pub fn deadlock() -> Counterexample {
             },
             Row {
                 location: Some("src/lru.rs:12:15".into()),
-                ..Row::event(0, Event::Blocked("users.insert(1, 6)".into()))
+                ..Row::event(0, Event::Blocked("users.insert(1, 6) never returns".into()))
             },
         ],
         orders: Vec::new(),
         deadlock: Some(Deadlock {
-            held: place("users.get_mut(1)", "src/lru.rs:10:31"),
-            wanted: place("users.insert(1, 6)", "src/lru.rs:12:15"),
+            held: place("users.get_mut(1) holds a lock of users", "src/lru.rs:10:31"),
+            wanted: place("users.insert(1, 6) needs it", "src/lru.rs:12:15"),
         }),
         replay: None,
     }
