@@ -1,0 +1,331 @@
+//! The search itself.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::mask::Mask;
+use super::{Budget, Spec, Verdict, Witness};
+use crate::history::{History, Interval};
+
+/// What the search knows of a history before it starts.
+pub(super) struct Plan<'h> {
+    calls: &'h [Interval],
+    /// The complete calls in the order of their returns.
+    returns: Vec<u32>,
+    /// The bit of each call. Calls that are open at the same time have different bits.
+    slot: Vec<u32>,
+    /// How many bits there are.
+    pub slots: usize,
+    /// The complete calls by invocation, then the pending ones by invocation.
+    trial: Vec<u32>,
+}
+
+impl<'h> Plan<'h> {
+    pub fn new(history: &'h History) -> Plan<'h> {
+        let calls = history.calls();
+        let number = |call: usize| u32::try_from(call).expect("a history has less than 2^32 calls");
+        let mut trial: Vec<u32> = (0..calls.len()).map(number).collect();
+        trial.sort_unstable_by_key(|&call| calls[call as usize].invoked);
+        let mut returns: Vec<u32> =
+            trial.iter().copied().filter(|&call| calls[call as usize].returned.is_some()).collect();
+        returns.sort_unstable_by_key(|&call| calls[call as usize].returned);
+        let (slot, slots) = slots(calls, &trial, &returns);
+        trial.sort_by_key(|&call| calls[call as usize].returned.is_none());
+        Plan { calls, returns, slot, slots, trial }
+    }
+}
+
+/// Gives each call the smallest bit that no call has which is open when it is invoked.
+fn slots(calls: &[Interval], invocations: &[u32], returns: &[u32]) -> (Vec<u32>, usize) {
+    let mut slot = vec![0; calls.len()];
+    let mut free = std::collections::BTreeSet::new();
+    let mut slots = 0;
+    let mut returned = returns.iter().map(|&call| call as usize).peekable();
+    for &call in invocations {
+        let call = call as usize;
+        while let Some(closed) = returned.next_if(|&closed| calls[closed].returned < Some(calls[call].invoked)) {
+            free.insert(slot[closed]);
+        }
+        slot[call] = free.pop_first().unwrap_or_else(|| {
+            slots += 1;
+            slots - 1
+        });
+    }
+    (slot, slots as usize)
+}
+
+/// A set of linearized calls and the state they lead to.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Node<M> {
+    /// How many returns have all been linearized, counted from the first one.
+    returns: u32,
+    /// The number of the state.
+    state: u32,
+    /// Those linearized calls that are open at the next return.
+    open: M,
+}
+
+/// One search. `M` holds the bits of open calls.
+pub(super) struct Search<'s, S: Spec, M> {
+    spec: &'s mut S,
+    plan: &'s Plan<'s>,
+    budget: Budget<'s>,
+    steps: u64,
+    states: States<S::State>,
+    waiting: Waiting,
+    /// The node where the search is.
+    node: Node<M>,
+    /// What can be linearized next at the nodes on the path and has not been tried: the call and the number of the
+    /// state that it leads to. Those of the current node are at the end, the next one to try last.
+    choices: Vec<(u32, u32)>,
+    /// Where the choices of the current node begin.
+    own: usize,
+    /// The calls linearized so far, each with the node before it and where the choices of that node begin.
+    path: Vec<(u32, Node<M>, usize)>,
+    seen: FxHashSet<Node<M>>,
+    witness: Witness,
+    /// How far the linearizations of the witness go: returns, then calls.
+    reached: (u32, usize),
+}
+
+/// The budget is used up.
+struct OverBudget;
+
+impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
+    pub fn new(spec: &'s mut S, plan: &'s Plan<'s>, budget: Budget<'s>) -> Self {
+        let mut states = States::default();
+        let state = states.number(spec.initial());
+        Search {
+            spec,
+            plan,
+            budget,
+            steps: 0,
+            states,
+            waiting: Waiting::new(plan),
+            node: Node { returns: 0, state, open: M::empty(plan.slots) },
+            choices: Vec::new(),
+            own: 0,
+            path: Vec::with_capacity(plan.calls.len()),
+            seen: FxHashSet::default(),
+            witness: Witness { stuck: None, longest: Vec::new() },
+            reached: (0, 0),
+        }
+    }
+
+    pub fn run(mut self) -> Verdict {
+        match self.explore() {
+            Ok(true) => Verdict::Linearizable { order: self.order() },
+            Ok(false) => Verdict::NotLinearizable(self.witness),
+            Err(OverBudget) => Verdict::Unknown,
+        }
+    }
+
+    /// Whether there is a linearization; the path is it, then.
+    fn explore(&mut self) -> Result<bool, OverBudget> {
+        if self.is_done() {
+            return Ok(true);
+        }
+        self.find_choices()?;
+        loop {
+            if self.choices.len() > self.own {
+                let (call, state) = self.choices.pop().expect("there are more than `own`");
+                if self.advance(call, state) {
+                    if self.is_done() {
+                        return Ok(true);
+                    }
+                    self.find_choices()?;
+                }
+            } else {
+                self.remember();
+                let Some((call, before, own)) = self.path.pop() else { return Ok(false) };
+                self.waiting.restore(call);
+                self.node = before;
+                self.own = own;
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.node.returns as usize == self.plan.returns.len() && self.spec.accept(self.states.get(self.node.state))
+    }
+
+    /// Finds what can be linearized next at a node that the search comes to for the first time.
+    fn find_choices(&mut self) -> Result<(), OverBudget> {
+        self.own = self.choices.len();
+        let mut at = self.waiting.first();
+        while let Some(call) = self.waiting.candidate(self.plan, at, self.node.returns) {
+            at = self.waiting.after(call);
+            self.pay()?;
+            let Some(state) = self.spec.step(self.states.get(self.node.state), call as usize) else { continue };
+            let state = self.states.number(state);
+            let is_complete = self.plan.calls[call as usize].returned.is_some();
+            if is_complete && self.spec.is_read_only(call as usize) {
+                // It may come first of all that wait. In a linearization of these, move it to the front: the states
+                // of the others stay as they were. So there is no need to try anything else.
+                self.choices.truncate(self.own);
+                self.choices.push((call, state));
+                return Ok(());
+            }
+            // A pending call that changes nothing here may as well come later or not at all.
+            if state != self.node.state || is_complete {
+                self.choices.push((call, state));
+            }
+        }
+        // The call that has to return first is tried first, pending calls are tried last.
+        let plan = self.plan;
+        let deadline = |&(call, _): &(u32, u32)| plan.calls[call as usize].returned.unwrap_or(usize::MAX);
+        self.choices[self.own..].sort_unstable_by_key(|choice| std::cmp::Reverse((deadline(choice), choice.0)));
+        Ok(())
+    }
+
+    fn pay(&mut self) -> Result<(), OverBudget> {
+        self.steps += 1;
+        let go_on = match self.budget {
+            Budget::Unlimited => true,
+            Budget::StopAfter(steps) => self.steps <= steps,
+            Budget::While(go_on) => !self.steps.is_multiple_of(1024) || go_on(),
+        };
+        if go_on { Ok(()) } else { Err(OverBudget) }
+    }
+
+    /// Linearizes `call` next, which leads to `state`, unless the search has been there.
+    fn advance(&mut self, call: u32, state: u32) -> bool {
+        let mut next = self.node.clone();
+        next.state = state;
+        next.open.insert(self.plan.slot[call as usize] as usize);
+        self.waiting.take(call);
+        while let Some(&returned) = self.plan.returns.get(next.returns as usize) {
+            if !self.waiting.has_taken(returned) {
+                break;
+            }
+            next.open.remove(self.plan.slot[returned as usize] as usize);
+            next.returns += 1;
+        }
+        if !self.seen.insert(next.clone()) {
+            self.waiting.restore(call);
+            return false;
+        }
+        self.path.push((call, std::mem::replace(&mut self.node, next), self.own));
+        true
+    }
+
+    /// Keeps the linearization that ends here when there is no longer one.
+    fn remember(&mut self) {
+        let reached = (self.node.returns, self.path.len());
+        if reached > self.reached {
+            self.reached = reached;
+            self.witness.longest.clear();
+        }
+        if reached == self.reached && self.witness.longest.len() < Witness::LONGEST {
+            self.witness.longest.push(self.order());
+            self.witness.stuck = self.plan.returns.get(self.node.returns as usize).map(|&call| call as usize);
+        }
+    }
+
+    fn order(&self) -> Vec<usize> {
+        self.path.iter().map(|&(call, ..)| call as usize).collect()
+    }
+}
+
+/// The states met so far, numbered.
+struct States<T> {
+    numbers: FxHashMap<T, u32>,
+    states: Vec<T>,
+}
+
+impl<T> Default for States<T> {
+    fn default() -> Self {
+        States { numbers: FxHashMap::default(), states: Vec::new() }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> States<T> {
+    fn number(&mut self, state: T) -> u32 {
+        if let Some(&known) = self.numbers.get(&state) {
+            return known;
+        }
+        let number = u32::try_from(self.states.len()).expect("a search meets less than 2^32 states");
+        self.states.push(state.clone());
+        self.numbers.insert(state, number);
+        number
+    }
+
+    fn get(&self, number: u32) -> &T {
+        &self.states[number as usize]
+    }
+}
+
+/// The calls that are not linearized yet, in the order of [`Plan::trial`]: a list in two parts, complete and pending,
+/// from which a call can be taken and put back where it was.
+struct Waiting {
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    taken: Vec<bool>,
+    /// The entry in front of the complete calls; the one after it is in front of the pending ones.
+    front: u32,
+}
+
+impl Waiting {
+    fn new(plan: &Plan<'_>) -> Waiting {
+        let front = plan.calls.len() as u32;
+        let mut list = Waiting {
+            next: vec![front; plan.calls.len() + 2],
+            previous: vec![front; plan.calls.len() + 2],
+            taken: vec![false; plan.calls.len()],
+            front,
+        };
+        let (complete, pending) = plan.trial.split_at(plan.returns.len());
+        let mut last = front;
+        for &entry in complete.iter().chain([&(front + 1)]).chain(pending).chain([&front]) {
+            list.next[last as usize] = entry;
+            list.previous[entry as usize] = last;
+            last = entry;
+        }
+        list
+    }
+
+    fn first(&self) -> u32 {
+        self.next[self.front as usize]
+    }
+
+    fn after(&self, call: u32) -> u32 {
+        self.next[call as usize]
+    }
+
+    fn take(&mut self, call: u32) {
+        let (previous, next) = (self.previous[call as usize], self.next[call as usize]);
+        self.next[previous as usize] = next;
+        self.previous[next as usize] = previous;
+        self.taken[call as usize] = true;
+    }
+
+    /// Puts back the call that was taken last.
+    fn restore(&mut self, call: u32) {
+        let (previous, next) = (self.previous[call as usize], self.next[call as usize]);
+        self.next[previous as usize] = call;
+        self.previous[next as usize] = call;
+        self.taken[call as usize] = false;
+    }
+
+    fn has_taken(&self, call: u32) -> bool {
+        self.taken[call as usize]
+    }
+
+    /// The first entry from `at` on that may be linearized now, which is a call that was invoked before the first
+    /// return among the calls that wait.
+    fn candidate(&self, plan: &Plan<'_>, mut at: u32, returns: u32) -> Option<u32> {
+        let limit = match plan.returns.get(returns as usize) {
+            Some(&call) => plan.calls[call as usize].returned.unwrap_or(usize::MAX),
+            None => usize::MAX,
+        };
+        let is_call = |entry: u32| entry < self.front;
+        let is_open = |call: u32| plan.calls[call as usize].invoked < limit;
+        // Both parts are ordered by invocation, so the first call of a part that is too late ends the part.
+        if is_call(at) && plan.calls[at as usize].returned.is_some() && !is_open(at) {
+            at = self.front + 1;
+        }
+        if at == self.front + 1 {
+            at = self.after(at);
+        }
+        (is_call(at) && is_open(at)).then_some(at)
+    }
+}

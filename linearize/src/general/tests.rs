@@ -1,0 +1,393 @@
+//! The search against its slow twin, every permutation of every choice of pending calls, on all small histories.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::history::Interval;
+
+/// What was called and what it returned. The result of a pending call is ignored.
+trait Object: Clone + Eq + Hash {
+    type Call: Copy;
+    /// The object after the call, when the call may have returned what it did.
+    fn run(&self, call: Self::Call, pending: bool) -> Option<Self>;
+    fn is_read_only(call: Self::Call) -> bool;
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Register(u8);
+
+#[derive(Clone, Copy)]
+enum OnRegister {
+    Write(u8),
+    Read(u8),
+    Cas(u8, u8, bool),
+}
+
+impl Object for Register {
+    type Call = OnRegister;
+    fn is_read_only(call: OnRegister) -> bool {
+        matches!(call, OnRegister::Read(_))
+    }
+    fn run(&self, call: OnRegister, pending: bool) -> Option<Self> {
+        let now = self.0;
+        match call {
+            OnRegister::Write(value) => Some(Register(value)),
+            OnRegister::Read(value) => (pending || value == now).then_some(Register(now)),
+            OnRegister::Cas(from, to, done) => {
+                (pending || done == (from == now)).then_some(Register(if from == now { to } else { now }))
+            }
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Queue(VecDeque<u8>);
+
+#[derive(Clone, Copy)]
+enum OnQueue {
+    Push(u8),
+    Pop(Option<u8>),
+}
+
+impl Object for Queue {
+    type Call = OnQueue;
+    fn is_read_only(call: OnQueue) -> bool {
+        matches!(call, OnQueue::Pop(None))
+    }
+    fn run(&self, call: OnQueue, pending: bool) -> Option<Self> {
+        let mut queue = self.clone();
+        match call {
+            OnQueue::Push(value) => queue.0.push_back(value),
+            OnQueue::Pop(value) => {
+                let popped = queue.0.pop_front();
+                if !pending && popped != value {
+                    return None;
+                }
+            }
+        }
+        Some(queue)
+    }
+}
+
+/// A map with the keys 0 and 1.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Map([Option<u8>; 2]);
+
+#[derive(Clone, Copy)]
+enum OnMap {
+    Insert(usize, u8, Option<u8>),
+    Remove(usize, Option<u8>),
+    Len(usize),
+}
+
+impl Object for Map {
+    type Call = OnMap;
+    fn is_read_only(call: OnMap) -> bool {
+        matches!(call, OnMap::Len(_))
+    }
+    fn run(&self, call: OnMap, pending: bool) -> Option<Self> {
+        let mut map = self.clone();
+        let agrees = match call {
+            OnMap::Insert(key, value, old) => map.0[key].replace(value) == old,
+            OnMap::Remove(key, old) => map.0[key].take() == old,
+            OnMap::Len(len) => map.0.iter().flatten().count() == len,
+        };
+        (pending || agrees).then_some(map)
+    }
+}
+
+struct Observed<'h, O: Object> {
+    initial: O,
+    calls: Vec<O::Call>,
+    history: &'h History,
+    /// For each call, whether its result is unknown.
+    unknown: Vec<bool>,
+    end: Option<O>,
+    /// Whether the search is told which calls are read-only.
+    says_what_reads: bool,
+}
+
+impl<'h, O: Object> Observed<'h, O> {
+    fn new(initial: O, calls: Vec<O::Call>, history: &'h History, end: Option<O>) -> Self {
+        let unknown = history.calls().iter().map(|interval| interval.returned.is_none()).collect();
+        Observed { initial, calls, history, unknown, end, says_what_reads: true }
+    }
+}
+
+impl<O: Object> Spec for Observed<'_, O> {
+    type State = O;
+    fn initial(&self) -> O {
+        self.initial.clone()
+    }
+    fn step(&mut self, state: &O, call: usize) -> Option<O> {
+        state.run(self.calls[call], self.unknown[call])
+    }
+    fn is_read_only(&self, call: usize) -> bool {
+        self.says_what_reads && O::is_read_only(self.calls[call])
+    }
+    fn accept(&self, state: &O) -> bool {
+        self.end.as_ref().is_none_or(|end| end == state)
+    }
+}
+
+/// Whether a sequence of calls is one that the real-time order and the results allow, from the definition; with
+/// `whole`, also whether it is complete and ends well.
+fn is_linearization<O: Object>(observed: &mut Observed<'_, O>, order: &[usize], whole: bool) -> bool {
+    let history = observed.history;
+    let in_order = (0..order.len()).all(|a| (a + 1..order.len()).all(|b| !history.precedes(order[b], order[a])));
+    let all = |call: &usize| history.calls()[*call].returned.is_none() || order.contains(call);
+    let end = order.iter().try_fold(observed.initial(), |state, &call| observed.step(&state, call));
+    in_order
+        && end.is_some_and(|end| !whole || ((0..history.calls().len()).all(|call| all(&call)) && observed.accept(&end)))
+}
+
+/// Every permutation of the calls in `rest` after `order`, and of every smaller choice of them.
+fn twin<O: Object>(observed: &mut Observed<'_, O>, order: &mut Vec<usize>) -> bool {
+    if is_linearization(observed, order, true) {
+        return true;
+    }
+    for call in 0..observed.history.calls().len() {
+        if !order.contains(&call) {
+            order.push(call);
+            if is_linearization(observed, order, false) && twin(observed, order) {
+                return true;
+            }
+            order.pop();
+        }
+    }
+    false
+}
+
+/// The part of a history before a position: a call that returns later is pending, one that starts later is dropped.
+fn before(history: &History, position: usize) -> History {
+    let cut = |interval: &Interval| Interval {
+        invoked: interval.invoked,
+        returned: interval.returned.filter(|&returned| returned < position),
+    };
+    let calls = history.calls().iter().filter(|interval| interval.invoked < position).map(cut).collect();
+    History::from_intervals(calls).expect("a part of a history is one")
+}
+
+fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
+    let expected = twin(observed, &mut Vec::new());
+    for says_what_reads in [false, true] {
+        observed.says_what_reads = says_what_reads;
+        compare_with(observed, expected);
+    }
+    expected
+}
+
+fn compare_with<O: Object>(observed: &mut Observed<'_, O>, expected: bool) {
+    match check(observed, observed.history, Budget::Unlimited) {
+        Verdict::Linearizable { order } => {
+            assert!(is_linearization(observed, &order, true));
+            assert!(expected);
+        }
+        Verdict::NotLinearizable(witness) => {
+            assert!(!expected);
+            assert_witness(observed, &witness);
+        }
+        Verdict::Unknown => panic!("there is no budget"),
+    }
+}
+
+fn assert_witness<O: Object>(observed: &mut Observed<'_, O>, witness: &Witness) {
+    let history = observed.history;
+    let returned = |call: usize| history.calls()[call].returned;
+    let stuck = witness.stuck.map(|call| returned(call).expect("a pending call is never stuck"));
+    assert!(!witness.longest.is_empty());
+    for order in &witness.longest {
+        assert!(is_linearization(observed, order, false));
+        let placed = |call: usize| order.contains(&call) || stuck.is_some_and(|stuck| returned(call) >= Some(stuck));
+        assert!((0..history.calls().len()).all(|call| returned(call).is_none() || placed(call)));
+    }
+    // Linearizable up to there and not any further, where a call that returns later has its result.
+    let cut_at = |position: usize| {
+        let history = before(history, position);
+        // Calls are in the order of their invocations, so the calls of a part are the first ones.
+        let mut part = Observed::new(observed.initial.clone(), observed.calls.clone(), &history, None);
+        part.unknown = observed.unknown.clone();
+        twin(&mut part, &mut Vec::new())
+    };
+    match stuck {
+        Some(stuck) => assert!(cut_at(stuck) && !cut_at(stuck + 1)),
+        None => assert!(observed.end.is_some() && cut_at(usize::MAX)),
+    }
+}
+
+/// All histories of `n` calls, numbered in the order of their invocations, some of them pending.
+fn shapes(n: usize) -> Vec<History> {
+    fn extend(history: &History, n: usize, all: &mut Vec<History>) {
+        if history.calls().len() == n {
+            all.push(history.clone());
+        } else {
+            let mut longer = history.clone();
+            longer.invoke();
+            extend(&longer, n, all);
+        }
+        for call in 0..history.calls().len() {
+            if history.calls()[call].returned.is_none() {
+                let mut longer = history.clone();
+                longer.complete(call);
+                extend(&longer, n, all);
+            }
+        }
+    }
+    let mut all = Vec::new();
+    extend(&History::new(), n, &mut all);
+    all
+}
+
+/// All words of length `n` over `alphabet`.
+fn words<T: Copy>(alphabet: &[T], n: usize) -> Vec<Vec<T>> {
+    (0..n).fold(vec![Vec::new()], |shorter, _| {
+        shorter
+            .iter()
+            .flat_map(|word| alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect()))
+            .collect()
+    })
+}
+
+/// Compares on all histories of `n` calls from the alphabet and all ends: how many there are, and how many of them
+/// are linearizable.
+fn sweep<O: Object>(initial: O, alphabet: &[O::Call], n: usize, ends: &[Option<O>]) -> (usize, usize) {
+    let (mut histories, mut linearizable) = (0, 0);
+    let words = words(alphabet, n);
+    for history in &shapes(n) {
+        for calls in &words {
+            for end in ends {
+                let mut observed = Observed::new(initial.clone(), calls.clone(), history, end.clone());
+                histories += 1;
+                linearizable += usize::from(compare(&mut observed));
+            }
+        }
+    }
+    (histories, linearizable)
+}
+
+#[test]
+fn the_number_of_shapes() {
+    // With m of n calls pending: C(2n - m, m) places for their invocations, (2(n - m) - 1)!! ways to pair the rest.
+    assert_eq!(shapes(0).len(), 1);
+    assert_eq!(shapes(1).len(), 1 + 1);
+    assert_eq!(shapes(2).len(), 3 + 3 + 1);
+    assert_eq!(shapes(3).len(), 15 + 5 * 3 + 6 + 1);
+    assert_eq!(shapes(4).len(), 105 + 7 * 15 + 15 * 3 + 10 + 1);
+}
+
+#[test]
+fn all_small_register_histories() {
+    use OnRegister::{Cas, Read, Write};
+    let alphabet = [Write(0), Write(1), Read(0), Read(1), Cas(0, 1, true), Cas(0, 1, false)];
+    let ends = [None, Some(Register(0)), Some(Register(1))];
+    let (histories, linearizable) = sweep(Register(0), &alphabet, 3, &ends);
+    assert_eq!(histories, 37 * 216 * 3);
+    assert!(0 < linearizable && linearizable < histories);
+    let (histories, _) = sweep(Register(0), &[Write(1), Write(2), Read(0), Read(1), Read(2)], 4, &[None]);
+    assert_eq!(histories, 266 * 625);
+}
+
+#[test]
+fn all_small_queue_histories() {
+    use OnQueue::{Pop, Push};
+    let alphabet = [Push(1), Push(2), Pop(None), Pop(Some(1)), Pop(Some(2))];
+    let (histories, _) = sweep(Queue(VecDeque::new()), &alphabet, 4, &[None]);
+    assert_eq!(histories, 266 * 625);
+    let end = |items: &[u8]| Some(Queue(items.iter().copied().collect()));
+    let (histories, linearizable) =
+        sweep(Queue(VecDeque::new()), &alphabet, 3, &[end(&[]), end(&[1]), end(&[1, 2]), end(&[2, 1])]);
+    assert_eq!(histories, 37 * 125 * 4);
+    assert!(0 < linearizable && linearizable < histories);
+}
+
+#[test]
+fn all_small_map_histories() {
+    use OnMap::{Insert, Len, Remove};
+    let alphabet = [
+        Insert(0, 5, None),
+        Insert(1, 5, None),
+        Insert(0, 6, Some(5)),
+        Remove(0, Some(5)),
+        Remove(0, None),
+        Len(1),
+        Len(2),
+    ];
+    let (histories, linearizable) = sweep(Map([None; 2]), &alphabet, 3, &[None, Some(Map([None; 2]))]);
+    assert_eq!(histories, 37 * 343 * 2);
+    assert!(0 < linearizable && linearizable < histories);
+}
+
+/// The history H_2 of COLT, Figure 4: remove(4) is true, and then contains(4) is true.
+#[test]
+fn the_stuck_call_is_named() {
+    let mut history = History::new();
+    let write = history.atomic();
+    let overlapping = history.invoke();
+    let stale = history.atomic();
+    history.complete(overlapping);
+    let calls = vec![OnRegister::Write(1), OnRegister::Read(1), OnRegister::Read(0)];
+    let mut observed = Observed::new(Register(0), calls, &history, None);
+    let expected = Witness { stuck: Some(stale), longest: vec![vec![write, overlapping]] };
+    assert_eq!(check(&mut observed, &history, Budget::Unlimited), Verdict::NotLinearizable(expected));
+
+    observed.calls[stale] = OnRegister::Read(1);
+    let order = vec![write, overlapping, stale];
+    assert_eq!(check(&mut observed, &history, Budget::Unlimited), Verdict::Linearizable { order });
+}
+
+#[test]
+fn a_final_state_that_no_order_reaches() {
+    let mut history = History::new();
+    let write = history.atomic();
+    let mut observed = Observed::new(Register(0), vec![OnRegister::Write(1)], &history, Some(Register(2)));
+    let expected = Witness { stuck: None, longest: vec![vec![write]] };
+    assert_eq!(check(&mut observed, &history, Budget::Unlimited), Verdict::NotLinearizable(expected));
+    observed.end = Some(Register(1));
+    assert_eq!(check(&mut observed, &history, Budget::Unlimited), Verdict::Linearizable { order: vec![write] });
+}
+
+/// `width` writes of distinct values that all overlap, and a read that overlaps them too.
+fn wide(width: usize, read: u8) -> (History, Vec<OnRegister>) {
+    let mut history = History::new();
+    let calls: Vec<usize> = (0..=width).map(|_| history.invoke()).collect();
+    calls.into_iter().for_each(|call| history.complete(call));
+    let writes = (0..width).map(|value| OnRegister::Write((value % 100) as u8));
+    (history, writes.chain([OnRegister::Read(read)]).collect())
+}
+
+#[test]
+fn any_number_of_calls_may_overlap() {
+    // One width for each representation of the set of open calls, at both of its edges.
+    for width in [62, 63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024, 1100] {
+        let (history, calls) = wide(width, 7);
+        let mut observed = Observed::new(Register(0), calls, &history, None);
+        let Verdict::Linearizable { order } = check(&mut observed, &history, Budget::Unlimited) else {
+            panic!("the read may come right after the write of 7")
+        };
+        assert!(is_linearization(&mut observed, &order, true));
+    }
+}
+
+#[test]
+fn a_budget_that_is_used_up_is_a_verdict() {
+    let (history, calls) = wide(40, 200);
+    let mut observed = Observed::new(Register(0), calls, &history, None);
+    assert_eq!(check(&mut observed, &history, Budget::StopAfter(10_000)), Verdict::Unknown);
+    let asked = std::cell::Cell::new(0);
+    let go_on = || {
+        asked.set(asked.get() + 1);
+        asked.get() < 5
+    };
+    assert_eq!(check(&mut observed, &history, Budget::While(&go_on)), Verdict::Unknown);
+    assert_eq!(asked.get(), 5);
+}
+
+#[test]
+fn a_budget_that_suffices_changes_nothing() {
+    let (history, calls) = wide(2, 1);
+    let mut observed = Observed::new(Register(0), calls, &history, None);
+    // None linearized: write 0, write 1 (the read cannot be first). Then write 1 after write 0 is tried, the read
+    // fails again. Then the read: 3 + 2 + 1 steps.
+    assert_eq!(check(&mut observed, &history, Budget::StopAfter(5)), Verdict::Unknown);
+    assert_eq!(check(&mut observed, &history, Budget::StopAfter(6)), Verdict::Linearizable { order: vec![0, 1, 2] });
+}
