@@ -1,1 +1,5 @@
-//! To be written.
+//! Tasks on fibers under a strategy, and the one source of decisions that all explorations share.
+
+#![warn(missing_docs)]
+
+pub mod decisions;

@@ -1,0 +1,306 @@
+//! What the mirror of `std` asks of whoever runs the program: the trait [`Runtime`], and the one of this thread.
+//!
+//! # How a mirror type uses it
+//!
+//! A method of a mirror type first asks [`with`] for the runtime of this thread. There is none outside a controlled
+//! run: the method then does what std does. Inside one it resolves its [`Handle`] to an [`ObjectId`] and says what it
+//! is about to do. Tasks of one execution run on one OS thread, one at a time, and are switched only inside calls of
+//! [`Runtime`]; so what a mirror type does between two calls is atomic, and plain `Cell`s do for its state.
+//!
+//! | mirror of | is expressed by |
+//! |---|---|
+//! | atomics | [`Runtime::step`] with `Read`, `Write` or `ReadWrite`, then the real operation. Sequentially consistent |
+//! | `Mutex`, `RwLock`, upgradable locks | [`Runtime::acquire`], [`try_acquire`](Runtime::try_acquire), [`release`](Runtime::release), [`convert`](Runtime::convert): the runtime knows who holds and who wants what, and where |
+//! | re-entrant locks | `acquire` at the first level only; the count is the mirror's |
+//! | `Condvar` | [`Runtime::wait`], which gives the lock back and takes it again; [`Runtime::notify`] |
+//! | `Once`, `OnceLock`, `LazyLock` | `acquire` exclusively around the initialiser, `step(Read)` afterwards; the value of a static lives in [`Runtime::shared`], so it is fresh in each execution |
+//! | `Barrier` | `step(ReadWrite)`, then [`Runtime::block`] for all but the last, which calls [`Runtime::wake`] |
+//! | channels | `step(ReadWrite)`, then the real queue; a full or empty one: [`Runtime::block`], whose continuation is the same `ReadWrite` |
+//! | `thread::spawn`, `Builder` | [`Runtime::spawn`] |
+//! | `thread::scope` | `spawn` with the lifetime erased, as std does; [`Runtime::join`] on each before the scope ends, also when it unwinds |
+//! | `JoinHandle::join` | [`Runtime::join`], which gives the panic's payload |
+//! | `park`, `unpark`, `yield_now`, `spin_loop`, `sleep`, `Instant` | [`park`](Runtime::park), [`unpark`](Runtime::unpark), [`yield_now`](Runtime::yield_now), [`sleep`](Runtime::sleep), [`now`](Runtime::now) |
+//! | `thread_local!` | [`Runtime::local`] and [`Runtime::set_local`] |
+//! | `RandomState` | [`Runtime::seed`] |
+//! | `thread::panicking` | [`Runtime::panicking`] |
+//! | a weak compare-exchange that may fail, a `select` that may take either | [`Runtime::choose`] |
+//! | `panic::catch_unwind` | the real one, then `resume_unwind` when the payload [`is_abort`] |
+//!
+//! # Unwinding
+//!
+//! A runtime that ends an execution early (a deadlock, a step bound) unwinds its tasks: any method that may block can
+//! unwind with an [`Abort`] payload instead of returning. Methods never unwind in a task that is unwinding already, so
+//! that they may be called from destructors; a lock that a destructor then takes is granted as usual. While a task
+//! unwinds it is not preempted.
+
+mod handle;
+mod operation;
+
+use std::any::Any;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+pub use handle::{Handle, Resolved, Slot};
+pub use operation::{Action, Count, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId};
+
+/// The payload with which a runtime unwinds a task of an execution that has ended.
+#[derive(Debug)]
+pub struct Abort;
+
+/// Whether a caught payload is the runtime's: the catcher must resume it.
+pub fn is_abort(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Abort>()
+}
+
+/// A lock that must be free for a step to be enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The lock.
+    pub lock: ObjectId,
+    /// The mode in which it must be free. What the task holds itself counts as taken.
+    pub mode: Mode,
+}
+
+/// Why a wait came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// Somebody woke the task.
+    Notified,
+    /// The virtual clock reached the end of the time.
+    TimedOut,
+}
+
+/// What a new task is.
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it is spawned.
+    pub location: Place,
+}
+
+/// What is in a slot of a task.
+#[derive(Clone, Debug)]
+pub enum Local {
+    /// Nothing yet.
+    Empty,
+    /// The value.
+    Value(Rc<dyn Any>),
+    /// The task is at its end and has dropped the value.
+    Destroyed,
+}
+
+/// Whoever runs the program on this thread.
+///
+/// "Visible step" means: the runtime may let other tasks run before the step; the step itself happens when the method
+/// returns, and nothing runs in between until the next visible step of the task.
+pub trait Runtime {
+    /// The running execution.
+    fn execution(&self) -> ExecutionId;
+
+    /// The running task.
+    fn task(&self) -> TaskId;
+
+    /// The name that a task was given.
+    fn task_name(&self, task: TaskId) -> Option<String>;
+
+    /// The seed of the run for default hashers and the like: the same in every execution of a run.
+    fn seed(&self) -> u64;
+
+    /// A decision that is not about tasks, as a number below `options`. 0 is the ordinary answer.
+    ///
+    /// # Panics
+    /// When `options` is 0.
+    fn choose(&self, options: u32) -> u32;
+
+    /// Makes a new object. Mirror types come here through [`Handle`].
+    fn register(&self, kind: ObjectKind) -> ObjectId;
+
+    /// A visible step that is always enabled.
+    fn step(&self, operation: Operation);
+
+    /// A visible step that is enabled only while all of `needs` are free. It takes none of them.
+    fn step_when_free(&self, operation: Operation, needs: &[Need]);
+
+    /// Takes a lock: a visible step that is enabled while the lock is free.
+    fn acquire(&self, lock: ObjectId, mode: Mode, location: Place);
+
+    /// Takes a lock if it is free, and says whether it was: a visible step.
+    fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool;
+
+    /// Gives a lock back: a visible step.
+    ///
+    /// # Panics
+    /// When nobody holds the lock in this mode.
+    fn release(&self, lock: ObjectId, mode: Mode, location: Place);
+
+    /// Changes how the running task holds a lock: a visible step that is enabled while the others admit it.
+    ///
+    /// # Panics
+    /// When the task does not hold the lock in the mode `from`.
+    fn convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place);
+
+    /// Changes how the running task holds a lock if the others admit it, and says whether they did: a visible step.
+    ///
+    /// # Panics
+    /// When the task does not hold the lock in the mode `from`.
+    fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool;
+
+    /// The running task holds a lock from now on: part of the step that it is in, not a step of its own.
+    ///
+    /// # Panics
+    /// When the lock is not free.
+    fn hold(&self, lock: ObjectId, mode: Mode, location: Place);
+
+    /// The running task holds a lock no more: part of the step that it is in. Never switches, never unwinds.
+    ///
+    /// # Panics
+    /// When nobody holds the lock in this mode.
+    fn let_go(&self, lock: ObjectId, mode: Mode);
+
+    /// Waits in the queue of `queue`, giving `lock` back meanwhile: the visible step [`Action::Wait`], and, once woken,
+    /// the visible step [`Action::Lock`] that takes the lock again.
+    fn wait(&self, queue: ObjectId, lock: (ObjectId, Mode), timeout: Option<Duration>, location: Place) -> Woken;
+
+    /// Waits in the queue of `queue` as part of the step that the task is in. Once woken, the task makes the visible
+    /// step `then`.
+    ///
+    /// Between what the task saw in its step and the wait nothing happens, so no wake-up is lost.
+    fn block(&self, queue: ObjectId, timeout: Option<Duration>, then: Operation) -> Woken;
+
+    /// Wakes waiters of `queue`, and says how many: a visible step.
+    fn notify(&self, queue: ObjectId, count: Count, location: Place) -> u32;
+
+    /// Wakes waiters of `queue`, and says how many: part of the step that the task is in.
+    fn wake(&self, queue: ObjectId, count: Count) -> u32;
+
+    /// Makes a new task that runs `body`. A visible step that is never preceded by a switch.
+    ///
+    /// A panic of `body` ends the task. Its payload is what [`Runtime::join`] gives.
+    fn spawn(&self, task: NewTask, body: Box<dyn FnOnce()>) -> TaskId;
+
+    /// Waits for the end of a task: a visible step that is enabled after it.
+    ///
+    /// # Errors
+    /// The payload with which the task panicked, for the first who asks.
+    fn join(&self, task: TaskId, location: Place) -> Result<(), Box<dyn Any + Send>>;
+
+    /// Whether a task has come to its end: a visible step.
+    fn is_finished(&self, task: TaskId, location: Place) -> bool;
+
+    /// Takes the token of the running task, waiting for it if need be: a visible step.
+    fn park(&self, timeout: Option<Duration>, location: Place) -> Woken;
+
+    /// Gives a task its token: a visible step.
+    fn unpark(&self, task: TaskId, location: Place);
+
+    /// The task cannot go on usefully until another does something: a visible step. Other tasks run first, if any can.
+    fn yield_now(&self, location: Place);
+
+    /// Lets the virtual clock pass: a visible step.
+    fn sleep(&self, duration: Duration, location: Place);
+
+    /// The virtual time since the start of the execution. It stands still while any task can go on.
+    fn now(&self) -> Duration;
+
+    /// Enters an atomic block: a visible step. Blocks of one name are one block; they nest.
+    fn block_begin(&self, name: &'static str, location: Place);
+
+    /// Leaves the innermost atomic block: a visible step. Never unwinds.
+    fn block_end(&self, location: Place);
+
+    /// What the running task has in the slot of this index.
+    fn local(&self, slot: usize) -> Local;
+
+    /// Puts a value into a slot of the running task. At the end of the task the values are dropped, the last one put
+    /// in first, as steps of the task.
+    ///
+    /// A value that is put in while the task drops its values is dropped in its turn.
+    fn set_local(&self, slot: usize, value: Rc<dyn Any>);
+
+    /// What the execution has in the slot of this index.
+    fn shared(&self, slot: usize) -> Option<Rc<dyn Any>>;
+
+    /// Puts a value into a slot of the execution. At the end of the execution the values are dropped, the last one put
+    /// in first, as steps of the main task.
+    fn set_shared(&self, slot: usize, value: Rc<dyn Any>);
+
+    /// Whether the running task is unwinding.
+    fn panicking(&self) -> bool;
+
+    /// Ends the execution here, as a failure with this reason.
+    ///
+    /// In a task that is unwinding the execution is ended and the method returns.
+    fn fail(&self, reason: String);
+}
+
+/// The runtime of this thread, for as long as a call of [`with`] lasts.
+#[derive(Clone, Copy)]
+pub struct Current<'a> {
+    runtime: &'a dyn Runtime,
+    execution: ExecutionId,
+}
+
+impl<'a> Current<'a> {
+    /// The runtime.
+    #[inline]
+    pub fn runtime(&self) -> &'a dyn Runtime {
+        self.runtime
+    }
+
+    /// The running execution.
+    #[inline]
+    pub fn execution(&self) -> ExecutionId {
+        self.execution
+    }
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<Current<'static>>> = const { Cell::new(None) };
+}
+
+/// Calls `use_it` with the runtime of this thread, if there is one.
+#[inline]
+pub fn with<R>(use_it: impl FnOnce(Current<'_>) -> R) -> Option<R> {
+    // A thread that is past its thread-locals is not a controlled one.
+    let current = CURRENT.try_with(Cell::get).ok().flatten()?;
+    Some(use_it(current))
+}
+
+/// Whether this thread is in a controlled run.
+#[inline]
+pub fn is_controlled() -> bool {
+    CURRENT.try_with(|current| current.get().is_some()).unwrap_or(false)
+}
+
+/// Runs `body` under `runtime`. The runtime that was there before is put back at the end, also when `body` unwinds.
+///
+/// A runtime whose methods switch to another fiber does so under `enter`: a task that is suspended under a runtime of
+/// its own then neither lends it to other tasks nor loses it.
+pub fn enter<R>(runtime: &dyn Runtime, body: impl FnOnce() -> R) -> R {
+    let current = Current { runtime, execution: runtime.execution() };
+    // SAFETY: only the lifetime changes. The value is read by `with` alone, on this thread, which hands it to closures
+    // that cannot keep it; and `replace` takes it away before the borrow of `runtime` ends, also on unwinding. A fiber
+    // that is suspended inside `with` is resumed only by its runtime, which is alive then.
+    let current = unsafe { std::mem::transmute::<Current<'_>, Current<'static>>(current) };
+    replace(Some(current), body)
+}
+
+/// Runs `body` with no runtime: mirror types that it uses are the real ones.
+///
+/// `body` must not wait for another task of the execution.
+pub fn leave<R>(body: impl FnOnce() -> R) -> R {
+    replace(None, body)
+}
+
+fn replace<R>(current: Option<Current<'static>>, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Current<'static>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _restore = Restore(CURRENT.replace(current));
+    body()
+}

@@ -1,0 +1,307 @@
+//! The words that tasks, strategies and traces share: plain data.
+
+use std::num::NonZeroU32;
+use std::panic::Location;
+
+/// A place in the program.
+pub type Place = &'static Location<'static>;
+
+/// One execution of a program, unique in this process. Never 0, and below 2^40.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExecutionId(pub(super) u64);
+
+impl ExecutionId {
+    /// An execution that no handle belongs to yet.
+    pub fn fresh() -> ExecutionId {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        ExecutionId(NEXT.fetch_add(1, Ordering::Relaxed) & ((1 << 40) - 1))
+    }
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// A task of an execution, numbered in the order of spawning. The main task is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+impl TaskId {
+    /// The task that the execution starts with.
+    pub const MAIN: TaskId = TaskId(0);
+
+    /// The number as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A shared object of an execution, numbered in the order of first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(NonZeroU32);
+
+impl ObjectId {
+    /// The object at an index.
+    ///
+    /// # Panics
+    /// When `index` is `u32::MAX`.
+    pub const fn from_index(index: u32) -> ObjectId {
+        match index.checked_add(1) {
+            Some(number) => match NonZeroU32::new(number) {
+                Some(number) => ObjectId(number),
+                None => unreachable!(),
+            },
+            None => panic!("too many objects"),
+        }
+    }
+
+    /// The index.
+    pub const fn index(self) -> usize {
+        (self.0.get() - 1) as usize
+    }
+}
+
+/// What a shared object is; for reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObjectKind {
+    /// A task: the object of spawning, joining, parking and unparking it.
+    Task,
+    /// An atomic variable.
+    Atomic,
+    /// A mutex.
+    Mutex,
+    /// A reader-writer lock.
+    RwLock,
+    /// A condition variable.
+    Condvar,
+    /// A cell that is initialised once.
+    Once,
+    /// A barrier.
+    Barrier,
+    /// A channel.
+    Channel,
+    /// A collection, or a lock inside one.
+    Collection,
+    /// Anything else, by name.
+    Other(&'static str),
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// With other shared holders, and with one upgradable holder.
+    Shared,
+    /// With shared holders, but no other upgradable one: an upgradable read.
+    Upgradable,
+    /// Alone.
+    Exclusive,
+}
+
+impl Mode {
+    /// Whether two tasks may hold a lock in these modes at once.
+    pub const fn admits(self, other: Mode) -> bool {
+        matches!((self, other), (Mode::Shared, Mode::Shared | Mode::Upgradable) | (Mode::Upgradable, Mode::Shared))
+    }
+}
+
+/// How many waiters are woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Count {
+    /// One, if there is any. Which one is a decision of the run.
+    One,
+    /// All.
+    All,
+}
+
+/// What an operation does to its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// The first step of a task. Its object is the task.
+    Start,
+    /// Reads.
+    Read,
+    /// Writes without reading.
+    Write,
+    /// Reads and writes at once.
+    ReadWrite,
+    /// A fence. Its object is the task: atomics are sequentially consistent here, so it orders nothing further.
+    Fence,
+    /// Takes a lock; enabled while the lock is free for this mode.
+    Lock(Mode),
+    /// Takes a lock if it is free.
+    TryLock(Mode),
+    /// Gives a lock back.
+    Unlock(Mode),
+    /// Changes how a lock is held; enabled while the other holders admit the new mode.
+    Convert(Mode, Mode),
+    /// Changes how a lock is held if the other holders admit it.
+    TryConvert(Mode, Mode),
+    /// Joins the queue of waiters of the object and gives back this lock, both at once.
+    Wait(Option<ObjectId>),
+    /// Wakes waiters of the object.
+    Notify(Count),
+    /// Takes the task's token, waits for it when there is none. The object is the task.
+    Park,
+    /// Gives the object, a task, its token.
+    Unpark,
+    /// Makes a new task, which is the object.
+    Spawn,
+    /// Waits for the end of the object, a task; enabled after its end.
+    Join,
+    /// The task cannot go on usefully until another one does something. The object is the task.
+    Yield,
+    /// Waits for the virtual clock. The object is the task.
+    Sleep,
+    /// Calls a method of a collection that may write.
+    Invoke(u32),
+    /// Calls a method of a collection that only reads.
+    Inspect(u32),
+    /// Enters the atomic block of this number; see [`super::Runtime::block_begin`]. The object is the task.
+    BlockBegin(u32),
+    /// Leaves the innermost atomic block. The object is the task.
+    BlockEnd,
+}
+
+impl Action {
+    /// The mode in which this action takes a lock, or tries to.
+    pub const fn acquires(self) -> Option<Mode> {
+        match self {
+            Action::Lock(mode) | Action::TryLock(mode) | Action::Convert(_, mode) | Action::TryConvert(_, mode) => {
+                Some(mode)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the action leaves the state of its object as it was, whatever that was.
+    pub const fn only_reads(self) -> bool {
+        matches!(self, Action::Read | Action::Inspect(_))
+    }
+
+    /// Whether the action concerns nobody but its own task.
+    pub const fn is_private(self) -> bool {
+        matches!(
+            self,
+            Action::Start | Action::Fence | Action::Yield | Action::Sleep | Action::BlockBegin(_) | Action::BlockEnd
+        )
+    }
+
+    /// Whether two operations with these actions on one object may come in either order with the same effect.
+    const fn commutes(self, other: Action) -> bool {
+        use Mode::Shared;
+        if self.is_private() || other.is_private() {
+            return true;
+        }
+        match (self.mode(), other.mode()) {
+            // Shared holders do not notice each other, and a shared one does not notice an upgradable one that stays so.
+            (Some(a), Some(b)) => {
+                matches!((a, b), (Shared, Shared)) || (a.admits(b) && !self.converts() && !other.converts())
+            }
+            _ => self.only_reads() && other.only_reads(),
+        }
+    }
+
+    const fn mode(self) -> Option<Mode> {
+        match self {
+            Action::Lock(mode) | Action::TryLock(mode) | Action::Unlock(mode) => Some(mode),
+            Action::Convert(from, to) | Action::TryConvert(from, to) => {
+                Some(if matches!(from, Mode::Exclusive) { Mode::Exclusive } else { to })
+            }
+            _ => None,
+        }
+    }
+
+    const fn converts(self) -> bool {
+        matches!(self, Action::Convert(..) | Action::TryConvert(..))
+    }
+}
+
+/// A visible step that a task is about to make, or has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Operation {
+    /// What it acts on.
+    pub object: ObjectId,
+    /// What it does.
+    pub action: Action,
+    /// Where the program asks for it.
+    pub location: Place,
+}
+
+impl Operation {
+    /// Whether two operations *of different tasks* depend on each other: whether their order can matter
+    /// (Definitions 1 and 2 of the AtomFuzzer paper). Operations of one task always do.
+    ///
+    /// Symmetric. A wait depends on what concerns the lock that it gives back, too.
+    pub fn depends(&self, other: &Operation) -> bool {
+        let gives_back = |wait: &Operation, lock: &Operation| {
+            matches!(wait.action, Action::Wait(Some(object)) if object == lock.object
+                && (lock.action.mode().is_some() || matches!(lock.action, Action::Read | Action::Write | Action::ReadWrite)))
+        };
+        let both_give_back = |a: &Operation, b: &Operation| matches!((a.action, b.action), (Action::Wait(Some(a)), Action::Wait(Some(b))) if a == b);
+        (self.object == other.object && !self.action.commutes(other.action))
+            || gives_back(self, other)
+            || gives_back(other, self)
+            || both_give_back(self, other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(object: u32, action: Action) -> Operation {
+        Operation { object: ObjectId::from_index(object), action, location: Location::caller() }
+    }
+
+    #[track_caller]
+    fn check(a: Operation, b: Operation, depends: bool) {
+        assert_eq!(a.depends(&b), depends, "{a:?} {b:?}");
+        assert_eq!(b.depends(&a), depends, "{b:?} {a:?}");
+    }
+
+    #[test]
+    fn reads_commute_and_writes_do_not() {
+        check(operation(0, Action::Read), operation(0, Action::Read), false);
+        check(operation(0, Action::Read), operation(0, Action::Write), true);
+        check(operation(0, Action::Write), operation(0, Action::Write), true);
+        check(operation(0, Action::Read), operation(1, Action::Write), false);
+        check(operation(0, Action::Inspect(1)), operation(0, Action::Inspect(2)), false);
+        check(operation(0, Action::Inspect(1)), operation(0, Action::Invoke(2)), true);
+    }
+
+    #[test]
+    fn shared_holders_commute() {
+        use Mode::*;
+        check(operation(0, Action::Lock(Shared)), operation(0, Action::Unlock(Shared)), false);
+        check(operation(0, Action::Lock(Shared)), operation(0, Action::Lock(Upgradable)), false);
+        check(operation(0, Action::Lock(Upgradable)), operation(0, Action::Lock(Upgradable)), true);
+        check(operation(0, Action::Lock(Shared)), operation(0, Action::Lock(Exclusive)), true);
+        check(operation(0, Action::TryLock(Exclusive)), operation(0, Action::Unlock(Exclusive)), true);
+        check(operation(0, Action::Lock(Shared)), operation(0, Action::Convert(Upgradable, Exclusive)), true);
+        check(operation(0, Action::Lock(Shared)), operation(0, Action::Convert(Exclusive, Shared)), true);
+        check(operation(0, Action::TryLock(Exclusive)), operation(0, Action::Read), true);
+    }
+
+    #[test]
+    fn a_wait_depends_on_the_lock_it_gives_back() {
+        let lock = ObjectId::from_index(1);
+        check(operation(0, Action::Wait(Some(lock))), operation(1, Action::TryLock(Mode::Exclusive)), true);
+        check(operation(0, Action::Wait(Some(lock))), operation(2, Action::TryLock(Mode::Exclusive)), false);
+        check(operation(0, Action::Wait(Some(lock))), operation(2, Action::Wait(Some(lock))), true);
+        check(operation(0, Action::Wait(Some(lock))), operation(0, Action::Notify(Count::One)), true);
+    }
+
+    #[test]
+    fn private_steps_depend_on_nothing() {
+        check(operation(0, Action::Yield), operation(0, Action::Unpark), false);
+        check(operation(0, Action::Park), operation(0, Action::Unpark), true);
+        check(operation(0, Action::Spawn), operation(0, Action::Join), true);
+    }
+
+    #[test]
+    fn small() {
+        assert_eq!(size_of::<Operation>(), 24);
+    }
+}

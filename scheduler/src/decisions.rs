@@ -1,0 +1,157 @@
+//! The one source of decisions.
+//!
+//! A run of a program is its list of decisions: whatever is open in it (an argument, the initial state, an environment
+//! operation, the next task) it asks of a [`Source`]. Random, exhaustive, replayed and shrunk runs are different
+//! sources; the program does not know which one it has.
+
+mod deviations;
+mod random;
+mod replay;
+mod text;
+
+use std::num::NonZeroU32;
+
+pub use deviations::{Coverage, Deviations};
+pub use random::{RandomSource, mix};
+pub use replay::{Divergence, ReplaySource};
+pub use text::DecisionsError;
+
+/// What a decision is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Question {
+    /// An argument of the program.
+    Argument,
+    /// The state of an object at the start.
+    InitialState,
+    /// What the environment does here. 0 is nothing.
+    Environment,
+    /// Which task makes the next step. 0 is the one that made the last step, if it can go on.
+    Task,
+    /// Anything else.
+    Other,
+}
+
+impl Question {
+    /// All of them.
+    pub const ALL: [Question; 5] =
+        [Question::Argument, Question::InitialState, Question::Environment, Question::Task, Question::Other];
+
+    /// The letter that stands for it in the text form of a list.
+    pub const fn letter(self) -> char {
+        match self {
+            Question::Argument => 'A',
+            Question::InitialState => 'I',
+            Question::Environment => 'E',
+            Question::Task => 'T',
+            Question::Other => 'O',
+        }
+    }
+}
+
+/// Answers the questions of a run.
+pub trait Source {
+    /// A number below `options`, which is at least 1.
+    fn decide(&mut self, question: Question, options: u32) -> u32;
+
+    /// Whether a question of this kind can still get an answer other than 0. If not, the program may leave it out, and
+    /// spare itself the work of computing the options.
+    fn wants(&self, question: Question) -> bool {
+        let _ = question;
+        true
+    }
+}
+
+impl<S: Source + ?Sized> Source for &mut S {
+    #[inline]
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        (**self).decide(question, options)
+    }
+
+    #[inline]
+    fn wants(&self, question: Question) -> bool {
+        (**self).wants(question)
+    }
+}
+
+/// One decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decision {
+    /// What it was about.
+    pub question: Question,
+    /// How many answers there were; `None` in a list that was read from its short text form.
+    pub options: Option<NonZeroU32>,
+    /// The answer, counted from 0.
+    pub answer: u32,
+}
+
+impl Decision {
+    /// An answer out of `options`.
+    ///
+    /// # Panics
+    /// When the answer is not below `options`.
+    pub fn new(question: Question, options: u32, answer: u32) -> Decision {
+        assert!(answer < options, "answer {answer} of {options}");
+        Decision { question, options: NonZeroU32::new(options), answer }
+    }
+}
+
+/// The decisions of a run, in their order.
+///
+/// The text form is, for each decision, the letter of the question and the answer, joined by dots: `A0.I2.E0.E3`. The
+/// alternate form (`{:#}`) has the number of options, too: `A0/2.I2/3.E0/9.E3/9`. Both are read back by `parse`; the
+/// empty list is `-`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decisions(pub Vec<Decision>);
+
+impl Decisions {
+    /// How many answers are not 0.
+    pub fn deviations(&self) -> usize {
+        self.0.iter().filter(|decision| decision.answer != 0).count()
+    }
+}
+
+/// Passes questions on to another source and keeps the decisions.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder<S> {
+    source: S,
+    decisions: Decisions,
+}
+
+impl<S: Source> Recorder<S> {
+    /// Records what `source` answers.
+    pub fn new(source: S) -> Recorder<S> {
+        Recorder { source, decisions: Decisions::default() }
+    }
+
+    /// The decisions so far.
+    pub fn decisions(&self) -> &Decisions {
+        &self.decisions
+    }
+
+    /// Forgets the decisions so far.
+    pub fn clear(&mut self) {
+        self.decisions.0.clear();
+    }
+
+    /// The source.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// The source and the decisions.
+    pub fn into_parts(self) -> (S, Decisions) {
+        (self.source, self.decisions)
+    }
+}
+
+impl<S: Source> Source for Recorder<S> {
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        let answer = self.source.decide(question, options);
+        self.decisions.0.push(Decision::new(question, options, answer));
+        answer
+    }
+
+    fn wants(&self, question: Question) -> bool {
+        self.source.wants(question)
+    }
+}

@@ -1,0 +1,363 @@
+//! Exhaustive search by increasing number of deviations.
+//!
+//! An environment question that is answered other than 0 is a *deviation*. Level k holds the runs with exactly k
+//! deviations; levels are searched in the order 0, 1, 2, … up to the bound, so the first failing run found has the
+//! fewest deviations. All other questions are free: within a level every combination of their answers is tried.
+//!
+//! No run is made twice and none in vain. A run of level k > 0 has its last deviation at a position p. Setting that
+//! answer to 0, and all free answers behind p as well, gives a run of level k - 1: its *parent*. So the children of a
+//! run are found at the environment questions behind its last answer that is not 0, and each list has one parent only.
+//! The children of a level are run in the order of their parents, then of positions, then of answers, and behind the
+//! last deviation the free answers are counted up like the digits of a number.
+
+use super::{Decision, Decisions, Question, Source};
+
+/// Visits every list of decisions with at most `bound` deviations, in the order of their number.
+///
+/// ```
+/// use interloper_scheduler::decisions::{Deviations, Question, Source};
+///
+/// let mut search = Deviations::new(1);
+/// let mut lists = Vec::new();
+/// while search.next_run() {
+///     // The program: one argument, then two places where the environment can do one of two things.
+///     search.decide(Question::Argument, 2);
+///     search.decide(Question::Environment, 3);
+///     search.decide(Question::Environment, 3);
+///     lists.push(search.decisions().to_string());
+///     search.end_run();
+/// }
+/// assert_eq!(lists, [
+///     "A0.E0.E0", "A1.E0.E0", // no deviation
+///     "A0.E1.E0", "A0.E2.E0", "A0.E0.E1", "A0.E0.E2", "A1.E1.E0", "A1.E2.E0", "A1.E0.E1", "A1.E0.E2",
+/// ]);
+/// assert_eq!(search.coverage().runs, [2, 8]);
+/// assert!(search.coverage().complete);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Deviations {
+    bound: u32,
+    /// The number of deviations of the runs being made.
+    level: u32,
+    phase: Phase,
+    /// The decisions of the run; those before `planned` are answered beforehand.
+    path: Vec<Choice>,
+    planned: usize,
+    /// How many decisions the run has asked for.
+    cursor: usize,
+    /// Behind the last deviation of the run: answers before it stay while the free ones behind it are counted up.
+    base: usize,
+    /// What the questions before `base` must add up to, when this is the first run that asks them again.
+    expected: Option<u64>,
+    /// The runs of the level before this one, and where we are among their children.
+    parents: Parents,
+    parent: usize,
+    candidate: usize,
+    /// The runs of this level that have children.
+    next: Parents,
+    runs: Vec<u64>,
+    divergence: Option<usize>,
+}
+
+/// In the order of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// No run yet.
+    New,
+    /// Inside a run.
+    Running,
+    /// Between two runs.
+    Between,
+    /// Everything within the bound was visited, or the program turned out not to be deterministic.
+    Done,
+}
+
+/// A decision of the run.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    question: Question,
+    /// 0 while it is not known: the run must ask again first.
+    options: u32,
+    answer: u32,
+}
+
+/// What a search has visited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// The number of runs with 0, 1, 2, … deviations, up to the bound.
+    pub runs: Vec<u64>,
+    /// Whether every list of decisions up to the bound was visited.
+    pub complete: bool,
+}
+
+impl Coverage {
+    /// The number of runs.
+    pub fn total(&self) -> u64 {
+        self.runs.iter().sum()
+    }
+}
+
+impl Deviations {
+    /// A search up to `bound` deviations.
+    pub fn new(bound: u32) -> Deviations {
+        Deviations {
+            bound,
+            level: 0,
+            phase: Phase::New,
+            path: Vec::new(),
+            planned: 0,
+            cursor: 0,
+            base: 0,
+            expected: None,
+            parents: Parents::default(),
+            parent: 0,
+            candidate: 0,
+            next: Parents::default(),
+            runs: vec![0; bound as usize + 1],
+            divergence: None,
+        }
+    }
+
+    /// Whether there is another run to make. If so, it has begun.
+    ///
+    /// # Panics
+    /// When the run before was not ended.
+    pub fn next_run(&mut self) -> bool {
+        let found = match self.phase {
+            Phase::Running => panic!("the run before was not ended"),
+            Phase::New => true,
+            Phase::Between => self.advance_free() || self.advance_answer() || self.advance_child(),
+            Phase::Done => false,
+        };
+        self.phase = if found { Phase::Running } else { Phase::Done };
+        if found {
+            self.cursor = 0;
+            self.runs[self.level as usize] += 1;
+        }
+        found
+    }
+
+    /// Ends the run that [`Deviations::next_run`] began: it has asked all its questions.
+    ///
+    /// # Panics
+    /// When no run was begun.
+    pub fn end_run(&mut self) {
+        assert!(self.phase == Phase::Running, "no run was begun");
+        self.phase = Phase::Between;
+        if self.cursor < self.planned {
+            self.diverge(self.cursor);
+        } else if let Some(expected) = self.expected.take()
+            && expected != self.path[..self.base].iter().fold(0, Choice::digest)
+        {
+            self.diverge(0);
+        }
+        if self.divergence.is_some() {
+            self.phase = Phase::Done;
+        } else if self.level < self.bound {
+            self.next.push(&self.path, self.base);
+        }
+    }
+
+    /// The decisions of the run, as far as it has asked for them.
+    pub fn decisions(&self) -> Decisions {
+        let decision = |choice: &Choice| Decision::new(choice.question, choice.options, choice.answer);
+        Decisions(self.path[..self.cursor.min(self.path.len())].iter().map(decision).collect())
+    }
+
+    /// The number of deviations of the runs being made.
+    pub fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// What was visited so far. The run that is being made counts.
+    pub fn coverage(&self) -> Coverage {
+        Coverage { runs: self.runs.clone(), complete: self.phase == Phase::Done && self.divergence.is_none() }
+    }
+
+    /// The position (counted from 0) up to which the last run asked the same as an earlier one with the same answers, if
+    /// the two differed: the program is not deterministic, and the search has ended.
+    pub fn divergence(&self) -> Option<usize> {
+        self.divergence
+    }
+
+    fn diverge(&mut self, position: usize) {
+        self.divergence.get_or_insert(position);
+    }
+
+    /// Counts up the free answers behind the last deviation: the last one that can be.
+    fn advance_free(&mut self) -> bool {
+        let can = |choice: &Choice| choice.question != Question::Environment && choice.answer + 1 < choice.options;
+        let Some(offset) = self.path[self.base..].iter().rposition(can) else { return false };
+        let last = self.base + offset;
+        self.path.truncate(last + 1);
+        self.path[last].answer += 1;
+        self.planned = last + 1;
+        true
+    }
+
+    /// The next answer at the last deviation.
+    fn advance_answer(&mut self) -> bool {
+        let Some(deviation) = self.base.checked_sub(1) else { return false };
+        if self.path[deviation].answer + 1 >= self.path[deviation].options {
+            return false;
+        }
+        self.path.truncate(self.base);
+        self.path[deviation].answer += 1;
+        self.planned = self.base;
+        true
+    }
+
+    /// The first answer at the next place for a deviation: of the same parent, of the next one, or of the next level.
+    fn advance_child(&mut self) -> bool {
+        if self.base > 0 {
+            self.candidate += 1;
+        } else {
+            self.descend();
+        }
+        loop {
+            if let Some(candidate) = self.parents.candidate(self.parent, self.candidate) {
+                self.start_child(candidate);
+                return true;
+            }
+            self.parent += 1;
+            self.candidate = 0;
+            if self.parent >= self.parents.len() {
+                if self.next.len() == 0 {
+                    return false;
+                }
+                self.descend();
+            }
+        }
+    }
+
+    /// The runs of this level become the parents of the next.
+    fn descend(&mut self) {
+        std::mem::swap(&mut self.parents, &mut self.next);
+        self.next.clear();
+        self.parent = 0;
+        self.candidate = 0;
+        self.level += u32::from(self.parents.len() > 0);
+    }
+
+    fn start_child(&mut self, candidate: Candidate) {
+        let position = candidate.position as usize;
+        self.path.clear();
+        self.path.resize(position, Choice { question: Question::Other, options: 0, answer: 0 });
+        for &(at, answer) in self.parents.answers(self.parent) {
+            self.path[at as usize].answer = answer;
+        }
+        self.path.push(Choice { question: Question::Environment, options: candidate.options, answer: 1 });
+        self.base = position + 1;
+        self.planned = self.base;
+        self.expected = Some(candidate.digest);
+    }
+
+    /// A planned decision whose answer is known.
+    #[inline]
+    fn planned_answer(&mut self, question: Question, options: u32) -> u32 {
+        let choice = &mut self.path[self.cursor];
+        if choice.options == 0 {
+            (choice.question, choice.options) = (question, options);
+        }
+        if choice.question != question || choice.options != options || choice.answer >= options {
+            *choice = Choice { question, options, answer: 0 };
+            self.diverge(self.cursor);
+        }
+        self.path[self.cursor].answer
+    }
+}
+
+impl Source for Deviations {
+    /// # Panics
+    /// When `options` is 0.
+    #[inline]
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        assert!(options > 0, "a question has at least one answer");
+        let answer = if self.cursor < self.planned {
+            self.planned_answer(question, options)
+        } else {
+            self.path.push(Choice { question, options, answer: 0 });
+            0
+        };
+        self.cursor += 1;
+        answer
+    }
+
+    /// False for the environment once the deviations of the last level are used up.
+    #[inline]
+    fn wants(&self, question: Question) -> bool {
+        question != Question::Environment || self.level < self.bound || self.cursor < self.base
+    }
+}
+
+impl Choice {
+    /// Adds a question, not its answer, to the digest of those before it.
+    fn digest(before: u64, choice: &Choice) -> u64 {
+        let word = (choice.question as u64) << 32 | u64::from(choice.options);
+        (before ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    }
+}
+
+/// The runs of a level that have children, in their order. A run is kept as its answers other than 0.
+#[derive(Clone, Debug, Default)]
+struct Parents {
+    /// Where the answers and candidates of each parent end.
+    ends: Vec<(usize, usize)>,
+    /// Position and answer.
+    answers: Vec<(u32, u32)>,
+    candidates: Vec<Candidate>,
+}
+
+/// A place where a run can deviate.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    position: u32,
+    options: u32,
+    /// Of the questions up to and with this one.
+    digest: u64,
+}
+
+impl Parents {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.answers.clear();
+        self.candidates.clear();
+    }
+
+    fn answers(&self, parent: usize) -> &[(u32, u32)] {
+        let start = parent.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        &self.answers[start..self.ends[parent].0]
+    }
+
+    fn candidate(&self, parent: usize, number: usize) -> Option<Candidate> {
+        let start = parent.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        let end = self.ends.get(parent)?.1;
+        self.candidates[start..end].get(number).copied()
+    }
+
+    /// Keeps a run if it has children. Its last deviation is before `base`.
+    fn push(&mut self, path: &[Choice], base: usize) {
+        let tail = path[base..].iter().rposition(|choice| choice.answer != 0).map_or(base, |last| base + last + 1);
+        let before = self.candidates.len();
+        let mut digest = 0;
+        for (position, choice) in path.iter().enumerate() {
+            digest = Choice::digest(digest, choice);
+            if position >= tail && choice.question == Question::Environment && choice.options > 1 {
+                let (position, options) = (position as u32, choice.options);
+                self.candidates.push(Candidate { position, options, digest });
+            }
+        }
+        if self.candidates.len() > before {
+            let deviant = path[..tail].iter().enumerate().filter(|(_, choice)| choice.answer != 0);
+            self.answers.extend(deviant.map(|(position, choice)| (position as u32, choice.answer)));
+            self.ends.push((self.answers.len(), self.candidates.len()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+use super::*;
+use crate::decisions::{ReplaySource, mix};
+
+/// A program whose next question is a function of the answers so far: `shape` says which tree.
+#[derive(Clone, Copy)]
+struct Tree {
+    shape: u64,
+    depth: usize,
+}
+
+impl Tree {
+    /// The next question after these answers, or `None` at the end.
+    fn question(self, answers: &[u32]) -> Option<(Question, u32)> {
+        let hash = answers.iter().fold(self.shape, |hash, &answer| mix(hash, u64::from(answer)));
+        let ends = answers.len() >= self.depth || hash.is_multiple_of(11);
+        let question = match hash >> 8 & 7 {
+            0..4 => Question::Environment,
+            4 => Question::Argument,
+            5 => Question::InitialState,
+            6 => Question::Task,
+            _ => Question::Other,
+        };
+        (!ends).then_some((question, 1 + (hash >> 16 & 3) as u32))
+    }
+
+    /// Asks `source` until the end. With `lazy`, leaves out what the source does not want.
+    fn run(self, source: &mut impl Source, lazy: bool) {
+        let mut answers = Vec::new();
+        while let Some((question, options)) = self.question(&answers) {
+            answers.push(if lazy && !source.wants(question) { 0 } else { source.decide(question, options) });
+        }
+    }
+
+    /// Every list of decisions, by the obvious recursion.
+    fn all(self) -> Vec<Decisions> {
+        fn extend(tree: Tree, answers: &mut Vec<u32>, list: &mut Decisions, all: &mut Vec<Decisions>) {
+            let Some((question, options)) = tree.question(answers) else { return all.push(list.clone()) };
+            for answer in 0..options {
+                answers.push(answer);
+                list.0.push(Decision::new(question, options, answer));
+                extend(tree, answers, list, all);
+                list.0.pop();
+                answers.pop();
+            }
+        }
+        let mut all = Vec::new();
+        extend(self, &mut Vec::new(), &mut Decisions::default(), &mut all);
+        all
+    }
+}
+
+fn deviations(list: &Decisions) -> usize {
+    list.0.iter().filter(|decision| decision.question == Question::Environment && decision.answer != 0).count()
+}
+
+/// The lists that a search visits, in its order, and what it covered.
+fn visit(bound: u32, mut program: impl FnMut(&mut Deviations)) -> (Vec<Decisions>, Coverage) {
+    let mut search = Deviations::new(bound);
+    let mut lists = Vec::new();
+    while search.next_run() {
+        program(&mut search);
+        lists.push(search.decisions());
+        search.end_run();
+    }
+    assert_eq!(search.divergence(), None);
+    (lists, search.coverage())
+}
+
+#[test]
+fn each_list_within_the_bound_is_visited_exactly_once() {
+    let (mut trees, mut largest) = (0, 0);
+    for shape in 0..300 {
+        let tree = Tree { shape, depth: 7 };
+        for bound in 0..4 {
+            let (visited, coverage) = visit(bound, |search| tree.run(search, false));
+            let mut expected = tree.all();
+            expected.retain(|list| deviations(list) <= bound as usize);
+            let count = |level| expected.iter().filter(|list| deviations(list) == level).count() as u64;
+            assert_eq!(coverage.runs, (0..=bound as usize).map(count).collect::<Vec<_>>());
+            assert!(coverage.complete);
+            assert!(visited.iter().map(deviations).is_sorted());
+            (trees, largest) = (trees + 1, largest.max(visited.len()));
+            let mut visited = visited;
+            visited.sort();
+            expected.sort();
+            assert_eq!(visited, expected, "shape {shape}, bound {bound}");
+        }
+    }
+    assert!(trees == 1200 && largest > 300, "the trees are large enough to mean something: {largest}");
+}
+
+#[test]
+fn what_is_not_wanted_may_be_left_out() {
+    let leave_out = |bound: usize, mut list: Decisions| {
+        let is_deviation = |decision: &Decision| decision.question == Question::Environment && decision.answer != 0;
+        if deviations(&list) == bound {
+            let last = list.0.iter().rposition(is_deviation).map_or(0, |last| last + 1);
+            let tail = list.0.split_off(last);
+            list.0.extend(tail.into_iter().filter(|decision| decision.question != Question::Environment));
+        }
+        list
+    };
+    for shape in 0..300 {
+        let tree = Tree { shape, depth: 7 };
+        for bound in 0..4 {
+            let (mut visited, _) = visit(bound, |search| tree.run(search, true));
+            let within = |list: &Decisions| deviations(list) <= bound as usize;
+            let mut expected: Vec<_> =
+                tree.all().into_iter().filter(within).map(|list| leave_out(bound as usize, list)).collect();
+            visited.sort();
+            expected.sort();
+            assert_eq!(visited, expected, "shape {shape}, bound {bound}");
+        }
+    }
+}
+
+#[test]
+fn each_visited_list_replays() {
+    for shape in 0..100 {
+        let tree = Tree { shape, depth: 7 };
+        let (visited, _) = visit(2, |search| tree.run(search, true));
+        for list in visited {
+            let mut replay = ReplaySource::new(list);
+            tree.run(&mut replay, true);
+            assert_eq!(replay.finish(), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn free_answers_come_in_lexicographic_order() {
+    for shape in 0..300 {
+        let tree = Tree { shape, depth: 7 };
+        let (visited, _) = visit(0, |search| tree.run(search, false));
+        assert!(visited.is_sorted_by(|a, b| a.0.iter().map(|d| d.answer).lt(b.0.iter().map(|d| d.answer))));
+    }
+}
+
+#[test]
+fn counts_by_hand() {
+    // An argument out of 2 and three places for one of 3 environment operations: 2 · C(3, k) · 3^k.
+    let program = |search: &mut Deviations| {
+        search.decide(Question::Argument, 2);
+        for _ in 0..3 {
+            search.decide(Question::Environment, 4);
+        }
+    };
+    assert_eq!(visit(3, program).1, Coverage { runs: vec![2, 18, 54, 54], complete: true });
+    assert_eq!(visit(5, program).1, Coverage { runs: vec![2, 18, 54, 54, 0, 0], complete: true });
+    assert_eq!(visit(0, program).1, Coverage { runs: vec![2], complete: true });
+}
+
+#[test]
+fn a_free_question_behind_a_deviation() {
+    // Only after the environment has acted there is an argument out of 2: without it 1 run, with it 2.
+    let program = |search: &mut Deviations| {
+        if search.decide(Question::Environment, 2) == 1 {
+            search.decide(Question::Argument, 2);
+        }
+    };
+    let (visited, coverage) = visit(1, program);
+    assert_eq!(visited.iter().map(Decisions::to_string).collect::<Vec<_>>(), ["E0", "E1.A0", "E1.A1"]);
+    assert_eq!(coverage.runs, [1, 2]);
+}
+
+#[test]
+fn a_program_without_questions_has_one_run() {
+    assert_eq!(visit(2, |_| {}).1, Coverage { runs: vec![1, 0, 0], complete: true });
+}
+
+#[test]
+fn a_search_that_was_stopped_is_not_complete() {
+    let mut search = Deviations::new(1);
+    assert!(search.next_run());
+    search.decide(Question::Argument, 2);
+    search.end_run();
+    assert_eq!(search.coverage(), Coverage { runs: vec![1, 0], complete: false });
+}
+
+#[test]
+fn a_program_that_is_not_deterministic_ends_the_search() {
+    #[track_caller]
+    fn check(mut program: impl FnMut(&mut Deviations, u32)) {
+        let mut search = Deviations::new(2);
+        let mut runs = 0;
+        while search.next_run() {
+            runs += 1;
+            assert!(runs < 100);
+            program(&mut search, runs);
+            search.end_run();
+        }
+        assert!(search.divergence().is_some());
+        assert!(!search.coverage().complete);
+    }
+    // The number of options of a free question changes.
+    check(|search, run| {
+        search.decide(Question::Argument, 1 + run);
+        search.decide(Question::Argument, 2);
+    });
+    // A free question becomes one about the environment, before the deviation of a child.
+    check(|search, run| {
+        search.decide(if run > 1 { Question::Argument } else { Question::Other }, 1);
+        search.decide(Question::Environment, 2);
+    });
+    // The child ends before its deviation.
+    check(|search, run| {
+        if run == 1 {
+            search.decide(Question::Environment, 2);
+        }
+    });
+}
+
+#[test]
+fn nothing_is_allocated_on_the_last_level_in_the_steady_state() {
+    let mut search = Deviations::new(2);
+    let mut capacity = None;
+    while search.next_run() {
+        search.decide(Question::Argument, 2);
+        for _ in 0..8 {
+            search.decide(Question::Environment, 5);
+        }
+        search.end_run();
+        if search.level() == 2 {
+            let now = (search.path.capacity(), search.next.ends.capacity(), search.next.answers.capacity());
+            assert_eq!(*capacity.get_or_insert(now), now);
+        }
+    }
+    // 2 · C(8, k) · 4^k
+    assert_eq!(search.coverage().runs, [2, 64, 896]);
+}

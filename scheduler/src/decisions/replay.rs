@@ -1,0 +1,167 @@
+//! Decisions read from a list.
+
+use std::fmt;
+
+use super::{Decision, Decisions, Question, Source};
+
+/// Answers from a list, and notices when the run is another one than the list is from.
+#[derive(Clone, Debug)]
+pub struct ReplaySource {
+    decisions: Decisions,
+    next: usize,
+    /// Behind the last decision about the environment: none is asked for after it.
+    environment_end: usize,
+    divergence: Option<Divergence>,
+}
+
+/// The first place where a replayed run and its list part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// How many decisions agreed before.
+    pub position: usize,
+    /// What the list has here; `None` when it is at its end.
+    pub expected: Option<Decision>,
+    /// What the run asked here, with the number of options; `None` when it was at its end.
+    pub asked: Option<(Question, u32)>,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.position + 1;
+        match (self.expected, self.asked) {
+            (None, Some((question, _))) => {
+                write!(f, "the run asks a decision {number} ({question:?}), but the list has {} only", self.position)
+            }
+            (Some(decision), None) => {
+                write!(f, "the run ended before decision {number} of the list ({:?})", decision.question)
+            }
+            (Some(decision), Some((question, _))) if decision.question != question => {
+                write!(
+                    f,
+                    "decision {number} is about {:?} in the list, but the run asks about {question:?}",
+                    decision.question
+                )
+            }
+            (Some(Decision { options: Some(expected), .. }), Some((question, options))) => {
+                write!(
+                    f,
+                    "decision {number} ({question:?}) had {expected} options in the list, but has {options} in the run"
+                )
+            }
+            (Some(decision), Some((question, options))) => write!(
+                f,
+                "decision {number} ({question:?}) has answer {} in the list, but {options} options in the run",
+                decision.answer
+            ),
+            (None, None) => write!(f, "nothing differs"),
+        }
+    }
+}
+
+impl ReplaySource {
+    /// Answers from `decisions`.
+    pub fn new(decisions: Decisions) -> ReplaySource {
+        let is_environment = |decision: &Decision| decision.question == Question::Environment;
+        let environment_end = decisions.0.iter().rposition(is_environment).map_or(0, |last| last + 1);
+        ReplaySource { decisions, next: 0, environment_end, divergence: None }
+    }
+
+    /// To be called at the end of the run: whether it was the one of the list.
+    ///
+    /// # Errors
+    /// The first difference, also that the list has more decisions than the run asked for.
+    pub fn finish(self) -> Result<(), Divergence> {
+        match (self.divergence, self.decisions.0.get(self.next)) {
+            (Some(divergence), _) => Err(divergence),
+            (None, Some(&left)) => Err(Divergence { position: self.next, expected: Some(left), asked: None }),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Where the run left the list, if it has done so.
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.divergence.as_ref()
+    }
+}
+
+impl Source for ReplaySource {
+    /// The answer of the list; 0 once the run has left it.
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        if self.divergence.is_some() {
+            return 0;
+        }
+        match self.decisions.0.get(self.next) {
+            Some(decision)
+                if decision.question == question
+                    && decision.answer < options
+                    && decision.options.is_none_or(|expected| expected.get() == options) =>
+            {
+                self.next += 1;
+                decision.answer
+            }
+            expected => {
+                let expected = expected.copied();
+                self.divergence = Some(Divergence { position: self.next, expected, asked: Some((question, options)) });
+                0
+            }
+        }
+    }
+
+    fn wants(&self, question: Question) -> bool {
+        question != Question::Environment || self.next < self.environment_end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replay(list: &str, asked: &[(Question, u32)]) -> (Vec<u32>, Result<(), String>) {
+        let mut source = ReplaySource::new(list.parse().unwrap());
+        let answers = asked.iter().map(|&(question, options)| source.decide(question, options)).collect();
+        (answers, source.finish().map_err(|divergence| divergence.to_string()))
+    }
+
+    #[test]
+    fn the_answers_of_the_list() {
+        use Question::*;
+        let asked = [(Argument, 2), (InitialState, 3), (Environment, 9)];
+        assert_eq!(replay("A1/2.I2/3.E0/9", &asked), (vec![1, 2, 0], Ok(())));
+        assert_eq!(replay("A1.I2.E0", &asked), (vec![1, 2, 0], Ok(())));
+    }
+
+    #[test]
+    fn each_divergence_says_where_and_why() {
+        use Question::*;
+        #[track_caller]
+        fn check(list: &str, asked: &[(Question, u32)], reason: &str) {
+            assert_eq!(replay(list, asked).1.unwrap_err(), reason);
+        }
+        check("A1", &[(Argument, 2), (Task, 2)], "the run asks a decision 2 (Task), but the list has 1 only");
+        check("A1.T0", &[(Argument, 2)], "the run ended before decision 2 of the list (Task)");
+        check(
+            "A1.T0",
+            &[(Argument, 2), (Other, 2)],
+            "decision 2 is about Task in the list, but the run asks about Other",
+        );
+        check("A1/3", &[(Argument, 2)], "decision 1 (Argument) had 3 options in the list, but has 2 in the run");
+        check("A5", &[(Argument, 2)], "decision 1 (Argument) has answer 5 in the list, but 2 options in the run");
+    }
+
+    #[test]
+    fn after_a_divergence_the_answer_is_0() {
+        use Question::*;
+        assert_eq!(replay("A1.A1.A1", &[(Argument, 2), (Task, 2), (Argument, 2)]).0, [1, 0, 0]);
+    }
+
+    #[test]
+    fn the_environment_is_wanted_up_to_its_last_decision() {
+        let mut source = ReplaySource::new("A1.E2.A0".parse().unwrap());
+        assert!(source.wants(Question::Environment));
+        source.decide(Question::Argument, 2);
+        assert!(source.wants(Question::Environment));
+        source.decide(Question::Environment, 3);
+        assert!(!source.wants(Question::Environment));
+        assert!(source.wants(Question::Argument));
+    }
+}
