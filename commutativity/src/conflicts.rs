@@ -35,6 +35,9 @@ impl Conflicts {
 
     /// Whether `a` and `b` do not commute in `state`.
     pub fn conflicts(&mut self, state: &Value, a: &Invocation, b: &Invocation) -> bool {
+        if let Some(table) = self.model.specification() {
+            return table.conflicts(state, a, b);
+        }
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
         if let Some(&answer) = self.known.get(state).and_then(|pairs| pairs.get(a)?.get(b)) {
             return answer;

@@ -16,5 +16,5 @@ pub use conflicts::Conflicts;
 pub use datum::{Datum, ToValue, pending};
 pub use domain::{Domain, invocations, states};
 pub use model::{Invocation, Method, MethodId, Model, Parameter};
-pub use specification::{Specification, commute};
+pub use specification::{Condition, End, Scan, Side, Signature, Specification, Table, Term, commute};
 pub use value::{Value, Variant};

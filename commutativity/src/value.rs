@@ -96,6 +96,12 @@ impl Value {
         }
     }
 
+    /// What an unknown injective function makes of this value: never the value itself. Text: `f(v)`.
+    #[must_use]
+    pub fn modified(self) -> Value {
+        Value::variant("f", [self])
+    }
+
     /// How many elements a container holds; 0 for every other value. States are enumerated smallest first by it.
     pub fn len(&self) -> usize {
         match self {

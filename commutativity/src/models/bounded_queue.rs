@@ -1,10 +1,11 @@
 //! A queue with a capacity: `ArrayQueue`.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::methods::signatures;
+use super::methods::{signatures, specification};
 use super::{list, refused};
-use crate::{Invocation, Method, Model, Value};
+use crate::Condition::{self, Empty, Never};
+use crate::{End, Invocation, Method, MethodId, Model, Side, Specification, Term, Value};
 
 methods! {
     from 0;
@@ -29,6 +30,7 @@ methods! {
 pub struct BoundedQueueModel {
     /// At least 1.
     capacity: usize,
+    specification: OnceLock<Specification>,
 }
 
 impl BoundedQueueModel {
@@ -38,7 +40,7 @@ impl BoundedQueueModel {
     /// When `capacity` is 0, as `ArrayQueue::new` does.
     pub fn new(capacity: usize) -> BoundedQueueModel {
         assert!(capacity > 0, "the capacity of a bounded queue must be at least 1");
-        BoundedQueueModel { capacity }
+        BoundedQueueModel { capacity, specification: OnceLock::new() }
     }
 
     /// How many elements there can be.
@@ -81,10 +83,44 @@ impl Model for BoundedQueueModel {
         Value::list([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        let table = || {
+            let conflict = |row, column| conflict(self.capacity, row, column);
+            specification("bounded-queue", ENTRIES.iter().copied(), None, conflict).note(format!(
+                "front: the element that pop() would give; second: the one after it. The capacity is {}.",
+                self.capacity
+            ))
+        };
+        Some(self.specification.get_or_init(table))
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::List(items) => self.run(items, call).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+fn conflict(capacity: usize, row: MethodId, column: MethodId) -> Condition {
+    let full = || Term::Len.is(Term::integer(capacity));
+    let one_left = || Term::Len.is(Term::integer(capacity - 1));
+    let (x1, x2) = (|| Side::Row.argument(0), || Side::Column.argument(0));
+    let front = || Term::Element(End::Front, 0, "front");
+    // What the front is after one more element has been forced in.
+    let second = || if capacity == 1 { x1() } else { Term::Element(End::Front, 1, "second") };
+
+    match (row, column) {
+        (PUSH, PUSH | FORCE_PUSH) => !full() & (x1().is_not(x2()) | one_left()),
+        (FORCE_PUSH, FORCE_PUSH) => x1().is_not(x2()) | one_left() | (full() & front().is_not(second())),
+        (PUSH | FORCE_PUSH, POP) => Empty | full(),
+        (PUSH | FORCE_PUSH, LEN) => !full(),
+        (PUSH | FORCE_PUSH, IS_EMPTY) => Empty,
+        (PUSH | FORCE_PUSH, IS_FULL) => one_left(),
+        (POP, POP) => front().is_not(Term::Element(End::Front, 1, "second")),
+        (POP, LEN) => !Empty,
+        (POP, IS_EMPTY) => Term::Len.is(Term::integer(1)),
+        (POP, IS_FULL) => full(),
+        _ => Never,
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use super::methods::signatures;
+use super::methods::{Entry, signatures, specification};
 use super::register;
-use crate::{Invocation, Method, Model, Value};
+use crate::{Condition, Invocation, Method, Model, Specification, Value};
 
 pub use super::register::{COMPARE_EXCHANGE, FETCH_ADD, FETCH_MAX, FETCH_MIN, FETCH_SUB, LOAD, MODIFY, STORE, SWAP};
 
@@ -22,10 +22,7 @@ impl Model for CounterModel {
     }
 
     fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
-            let counting = |name| ["load", "fetch_add", "fetch_sub"].contains(&name);
-            signatures(register::ENTRIES.iter().map(|entry| entry.in_environment(counting(entry.method.name))))
-        });
+        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(entries()));
         &METHODS
     }
 
@@ -33,7 +30,20 @@ impl Model for CounterModel {
         Value::Int(0)
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| register::conflict(|_| Condition::Always, row, column);
+            specification("counter", entries(), None, conflict).note("Contents and arguments are integers.")
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         register::run(state, call)
     }
+}
+
+fn entries() -> impl Iterator<Item = Entry> {
+    let counting = |name| ["load", "fetch_add", "fetch_sub"].contains(&name);
+    register::ENTRIES.iter().map(move |entry| entry.in_environment(counting(entry.method.name)))
 }

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::methods::signatures;
+use super::methods::{signatures, specification};
+use super::sequence::{self, Role};
 use super::{list, refused};
-use crate::{Invocation, Method, Model, Value};
+use crate::{End, Invocation, Method, MethodId, Model, Specification, Value};
 
 methods! {
     from 0;
@@ -48,11 +49,42 @@ impl Model for DequeModel {
         Value::list([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| sequence::conflict((row, column), role, names);
+            specification("deque", ENTRIES.iter().copied(), None, conflict)
+                .note("second: what front() gives after one pop_front(). second-last: what back() gives after one pop_back().")
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::List(items) => run(items, call).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+fn names(end: End) -> [&'static str; 2] {
+    match end {
+        End::Front => ["front()", "second"],
+        End::Back => ["back()", "second-last"],
+    }
+}
+
+fn role(method: MethodId) -> Role {
+    match method {
+        PUSH_BACK => Role::Push(End::Back),
+        PUSH_FRONT => Role::Push(End::Front),
+        POP_FRONT => Role::Pop(End::Front),
+        POP_BACK => Role::Pop(End::Back),
+        FRONT => Role::Peek(End::Front),
+        BACK => Role::Peek(End::Back),
+        LEN => Role::Len,
+        IS_EMPTY => Role::IsEmpty,
+        CLEAR => Role::Clear,
+        _ => Role::Contains,
     }
 }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, LazyLock};
 
-use super::methods::signatures;
-use super::{refused, unknown_function};
-use crate::{Invocation, Method, Model, Value};
+use super::keyed::{self, Footprint, Whole};
+use super::methods::{signatures, specification};
+use super::refused;
+use crate::Condition::{self, Always, Never};
+use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
 
 methods! {
     from 0;
@@ -58,11 +60,113 @@ impl Model for MapModel {
         Value::map([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| keyed::conflict((row, column), whole, footprint, same_key);
+            specification("map", ENTRIES.iter().copied(), Some("k"), conflict)
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::Map(entries) => run(entries, call).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+/// The methods on the whole map.
+pub(super) fn whole(method: MethodId, side: Side) -> Option<Whole> {
+    match method {
+        NEXT_AFTER => Some(Whole::Read(Scan::After(Box::new(side.argument(0))))),
+        LEN => Some(Whole::Len),
+        IS_EMPTY => Some(Whole::IsEmpty),
+        CLEAR => Some(Whole::Clear),
+        _ => None,
+    }
+}
+
+/// What a method on one key does to the entry there.
+pub(super) fn footprint(method: MethodId, side: Side) -> Footprint {
+    let here = || side.argument(0).value();
+    let (absent, present) = (here().is_absent(), here().is_present());
+    let (second, third) = (side.argument(1), side.argument(2));
+    let reads = Footprint { adds: Never, removes: Never, writes: Never, notices: here().is_present() };
+    match method {
+        INSERT => Footprint { adds: absent, removes: Never, writes: here().is_not(second), notices: Always },
+        INSERT_IF_ABSENT => Footprint { adds: absent.clone(), removes: Never, writes: absent, notices: Always },
+        REMOVE => Footprint { removes: present.clone(), writes: present, ..reads },
+        REPLACE => Footprint { writes: present & here().is_not(second), ..reads },
+        REPLACE_IF_EQUAL => {
+            let hit = here().is(second.clone());
+            Footprint { writes: hit.clone() & second.is_not(third), notices: hit, ..reads }
+        }
+        REMOVE_IF_EQUAL => {
+            let hit = here().is(second);
+            Footprint { removes: hit.clone(), writes: hit.clone(), notices: hit, ..reads }
+        }
+        MODIFY => Footprint { writes: present, ..reads },
+        _ => reads,
+    }
+}
+
+/// When two methods do not commute on the same key: the part of the table that the paper shows, and more of it.
+pub(super) fn same_key(row: MethodId, column: MethodId) -> Condition {
+    let here = || Side::Row.argument(0).value();
+    let (absent, present) = (here().is_absent(), here().is_present());
+    let row_argument = |index| Side::Row.argument(index);
+    let column_argument = |index| Side::Column.argument(index);
+    // The value arguments; `old` and `new` where there are two.
+    let (v1, old1, new1) = (|| row_argument(1), || row_argument(1), || row_argument(2));
+    let (v2, old2, new2) = (|| column_argument(1), || column_argument(1), || column_argument(2));
+    // A write of `v1` and `replace_if_equal(old2, new2)` on an entry that is there.
+    let overwrite = || here().is(old2()).either(v1().is(old2())) | (v1().is(old2()) & old2().is_not(new2()));
+
+    match (row, column) {
+        (GET, writer) => footprint(writer, Side::Column).writes,
+        (CONTAINS_KEY, writer) => footprint(writer, Side::Column).moves(),
+        (writer, CONTAINS_KEY) => footprint(writer, Side::Row).moves(),
+
+        (INSERT, INSERT) => here().is_not(v1()) | v1().is_not(v2()),
+        (INSERT, INSERT_IF_ABSENT) => here().is_not(v1()),
+        (INSERT, REMOVE) => Always,
+        (INSERT, REPLACE) => here().is_not(v1()) | v1().is_not(v2()),
+        (INSERT, REPLACE_IF_EQUAL) => overwrite(),
+        (INSERT, REMOVE_IF_EQUAL) => v1().is(v2()) | here().is(v2()),
+        (INSERT, MODIFY) => Always,
+
+        (INSERT_IF_ABSENT, INSERT_IF_ABSENT) => absent,
+        (INSERT_IF_ABSENT, REMOVE) => Always,
+        (INSERT_IF_ABSENT, REPLACE) => here().is_not(v2()),
+        (INSERT_IF_ABSENT, REPLACE_IF_EQUAL) => {
+            (absent & v1().is(old2())) | (here().is(old2()) & old2().is_not(new2()))
+        }
+        (INSERT_IF_ABSENT, REMOVE_IF_EQUAL) => (absent & v1().is(v2())) | here().is(v2()),
+        (INSERT_IF_ABSENT, MODIFY) => Always,
+
+        (REMOVE, REMOVE | REPLACE | MODIFY) => present,
+        (REMOVE, REPLACE_IF_EQUAL) => here().is(old2()),
+        (REMOVE, REMOVE_IF_EQUAL) => here().is(v2()),
+
+        (REPLACE, REPLACE) => present & (here().is_not(v1()) | v1().is_not(v2())),
+        (REPLACE, REPLACE_IF_EQUAL) => present & overwrite(),
+        (REPLACE, REMOVE_IF_EQUAL) => present & (v1().is(v2()) | here().is(v2())),
+        (REPLACE, MODIFY) => present,
+
+        (REPLACE_IF_EQUAL, REPLACE_IF_EQUAL) => {
+            let same = || old1().is(old2());
+            (here().is(old1()) & new1().is(old2()).either(same()))
+                | (here().is(old2()) & new2().is(old1()).either(same()))
+        }
+        (REPLACE_IF_EQUAL, REMOVE_IF_EQUAL) => here().is(old1()) & (old1().is(v2()) | new1().is(v2())),
+        (REPLACE_IF_EQUAL, MODIFY) => here().is(old1()) | here().modified().is(old1()),
+
+        (REMOVE_IF_EQUAL, REMOVE_IF_EQUAL) => here().is(v1()) & v1().is(v2()),
+        (REMOVE_IF_EQUAL, MODIFY) => here().is(v1()) | here().modified().is(v1()),
+
+        (MODIFY, MODIFY) => present,
+        _ => unreachable!("rows come before columns, and whole containers elsewhere"),
     }
 }
 
@@ -98,7 +202,7 @@ pub(super) fn run(entries: &mut Arc<BTreeMap<Value, Value>>, call: &Invocation) 
             }
             Value::Bool(hit)
         }
-        (MODIFY, [key]) => Value::option(change(entries, key, unknown_function)),
+        (MODIFY, [key]) => Value::option(change(entries, key, Value::modified)),
         (NEXT_AFTER, [cursor]) => entry(entries.range((after(cursor), Bound::Unbounded)).next()),
         (LEN, []) => Value::Int(entries.len() as i64),
         (IS_EMPTY, []) => Value::Bool(entries.is_empty()),

@@ -1,11 +1,12 @@
 //! The lists of methods: one macro, so that constants, signatures and names cannot disagree.
 
-use crate::Method;
+use crate::{Condition, Method, MethodId, Signature, Specification};
 
 /// A method together with what its parameters are called in a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub method: Method,
+    pub names: &'static [&'static str],
 }
 
 impl Entry {
@@ -37,6 +38,7 @@ macro_rules! methods {
                     parameters: &[$($crate::Parameter::$kind),*],
                     environment: methods!(@environment $($environment)?),
                 },
+                names: &[$(stringify!($parameter)),*],
             }),*
         ];
     };
@@ -47,4 +49,17 @@ macro_rules! methods {
 /// The signatures of `entries`, in the form that [`crate::Model::methods`] returns.
 pub(super) fn signatures(entries: impl IntoIterator<Item = Entry>) -> Vec<Method> {
     entries.into_iter().map(|entry| entry.method).collect()
+}
+
+/// A table of `entries`; `key` is what the parameter is called that two operations share. See [`Specification::new`].
+pub(super) fn specification(
+    name: &'static str,
+    entries: impl IntoIterator<Item = Entry>,
+    key: Option<&str>,
+    conflict: impl Fn(MethodId, MethodId) -> Condition,
+) -> Specification {
+    let keyed = |names: &[&str]| names.first().is_some_and(|first| Some(*first) == key);
+    let signature =
+        |entry: Entry| Signature { name: entry.method.name, parameters: entry.names, keyed: keyed(entry.names) };
+    Specification::new(name, entries.into_iter().map(signature).collect(), conflict)
 }

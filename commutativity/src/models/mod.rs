@@ -23,11 +23,13 @@ mod methods;
 pub mod bounded_queue;
 pub mod counter;
 pub mod deque;
+mod keyed;
 mod list;
 pub mod map;
 pub mod priority_queue;
 pub mod queue;
 pub mod register;
+mod sequence;
 pub mod set;
 pub mod sorted_map;
 pub mod sorted_set;
@@ -75,9 +77,4 @@ pub fn model_named(name: &str) -> Option<Arc<dyn Model>> {
 /// The result of a call that a model refuses: wrong number of arguments, or a state of another type.
 fn refused() -> Value {
     Value::variant("refused", [])
-}
-
-/// What an unknown injective function makes of `value`. It has no fixed point.
-fn unknown_function(value: Value) -> Value {
-    Value::variant("f", [value])
 }

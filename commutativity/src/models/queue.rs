@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::methods::signatures;
+use super::methods::{signatures, specification};
+use super::sequence::{self, Role};
 use super::{list, refused};
-use crate::{Invocation, Method, Model, Value};
+use crate::{End, Invocation, Method, MethodId, Model, Specification, Value};
 
 methods! {
     from 0;
@@ -42,11 +43,32 @@ impl Model for QueueModel {
         Value::list([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| sequence::conflict((row, column), role, |_| ["peek()", "second"]);
+            specification("queue", ENTRIES.iter().copied(), None, conflict)
+                .note("second: what peek() gives after one pop().")
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::List(items) => run(items, call).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+fn role(method: MethodId) -> Role {
+    match method {
+        PUSH => Role::Push(End::Back),
+        POP => Role::Pop(End::Front),
+        PEEK => Role::Peek(End::Front),
+        LEN => Role::Len,
+        IS_EMPTY => Role::IsEmpty,
+        CLEAR => Role::Clear,
+        _ => Role::Contains,
     }
 }
 

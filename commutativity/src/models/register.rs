@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::methods::signatures;
-use super::{refused, unknown_function};
-use crate::{Invocation, Method, Model, Value};
+use super::methods::{signatures, specification};
+use super::refused;
+use crate::Condition::{self, Always, Integer, Never};
+use crate::Term::{self, Content};
+use crate::{Invocation, Method, MethodId, Model, Side, Specification, Value};
 
 methods! {
     from 0;
@@ -54,8 +56,61 @@ impl Model for RegisterModel {
         self.initial.clone()
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            specification("register", ENTRIES.iter().copied(), None, |row, column| conflict(Integer, row, column))
+                .note("The amount n is an integer.")
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         run(state, call)
+    }
+}
+
+/// The condition of a cell; `integer` tells whether a content is one, as far as that is not known.
+///
+/// A method that is no `store` gives the content before in one form or another, and so notices every write of the
+/// other. A `store` of what is there is no write, and commutes with what does not write.
+pub(super) fn conflict(integer: fn(Term) -> Condition, row: MethodId, column: MethodId) -> Condition {
+    let counts = |method| matches!(method, FETCH_ADD | FETCH_SUB | FETCH_MAX | FETCH_MIN);
+    let (row_writes, column_writes) = (writes(row, Side::Row), writes(column, Side::Column));
+    match (row, column) {
+        (STORE, STORE) => Side::Row.argument(0).is_not(Side::Column.argument(0)),
+        // What counts does nothing and gives `type` while the content is no integer: only one that arrives is noticed.
+        _ if counts(row) && counts(column) => integer(Content) & (row_writes | column_writes),
+        _ if counts(row) => {
+            (integer(Content) & (row_writes | column_writes))
+                | (!integer(Content) & arrives(integer, column, Side::Column))
+        }
+        _ if counts(column) => {
+            (integer(Content) & (row_writes | column_writes)) | (!integer(Content) & arrives(integer, row, Side::Row))
+        }
+        _ => row_writes | column_writes,
+    }
+}
+
+/// When a call leaves another content than it found, which is an integer if the method counts.
+fn writes(method: MethodId, side: Side) -> Condition {
+    let argument = |index| side.argument(index);
+    match method {
+        STORE | SWAP => Content.is_not(argument(0)),
+        COMPARE_EXCHANGE => Content.is(argument(0)) & argument(0).is_not(argument(1)),
+        FETCH_ADD | FETCH_SUB => argument(0).is_not(Term::integer(0)),
+        FETCH_MAX => Content.below(argument(0)),
+        FETCH_MIN => argument(0).below(Content),
+        MODIFY => Always,
+        _ => Never,
+    }
+}
+
+/// When a call that does not count makes the content an integer, which it was not.
+fn arrives(integer: fn(Term) -> Condition, method: MethodId, side: Side) -> Condition {
+    match method {
+        STORE | SWAP => integer(side.argument(0)),
+        COMPARE_EXCHANGE => Content.is(side.argument(0)) & integer(side.argument(1)),
+        _ => Never,
     }
 }
 
@@ -81,7 +136,7 @@ pub(super) fn run(content: &mut Value, call: &Invocation) -> Value {
         (FETCH_MIN, [amount]) => fetch(content, amount, i64::min),
         (MODIFY, []) => {
             let old = content.clone();
-            *content = unknown_function(old.clone());
+            *content = old.clone().modified();
             old
         }
         _ => refused(),

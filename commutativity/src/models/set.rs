@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, LazyLock};
 
+use super::keyed::{self, Footprint, Whole};
 use super::map::after;
-use super::methods::signatures;
+use super::methods::{signatures, specification};
 use super::refused;
-use crate::{Invocation, Method, Model, Value};
+use crate::Condition::{self, Always, Never};
+use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
 
 methods! {
     from 0;
@@ -46,11 +48,52 @@ impl Model for SetModel {
         Value::set([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| keyed::conflict((row, column), whole, footprint, same_element);
+            specification("set", ENTRIES.iter().copied(), Some("x"), conflict)
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::Set(elements) => run(elements, call).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+/// The methods on the whole set.
+pub(super) fn whole(method: MethodId, side: Side) -> Option<Whole> {
+    match method {
+        NEXT_AFTER => Some(Whole::Read(Scan::After(Box::new(side.argument(0))))),
+        LEN => Some(Whole::Len),
+        IS_EMPTY => Some(Whole::IsEmpty),
+        CLEAR => Some(Whole::Clear),
+        _ => None,
+    }
+}
+
+/// What a method on one element does.
+pub(super) fn footprint(method: MethodId, side: Side) -> Footprint {
+    let present = Condition::Contains(side.argument(0));
+    let absent = !present.clone();
+    let reads = Footprint { adds: Never, removes: Never, writes: Never, notices: present.clone() };
+    match method {
+        INSERT => Footprint { adds: absent.clone(), removes: Never, writes: absent, notices: Always },
+        REMOVE => Footprint { removes: present.clone(), writes: present, ..reads },
+        _ => reads,
+    }
+}
+
+/// When two methods do not commute on the same element.
+pub(super) fn same_element(row: MethodId, column: MethodId) -> Condition {
+    match (row, column) {
+        (CONTAINS, writer) => footprint(writer, Side::Column).writes,
+        (INSERT, REMOVE) => Always,
+        // Two insertions, two removals: the first one that does something changes the result of the other.
+        _ => footprint(row, Side::Row).writes,
     }
 }
 

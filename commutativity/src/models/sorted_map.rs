@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use super::keyed::{self, Whole};
 use super::map::{self, entry};
-use super::methods::signatures;
+use super::methods::{signatures, specification};
 use super::refused;
-use crate::{Invocation, Method, Model, Value};
+use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
 
 pub use super::map::{
     CLEAR, CONTAINS_KEY, GET, INSERT, INSERT_IF_ABSENT, IS_EMPTY, LEN, MODIFY, NEXT_AFTER, REMOVE, REMOVE_IF_EQUAL,
@@ -48,11 +49,32 @@ impl Model for SortedMapModel {
         Value::map([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| keyed::conflict((row, column), whole, map::footprint, map::same_key);
+            specification("sorted-map", map::ENTRIES.iter().chain(ENTRIES).copied(), Some("k"), conflict)
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::Map(entries) => map::run(entries, call).or_else(|| run(entries, call)).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+fn whole(method: MethodId, side: Side) -> Option<Whole> {
+    let bound = || Box::new(side.argument(0));
+    match method {
+        FIRST => Some(Whole::Read(Scan::First)),
+        LAST => Some(Whole::Read(Scan::Last)),
+        POP_FIRST => Some(Whole::Pop(Scan::First)),
+        POP_LAST => Some(Whole::Pop(Scan::Last)),
+        LOWER_BOUND => Some(Whole::Read(Scan::AtLeast(bound()))),
+        UPPER_BOUND => Some(Whole::Read(Scan::AtMost(bound()))),
+        _ => map::whole(method, side),
     }
 }
 

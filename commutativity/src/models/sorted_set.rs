@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use super::methods::signatures;
+use super::keyed::{self, Whole};
+use super::methods::{signatures, specification};
 use super::{refused, set};
-use crate::{Invocation, Method, Model, Value};
+use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
 
 pub use super::set::{CLEAR, CONTAINS, INSERT, IS_EMPTY, LEN, NEXT_AFTER, REMOVE};
 
@@ -44,11 +45,32 @@ impl Model for SortedSetModel {
         Value::set([])
     }
 
+    fn specification(&self) -> Option<&Specification> {
+        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
+            let conflict = |row, column| keyed::conflict((row, column), whole, set::footprint, set::same_element);
+            specification("sorted-set", set::ENTRIES.iter().chain(ENTRIES).copied(), Some("x"), conflict)
+        });
+        Some(&TABLE)
+    }
+
     fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
         match state {
             Value::Set(elements) => set::run(elements, call).or_else(|| run(elements, call)).unwrap_or_else(refused),
             _ => refused(),
         }
+    }
+}
+
+fn whole(method: MethodId, side: Side) -> Option<Whole> {
+    let bound = || Box::new(side.argument(0));
+    match method {
+        FIRST => Some(Whole::Read(Scan::First)),
+        LAST => Some(Whole::Read(Scan::Last)),
+        POP_FIRST => Some(Whole::Pop(Scan::First)),
+        POP_LAST => Some(Whole::Pop(Scan::Last)),
+        LOWER_BOUND => Some(Whole::Read(Scan::AtLeast(bound()))),
+        UPPER_BOUND => Some(Whole::Read(Scan::AtMost(bound()))),
+        _ => set::whole(method, side),
     }
 }
 
