@@ -3,6 +3,29 @@
 //! A [`Model`] is the sequential behaviour of a type over plain [`Value`]s. Two operations *commute* in a state when
 //! running them in either order gives both the same results and ends in the same state (COLT, section 3.3). The
 //! adversary injects only operations that do not.
+//!
+//! The types in [`models`] come with a [`Specification`]: a table as in the paper's Figure 5, which is data. Tests hold
+//! each table against running both orders, from every small state. A type of a user's own needs no table: [`Conflicts`]
+//! runs both orders itself, once for each state and pair.
+//!
+//! ```
+//! use interloper_commutativity::models::{map, model_named};
+//! use interloper_commutativity::{Conflicts, Invocation, Value};
+//!
+//! let mut oracle = Conflicts::new(model_named("map").unwrap());
+//! let get = Invocation::new(map::GET, [Value::Int(7)]);
+//! let remove = Invocation::new(map::REMOVE, [Value::Int(7)]);
+//!
+//! let empty = Value::map([]);
+//! assert!(!oracle.conflicts(&empty, &get, &remove));
+//!
+//! let full = Value::map([(Value::Int(7), Value::Int(12))]);
+//! assert!(oracle.conflicts(&full, &get, &remove));
+//! ```
+//!
+//! # Limits
+//! An answer holds for one state: calls that commute from it may conflict from another. See [`models`] for what the
+//! models leave out.
 
 mod conflicts;
 mod datum;

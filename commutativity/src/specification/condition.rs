@@ -194,8 +194,8 @@ impl Condition {
         let all = |list: &[Condition]| list.iter().map(Condition::transposed).collect();
         match self {
             Always | Never | Empty => self.clone(),
-            Equal(a, b) => Equal(turned(a), turned(b)),
-            Unequal(a, b) => Unequal(turned(a), turned(b)),
+            Equal(a, b) => row_first(Equal, turned(a), turned(b)),
+            Unequal(a, b) => row_first(Unequal, turned(a), turned(b)),
             Below(a, b) => Below(turned(a), turned(b)),
             Contains(a) => Contains(turned(a)),
             Integer(a) => Integer(turned(a)),
@@ -211,6 +211,14 @@ impl Condition {
     #[must_use]
     pub fn either(self, other: Condition) -> Condition {
         Condition::Either(Box::new(self), Box::new(other))
+    }
+}
+
+/// An argument of the row stands before one of the column: `v₁ = v₂`.
+fn row_first(compare: fn(Term, Term) -> Condition, a: Term, b: Term) -> Condition {
+    match (&a, &b) {
+        (Term::Argument(Side::Column, _), Term::Argument(Side::Row, _)) => compare(b, a),
+        _ => compare(a, b),
     }
 }
 
@@ -283,5 +291,40 @@ fn single(mut parts: Vec<Condition>, none: Condition, many: fn(Vec<Condition>) -
         0 => none,
         1 => parts.remove(0),
         _ => many(parts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Condition::{Always, Empty, Never};
+    use super::*;
+
+    #[test]
+    fn trivial_parts_vanish() {
+        let (x, y) = (|| Side::Row.argument(0).is_present(), || Side::Column.argument(0).is_present());
+        assert_eq!(Always & x(), x());
+        assert_eq!(Never & x(), Never);
+        assert_eq!(Always | x(), Always);
+        assert_eq!(Never | x(), x());
+        assert_eq!(x() & x(), x());
+        assert_eq!((x() | y()) | x(), Condition::Any(vec![x(), y()]));
+        assert_eq!(x() & (y() & Empty), Condition::All(vec![x(), y(), Empty]));
+        assert_eq!(!!(x() & y()), x() & y());
+        assert_eq!(!x(), Side::Row.argument(0).is_absent());
+        assert_eq!(Term::Len.is(Term::Len), Always);
+        assert_eq!(Term::Len.is_not(Term::Len), Never);
+    }
+
+    #[test]
+    fn transposing_exchanges_the_calls() {
+        let scan = |side: Side| Term::Found(Scan::After(Box::new(side.argument(0))));
+        let cell = |side: Side| {
+            (side.argument(1).value().modified().below(scan(side)) & !Condition::Contains(side.argument(0).count()))
+                | Scan::AtLeast(Box::new(side.argument(0))).sees(side.other().argument(1)).either(Empty)
+        };
+        assert_eq!(cell(Side::Row).transposed(), cell(Side::Column));
+        assert_eq!(cell(Side::Column).transposed(), cell(Side::Row));
+        let same = || Side::Row.argument(0).is(Side::Column.argument(0));
+        assert_eq!(same().transposed(), same());
     }
 }

@@ -115,3 +115,61 @@ impl<'a> Scene<'a> {
         begun && self.found(scan).is_none_or(|found| if upwards { key <= found } else { key >= found })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(condition: &Condition, state: &Value, row: &[i64], column: &[i64], expected: bool) {
+        let integers = |numbers: &[i64]| numbers.iter().copied().map(Value::Int).collect::<Vec<_>>();
+        assert_eq!(condition.holds(state, &integers(row), &integers(column)), expected, "{condition:?} in {state}");
+    }
+
+    fn map(entries: &[(i64, i64)]) -> Value {
+        Value::map(entries.iter().map(|&(key, value)| (Value::Int(key), Value::Int(value))))
+    }
+
+    /// From {3, 5}: the scan from above 2 sees 3 at most, the one from above 5 sees all that follows.
+    #[test]
+    fn scans_see_up_to_what_they_find() {
+        let state = map(&[(3, 30), (5, 50)]);
+        let sees = |scan| Condition::Sees(scan, Side::Row.argument(0));
+        let bound = || Box::new(Side::Column.argument(0));
+        let seen = |scan: Scan, bound: i64| -> Vec<i64> {
+            let condition = sees(scan);
+            (1..=7).filter(|&key| condition.holds(&state, &[Value::Int(key)], &[Value::Int(bound)])).collect()
+        };
+        assert_eq!(seen(Scan::First, 0), [1, 2, 3]);
+        assert_eq!(seen(Scan::Last, 0), [5, 6, 7]);
+        assert_eq!(seen(Scan::After(bound()), 2), [3]);
+        assert_eq!(seen(Scan::After(bound()), 3), [4, 5]);
+        assert_eq!(seen(Scan::After(bound()), 5), [6, 7]);
+        assert_eq!(seen(Scan::AtLeast(bound()), 4), [4, 5]);
+        assert_eq!(seen(Scan::AtLeast(bound()), 6), [6, 7]);
+        assert_eq!(seen(Scan::AtMost(bound()), 4), [3, 4]);
+        assert_eq!(seen(Scan::AtMost(bound()), 2), [1, 2]);
+        check(&sees(Scan::First), &map(&[]), &[9], &[], true);
+    }
+
+    #[test]
+    fn what_is_not_there_is_nothing() {
+        let key = || Side::Row.argument(0);
+        let state = map(&[(1, 10)]);
+        check(&key().value().is_present(), &state, &[1], &[], true);
+        check(&key().value().is_absent(), &state, &[2], &[], true);
+        check(&key().value().modified().is_absent(), &state, &[2], &[], true);
+        check(&key().is_absent(), &state, &[], &[], true);
+        check(&key().value().is_absent(), &Value::Int(3), &[1], &[], true);
+        check(&key().below(Term::Len), &state, &[], &[], false);
+        check(&key().below(Term::Len), &state, &[0], &[], true);
+        check(&Condition::Contains(key()), &state, &[1], &[], false);
+    }
+
+    #[test]
+    fn exactly_one_of_two() {
+        let either = Side::Row.argument(0).is_present().either(Side::Column.argument(0).is_present());
+        for (row, column, expected) in [(0, 0, false), (1, 0, true), (0, 1, true), (1, 1, false)] {
+            check(&either, &Value::None, &[7][..row], &[7][..column], expected);
+        }
+    }
+}
