@@ -30,30 +30,18 @@ pub enum Align {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Table {
-    table: comfy_table::Table,
-    columns: usize,
+    headings: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
 }
+
+/// Between two columns.
+const GAP: u16 = 3;
 
 impl Table {
     /// A table with these headings and no rows.
     pub fn new<H: Into<String>>(columns: impl IntoIterator<Item = (H, Align)>) -> Self {
-        let (headings, alignments): (Vec<String>, Vec<Align>) =
-            columns.into_iter().map(|(heading, align)| (heading.into(), align)).unzip();
-        let mut table = comfy_table::Table::new();
-        table.load_preset(comfy_table::presets::NOTHING);
-        table.set_style(TableComponent::HeaderLines, '─');
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        let columns = headings.len();
-        table.set_header(headings);
-        for (at, align) in alignments.into_iter().enumerate() {
-            let column = table.column_mut(at).expect("a column for each heading");
-            column.set_cell_alignment(match align {
-                Align::Left => CellAlignment::Left,
-                Align::Right => CellAlignment::Right,
-            });
-            column.set_padding((0, if at + 1 == columns { 0 } else { 3 }));
-        }
-        Self { table, columns }
+        let headings = columns.into_iter().map(|(heading, align)| (heading.into(), align)).collect();
+        Self { headings, rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -63,15 +51,85 @@ impl Table {
     /// When the number of cells is not the number of headings.
     pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) -> &mut Self {
         let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
-        assert_eq!(cells.len(), self.columns, "a cell for each heading");
-        self.table.add_row(cells);
+        assert_eq!(cells.len(), self.headings.len(), "a cell for each heading");
+        self.rows.push(cells);
         self
     }
+
+    /// The table as several, one below the other, each with the first column and as many of the others as `width` has
+    /// room for, and at least one of them.
+    ///
+    /// ```
+    /// use interloper_report::table::{Align, Table};
+    ///
+    /// let mut table = Table::new([("", Align::Left), ("one", Align::Left), ("two", Align::Left), ("three", Align::Left)]);
+    /// table.row(["a", "1", "2", "3"]);
+    /// assert_eq!(
+    ///     table.panels(14),
+    ///     "    one   two\n\
+    ///      ─────────────\n\
+    ///      a   1     2\n\
+    ///      \n\
+    ///      \u{20}   three\n\
+    ///      ─────────\n\
+    ///      a   3\n"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn panels(&self, width: usize) -> String {
+        let widths = self.drawn(&self.all()).column_max_content_widths();
+        let [first, others @ ..] = &widths[..] else { return String::new() };
+        let mut panels: Vec<Vec<usize>> = Vec::new();
+        let mut used = usize::MAX;
+        for (column, content) in (1..).zip(others) {
+            used = used.saturating_add(usize::from(GAP + content));
+            match panels.last_mut() {
+                Some(panel) if used <= width => panel.push(column),
+                _ => {
+                    panels.push(vec![0, column]);
+                    used = usize::from(first + GAP + content);
+                }
+            }
+        }
+        if panels.is_empty() {
+            panels.push(vec![0]);
+        }
+        let texts: Vec<String> = panels.iter().map(|columns| text(&self.drawn(columns))).collect();
+        texts.join("\n")
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.headings.len()).collect()
+    }
+
+    /// These columns as a table of the library that knows how wide text is.
+    fn drawn(&self, columns: &[usize]) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table.load_preset(comfy_table::presets::NOTHING);
+        table.set_style(TableComponent::HeaderLines, '─');
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(columns.iter().map(|&column| &self.headings[column].0));
+        table.add_rows(self.rows.iter().map(|row| columns.iter().map(|&column| &row[column])));
+        for (at, &column) in columns.iter().enumerate() {
+            let drawn = table.column_mut(at).expect("a column for each heading");
+            drawn.set_cell_alignment(match self.headings[column].1 {
+                Align::Left => CellAlignment::Left,
+                Align::Right => CellAlignment::Right,
+            });
+            drawn.set_padding((0, if at + 1 == columns.len() { 0 } else { GAP }));
+        }
+        table
+    }
+}
+
+/// Every line ended with a newline and without trailing spaces.
+fn text(table: &comfy_table::Table) -> String {
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 impl std::fmt::Display for Table {
     /// Every line ends with a newline and without trailing spaces.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.table.lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
+        f.write_str(&text(&self.drawn(&self.all())))
     }
 }

@@ -50,16 +50,42 @@ pub fn render(counterexample: &Counterexample, style: Style) -> String {
 }
 
 fn title(out: &mut String, counterexample: &Counterexample, width: Option<usize>, painter: Painter) {
-    let name = printable(&counterexample.name);
-    let verdict = printable(&match counterexample.detail.as_str() {
+    let verdict = match counterexample.detail.as_str() {
         "" => counterexample.verdict.clone(),
         detail => format!("{} ({detail})", counterexample.verdict),
-    });
-    let mark = painter.paint(Ink::Wrong, "✗");
+    };
+    first_line(out, ("✗", Ink::Wrong), &counterexample.name, &verdict, width, painter);
+}
+
+/// The first line of a report, for a case without a counterexample: `✓ name   linearizable`, placed like that of
+/// [`render`].
+#[must_use]
+pub fn headline(mark: &str, name: &str, verdict: &str, style: Style) -> String {
+    let mut out = String::new();
+    let ink = match mark {
+        "✗" => Ink::Wrong,
+        "✓" => Ink::Command,
+        _ => Ink::Plain,
+    };
+    let width = style.width.map(|width| width.max(NARROWEST));
+    first_line(&mut out, (mark, ink), name, verdict, width, Painter::new(style.color));
+    out
+}
+
+fn first_line(
+    out: &mut String,
+    (mark, ink): (&str, Ink),
+    name: &str,
+    verdict: &str,
+    width: Option<usize>,
+    painter: Painter,
+) {
+    let (name, verdict) = (printable(name), printable(verdict));
+    let mark = painter.paint(ink, mark);
     let closest = 2 + display_width(&name) + 3;
     let starts = [VERDICT_COLUMN.max(closest), closest];
     if let Some(start) = starts.into_iter().find(|start| fits(start + display_width(&verdict), width)) {
-        let verdict = painter.paint(Ink::Wrong, &verdict);
+        let verdict = painter.paint(ink, &verdict);
         let name = painter.paint(Ink::Heading, &pad(&name, start - 2));
         out.push_str(&format!("{mark} {name}{verdict}\n"));
         return;
@@ -70,7 +96,7 @@ fn title(out: &mut String, counterexample: &Counterexample, width: Option<usize>
         out.push_str(&format!("{before} {}\n", painter.paint(Ink::Heading, line)));
     }
     for line in wrap(&verdict, room) {
-        out.push_str(&format!("  {}\n", painter.paint(Ink::Wrong, &line)));
+        out.push_str(&format!("  {}\n", painter.paint(ink, &line)));
     }
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{deadlock, hostile, memoize, overlapping};
-use interloper_report::text::{Style, render};
+use interloper_report::text::{Style, headline, render};
 use interloper_report::{Counterexample, Event, Row};
 use proptest::prelude::*;
 
@@ -37,6 +37,17 @@ fn the_example_of_the_design() {
     assert_eq!(render(&memoize(), PLAIN), expected);
     assert_eq!(memoize().to_string(), expected);
     assert_eq!(render(&memoize(), narrow(101)), expected, "it is 101 columns wide");
+}
+
+#[test]
+fn a_headline_is_placed_like_the_first_line_of_a_report() {
+    let first = render(&memoize(), PLAIN).lines().next().map(|line| format!("{line}\n")).expect("a first line");
+    let verdict = "not linearizable (2 environment operations, execution 17)";
+    assert_eq!(headline("✗", "memoize", verdict, PLAIN), first);
+    assert_eq!(headline("✓", "memoize", "linearizable", narrow(30)), "✓ memoize   linearizable\n");
+    assert_eq!(headline("✓", "put_if_absent", "linearizable", narrow(24)), "✓ put_if_absent\n  linearizable\n");
+    let green = headline("✓", "a", "b", Style { color: true, width: Some(30) });
+    assert_eq!(green, "\u{1b}[32m✓\u{1b}[0m \u{1b}[1ma   \u{1b}[0m\u{1b}[32mb\u{1b}[0m\n");
 }
 
 #[test]
