@@ -84,10 +84,17 @@ pub enum Effect<'a> {
 pub trait Session {
     /// The running task is about to make `step`. Returns when it may.
     ///
+    /// May be called several times before the operation happens: when what ran in here changed which lock the operation
+    /// needs (the next key of an iteration lies elsewhere now), it is announced again.
+    ///
     /// Does not return when the run ends here (a deadlock, say): it unwinds with a payload of the session's own.
     fn before(&self, step: &Step<'_>);
 
     /// The step that was announced has happened with this effect. `location` is that of the call.
+    ///
+    /// Mostly once for each step. More often when a guard keeps its lock over several changes (`entry` inserts, then its
+    /// reference is written through), each of which is reported when it happens or when the guard is dropped; not at all
+    /// when nothing of the abstract state was seen or changed (`try_get` found the lock taken).
     ///
     /// A guard that writes through reports its effect when it is dropped, so it must not unwind.
     fn after(&self, part: PartId, effect: Effect<'_>, location: &'static Location<'static>);
@@ -141,6 +148,12 @@ pub fn without_session<R>(body: impl FnOnce() -> R) -> R {
     }
     let _restore = Restore(CURRENT.replace(None));
     body()
+}
+
+/// Whether this thread is in a controlled run.
+#[inline]
+pub(crate) fn controlled() -> bool {
+    CURRENT.try_with(Cell::get).ok().flatten().is_some()
 }
 
 /// Calls `use_it` with the session of this thread, if there is one.
@@ -227,6 +240,16 @@ pub trait Instrumented {
     /// # Errors
     /// The part of the state that is no key or value of this collection's types.
     fn restore(&self, state: &Value) -> Result<(), Value>;
+
+    /// Makes the abstract state `to` when it is known to be `from`: quicker than [`Instrumented::restore`] where only the
+    /// difference has to be touched.
+    ///
+    /// # Errors
+    /// As for [`Instrumented::restore`].
+    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
+        let _ = from;
+        self.restore(to)
+    }
 
     /// Runs one environment operation, atomically, and gives its result.
     ///

@@ -1,0 +1,152 @@
+//! A `DashMap` as something that an adversary acts on.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+
+use ::dashmap::mapref::entry::Entry;
+use interloper_commutativity::models::{MapModel, map};
+use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
+
+use super::DashMap;
+use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::session::{DomainKind, Handle, Instrumented, Mode, Needs, Outcome};
+
+impl<K, V, S> Instrumented for DashMap<K, V, S>
+where
+    K: Datum + Eq + Hash,
+    V: Datum,
+    S: BuildHasher + Clone,
+{
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn model(&self) -> Arc<dyn Model> {
+        Arc::new(MapModel)
+    }
+
+    fn snapshot(&self) -> Value {
+        Value::map(self.inner.iter().map(|entry| (entry.key().to_value(), entry.value().to_value())))
+    }
+
+    /// # Panics
+    /// When a guard into the map is still alive.
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        let Value::Map(wanted) = state else { return Err(state.clone()) };
+        let kept = self.keep_only(wanted);
+        if kept == wanted.len() {
+            return Ok(());
+        }
+        for (key, value) in wanted.iter() {
+            let (key, value) = (parse::<K>(key)?, parse::<V>(value)?);
+            if let Entry::Vacant(entry) = self.inner.entry(key) {
+                entry.insert(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
+        let (Value::Map(present), Value::Map(wanted), false) = (from, to, V::INTERIOR) else {
+            return self.restore(to);
+        };
+        for key in present.keys().filter(|key| !wanted.contains_key(key)) {
+            self.inner.remove(&parse::<K>(key)?);
+        }
+        for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
+            self.inner.insert(parse::<K>(key)?, parse::<V>(value)?);
+        }
+        Ok(())
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        let map = &self.inner;
+        let key = || argument::<K>(call, 0);
+        let value = |index| argument::<V>(call, index);
+        let fixed = |value| Ok(Outcome::fixed(value));
+        match call.method {
+            map::GET => Ok(maybe_later(map.get(&key()?).as_deref())),
+            map::INSERT => Ok(maybe_later(map.insert(key()?, value(1)?).as_ref())),
+            map::INSERT_IF_ABSENT => match map.entry(key()?) {
+                Entry::Occupied(entry) => Ok(maybe_later(Some(entry.get()))),
+                Entry::Vacant(entry) => {
+                    entry.insert(value(1)?);
+                    fixed(Value::None)
+                }
+            },
+            map::REMOVE => Ok(maybe_later(map.remove(&key()?).as_ref().map(|(_, value)| value))),
+            map::CONTAINS_KEY => fixed(Value::Bool(map.contains_key(&key()?))),
+            map::REPLACE => {
+                let new = value(1)?;
+                let old = map.get_mut(&key()?).map(|mut place| std::mem::replace(&mut *place, new));
+                Ok(maybe_later(old.as_ref()))
+            }
+            map::REPLACE_IF_EQUAL => {
+                let new = value(2)?;
+                let place = map.get_mut(&key()?).filter(|place| place.to_value() == call.arguments[1]);
+                let hit = place.map(|mut place| *place = new).is_some();
+                fixed(Value::Bool(hit))
+            }
+            map::REMOVE_IF_EQUAL => {
+                let expected = value(1)?.to_value();
+                fixed(Value::Bool(map.remove_if(&key()?, |_, value| value.to_value() == expected).is_some()))
+            }
+            map::NEXT_AFTER => {
+                let cursor = call.arguments.first().ok_or(Value::None)?;
+                let later = |key: &Value| cursor.content().is_none_or(|cursor| key > cursor);
+                let entries = map.iter().map(|entry| (entry.key().to_value(), entry.value().clone()));
+                let next = entries.filter(|(key, _)| later(key)).min_by(|(one, _), (other, _)| one.cmp(other));
+                Ok(pair_or_none(next))
+            }
+            map::LEN => fixed(map.len().to_value()),
+            map::IS_EMPTY => fixed(Value::Bool(map.is_empty())),
+            map::CLEAR => {
+                map.clear();
+                fixed(Value::Unit)
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    fn needs(&self, call: &Invocation) -> Needs {
+        let mode = match call.method {
+            map::GET | map::CONTAINS_KEY | map::NEXT_AFTER | map::LEN | map::IS_EMPTY => Mode::Shared,
+            _ => Mode::Exclusive,
+        };
+        match call.method {
+            map::NEXT_AFTER | map::LEN | map::IS_EMPTY | map::CLEAR => Needs::All(mode),
+            _ => argument::<K>(call, 0).map_or(Needs::All(mode), |key| self.lock_of(&key, mode)),
+        }
+    }
+
+    fn domain(&self) -> DomainKind {
+        domain::<K, V>()
+    }
+}
+
+impl<K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone> DashMap<K, V, S> {
+    /// Removes all entries but those that `wanted` has, too. How many remain.
+    fn keep_only(&self, wanted: &BTreeMap<Value, Value>) -> usize {
+        let mut kept = 0;
+        for shard in self.inner.shards() {
+            let mut table = shard.try_write().expect("a guard into the map outlived the execution it was made in");
+            if table.is_empty() {
+                continue;
+            }
+            // SAFETY: the iterator does not outlive the lock; erasing the bucket that it has just given is allowed.
+            for bucket in unsafe { table.iter() } {
+                // SAFETY: the bucket is full and the table is locked.
+                let (key, value) = unsafe { bucket.as_ref() };
+                // A value that can change through a shared reference may be in other hands: it is made anew.
+                if !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.get().to_value()) {
+                    kept += 1;
+                } else {
+                    // SAFETY: the bucket is one of this table; the references to its content are not used again.
+                    unsafe { table.erase(bucket) };
+                }
+            }
+        }
+        kept
+    }
+}

@@ -1,0 +1,455 @@
+//! Iteration: a sequence of steps under control, the original's iterators otherwise.
+
+use std::hash::{BuildHasher, Hash};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Weak};
+
+use ::dashmap::{RwLockReadGuard, RwLockWriteGuard, SharedValue, iter as real};
+use hashbrown::raw::{Bucket, RawTable};
+use interloper_commutativity::models::map;
+use interloper_commutativity::{ToValue, Value};
+
+use super::{Original, shard};
+use crate::RandomState;
+use crate::session::{Mode, Needs};
+use crate::site::{Hold, Site};
+
+pub use ::dashmap::iter::OwningIter;
+
+type Table<K, V> = RawTable<(K, SharedValue<V>)>;
+
+/// A walk over the entries in the order of their keys' forms, one step for each and one that finds no further entry.
+///
+/// Each step locks the shard of its key. Which one that is depends on what ran while the step was announced, so the
+/// step is announced again when the key turns out to be another.
+pub(super) struct Walk<'a, K, V, S> {
+    map: &'a Original<K, V, S>,
+    site: Site,
+    mode: Mode,
+    /// The last key visited, as the map model's cursor.
+    cursor: Value,
+    /// Shards that entries given out by an iterator may still keep locked.
+    kept: Vec<(usize, Weak<Locked<'a, K, V>>)>,
+    finished: bool,
+}
+
+impl<'a, K, V, S> Walk<'a, K, V, S>
+where
+    K: Eq + Hash + ToValue,
+    V: ToValue,
+    S: BuildHasher + Clone,
+{
+    pub(super) fn new(map: &'a Original<K, V, S>, site: Site, mode: Mode) -> Self {
+        Walk { map, site, mode, cursor: Value::None, kept: Vec::new(), finished: false }
+    }
+
+    /// Goes on to the next entry; `None` when there is no further one.
+    pub(super) fn step(&mut self) -> Option<Visit<'a, K, V>> {
+        if self.finished {
+            return None;
+        }
+        let visit = match self.announce() {
+            None => None,
+            Some((index, key)) => Some(self.visit(index, key)),
+        };
+        let (cursor, result) = match &visit {
+            None => (Value::None, Value::None),
+            Some(visit) => {
+                (Value::option(Some(visit.key.clone())), Value::tuple([visit.key.clone(), visit.value.clone()]))
+            }
+        };
+        self.site.after(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), &result);
+        self.cursor = cursor;
+        self.finished = visit.is_none();
+        visit
+    }
+
+    /// Announces the step until what it needs is what was announced. Gives the shard and the key.
+    fn announce(&self) -> Option<(usize, Value)> {
+        let mut next = self.look();
+        loop {
+            let announced = match &next {
+                Ok(None) => None,
+                Ok(Some((index, _))) | Err(index) => Some(*index).filter(|index| self.own(*index).is_none()),
+            };
+            let needs = announced.map_or(Needs::Nothing, |index| shard(index, self.mode));
+            self.site.before(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), needs);
+            let unreadable = next.as_ref().err().copied();
+            next = self.look();
+            match &next {
+                Ok(None) => return None,
+                Ok(Some((index, _))) if announced == Some(*index) || self.own(*index).is_some() => {
+                    return next.ok().flatten();
+                }
+                Ok(Some(_)) => {}
+                Err(index) => assert!(unreadable != Some(*index), "{TAKEN}"),
+            }
+        }
+    }
+
+    /// The shard and the form of the first key after the cursor, or the first shard that is locked for writing by
+    /// somebody else: its keys cannot be seen.
+    fn look(&self) -> Result<Option<(usize, Value)>, usize> {
+        let after = self.cursor.content();
+        let mut first: Option<(usize, Value)> = None;
+        for (index, lock) in self.map.shards().iter().enumerate() {
+            let bound = |key: &Value| {
+                after.is_none_or(|after| key > after) && first.as_ref().is_none_or(|(_, best)| key < best)
+            };
+            let found = match self.own(index) {
+                Some(locked) => smallest(locked.guard.table(), bound),
+                None => smallest(&*lock.try_read().ok_or(index)?, bound),
+            };
+            if let Some((key, _)) = found {
+                first = Some((index, key));
+            }
+        }
+        Ok(first)
+    }
+
+    /// The lock of this shard, when the walk's own entries keep it.
+    fn own(&self, index: usize) -> Option<Arc<Locked<'a, K, V>>> {
+        self.kept.iter().find(|(kept, _)| *kept == index).and_then(|(_, locked)| locked.upgrade())
+    }
+
+    /// Locks the shard and finds the entry with this key in it.
+    fn visit(&self, index: usize, key: Value) -> Visit<'a, K, V> {
+        let locked = self.own(index).unwrap_or_else(|| {
+            let lock = &self.map.shards()[index];
+            let guard = match self.mode {
+                Mode::Shared => Guard::Read(lock.try_read().expect(TAKEN)),
+                Mode::Exclusive => Guard::Write(lock.try_write().expect(TAKEN)),
+            };
+            Arc::new(Locked { guard, _hold: self.site.hold(shard(index, self.mode)) })
+        });
+        let (_, bucket) = smallest(locked.guard.table(), |other| *other == key).expect("nothing ran since it was seen");
+        // SAFETY: the bucket is one of the table that `locked` keeps from being changed, and its value was not given
+        // out before: a walk comes to each entry once.
+        let value = unsafe { &*value_of(&bucket) }.to_value();
+        Visit { locked, index, bucket, site: self.site, key, value }
+    }
+}
+
+/// The session keeps the promise that a step is let go only when its lock is free.
+const TAKEN: &str = "internal error, please report: the session let a step happen whose lock is taken";
+
+/// The entry with the smallest key among those that `within` accepts.
+fn smallest<K: ToValue, V>(
+    table: &Table<K, V>,
+    within: impl Fn(&Value) -> bool,
+) -> Option<(Value, Bucket<(K, SharedValue<V>)>)> {
+    let mut best: Option<(Value, Bucket<_>)> = None;
+    // SAFETY: the iterator does not outlive the borrow of the table.
+    for bucket in unsafe { table.iter() } {
+        // SAFETY: the bucket is full and the table is borrowed, so its key stays in place. Keys are never borrowed
+        // mutably.
+        let key = unsafe { &*key_of(&bucket) }.to_value();
+        if within(&key) && best.as_ref().is_none_or(|(smallest, _)| key < *smallest) {
+            best = Some((key, bucket));
+        }
+    }
+    best
+}
+
+/// Where the key of a full bucket is. No reference to the value is made: it may be borrowed mutably.
+fn key_of<K, V>(bucket: &Bucket<(K, SharedValue<V>)>) -> *const K {
+    // SAFETY: a full bucket points to a pair; only the address of a field is taken.
+    unsafe { &raw const (*bucket.as_ptr()).0 }
+}
+
+/// Where the value of a full bucket is.
+fn value_of<K, V>(bucket: &Bucket<(K, SharedValue<V>)>) -> *mut V {
+    // SAFETY: as in `key_of`. `SharedValue` is a transparent cell around the value.
+    unsafe { &raw mut (*bucket.as_ptr()).1 }.cast()
+}
+
+/// A locked shard. The real lock goes first, then the session hears of it.
+pub(super) struct Locked<'a, K, V> {
+    guard: Guard<'a, K, V>,
+    _hold: Hold,
+}
+
+enum Guard<'a, K, V> {
+    Read(RwLockReadGuard<'a, Table<K, V>>),
+    Write(RwLockWriteGuard<'a, Table<K, V>>),
+}
+
+impl<K, V> Guard<'_, K, V> {
+    fn table(&self) -> &Table<K, V> {
+        match self {
+            Guard::Read(guard) => guard,
+            Guard::Write(guard) => guard,
+        }
+    }
+}
+
+/// An entry that a [`Walk`] has come to.
+pub(super) struct Visit<'a, K, V> {
+    locked: Arc<Locked<'a, K, V>>,
+    index: usize,
+    bucket: Bucket<(K, SharedValue<V>)>,
+    site: Site,
+    key: Value,
+    value: Value,
+}
+
+impl<'a, K, V> Visit<'a, K, V> {
+    fn into_reference(self) -> RefMulti<'a, K, V> {
+        let (key, value) = (key_of(&self.bucket), value_of(&self.bucket));
+        RefMulti { key, value, _keep: Keep::Stepwise(self.locked) }
+    }
+
+    /// For a walk with exclusive locks.
+    pub(super) fn into_reference_mut(self) -> RefMutMulti<'a, K, V>
+    where
+        V: ToValue,
+    {
+        RefMutMulti {
+            key: key_of(&self.bucket),
+            value: value_of(&self.bucket),
+            touched: false,
+            watch: Some(Change { site: self.site, key: self.key, seen: self.value, bucket: self.bucket }),
+            keep: Keep::Stepwise(self.locked),
+        }
+    }
+}
+
+/// What keeps the lock of an entry: the original's guard or a step's.
+enum Keep<'a, K, V, O> {
+    Original { _guard: O },
+    Stepwise(Arc<Locked<'a, K, V>>),
+}
+
+/// The iterator of [`DashMap::iter`](super::DashMap::iter).
+pub struct Iter<'a, K, V, S = RandomState>(Kind<'a, K, V, S, real::Iter<'a, K, V, S>>);
+
+/// The iterator of [`DashMap::iter_mut`](super::DashMap::iter_mut).
+pub struct IterMut<'a, K, V, S = RandomState>(Kind<'a, K, V, S, real::IterMut<'a, K, V, S>>);
+
+enum Kind<'a, K, V, S, O> {
+    Original(O),
+    Stepwise {
+        walk: Walk<'a, K, V, S>,
+        /// The shard of the last entry, which stays locked until the iterator has locked the next one.
+        current: Option<Arc<Locked<'a, K, V>>>,
+    },
+}
+
+impl<'a, K, V, S> Iter<'a, K, V, S> {
+    pub(super) fn original(iter: real::Iter<'a, K, V, S>) -> Self {
+        Iter(Kind::Original(iter))
+    }
+
+    pub(super) fn stepwise(walk: Walk<'a, K, V, S>) -> Self {
+        Iter(Kind::Stepwise { walk, current: None })
+    }
+}
+
+impl<'a, K, V, S> IterMut<'a, K, V, S> {
+    pub(super) fn original(iter: real::IterMut<'a, K, V, S>) -> Self {
+        IterMut(Kind::Original(iter))
+    }
+
+    pub(super) fn stepwise(walk: Walk<'a, K, V, S>) -> Self {
+        IterMut(Kind::Stepwise { walk, current: None })
+    }
+}
+
+impl<'a, K, V, S> Iterator for Iter<'a, K, V, S>
+where
+    K: Eq + Hash + ToValue,
+    V: ToValue,
+    S: BuildHasher + Clone,
+{
+    type Item = RefMulti<'a, K, V>;
+
+    fn next(&mut self) -> Option<RefMulti<'a, K, V>> {
+        match &mut self.0 {
+            Kind::Original(iter) => iter.next().map(RefMulti::original),
+            Kind::Stepwise { walk, current } => advance(walk, current).map(Visit::into_reference),
+        }
+    }
+}
+
+impl<'a, K, V, S> Iterator for IterMut<'a, K, V, S>
+where
+    K: Eq + Hash + ToValue,
+    V: ToValue,
+    S: BuildHasher + Clone,
+{
+    type Item = RefMutMulti<'a, K, V>;
+
+    fn next(&mut self) -> Option<RefMutMulti<'a, K, V>> {
+        match &mut self.0 {
+            Kind::Original(iter) => iter.next().map(RefMutMulti::original),
+            Kind::Stepwise { walk, current } => advance(walk, current).map(Visit::into_reference_mut),
+        }
+    }
+}
+
+fn advance<'a, K, V, S>(
+    walk: &mut Walk<'a, K, V, S>,
+    current: &mut Option<Arc<Locked<'a, K, V>>>,
+) -> Option<Visit<'a, K, V>>
+where
+    K: Eq + Hash + ToValue,
+    V: ToValue,
+    S: BuildHasher + Clone,
+{
+    let visit = walk.step();
+    walk.kept.retain(|(_, locked)| locked.strong_count() > 0);
+    if let Some(visit) = &visit {
+        walk.kept.push((visit.index, Arc::downgrade(&visit.locked)));
+    }
+    *current = visit.as_ref().map(|visit| Arc::clone(&visit.locked));
+    visit
+}
+
+/// An entry behind a read guard, from [`DashMap::iter`](super::DashMap::iter).
+pub struct RefMulti<'a, K, V> {
+    key: *const K,
+    value: *const V,
+    _keep: Keep<'a, K, V, ::dashmap::mapref::multiple::RefMulti<'a, K, V>>,
+}
+
+impl<'a, K: Eq + Hash, V> RefMulti<'a, K, V> {
+    fn original(guard: ::dashmap::mapref::multiple::RefMulti<'a, K, V>) -> Self {
+        let (key, value): (*const K, *const V) = (guard.key(), guard.value());
+        RefMulti { key, value, _keep: Keep::Original { _guard: guard } }
+    }
+
+    /// The key.
+    pub fn key(&self) -> &K {
+        // SAFETY: `_keep` keeps the entry in its place and locked against writing.
+        unsafe { &*self.key }
+    }
+
+    /// The value.
+    pub fn value(&self) -> &V {
+        // SAFETY: as in `key`.
+        unsafe { &*self.value }
+    }
+
+    /// Key and value.
+    pub fn pair(&self) -> (&K, &V) {
+        (self.key(), self.value())
+    }
+}
+
+// SAFETY: as for the original's guard, which is a lock and two pointers, too. The lock may be given up by another
+// thread than that which took it: `dashmap` sends its own guards as well.
+unsafe impl<K: Eq + Hash + Sync, V: Sync> Send for RefMulti<'_, K, V> {}
+// SAFETY: a shared reference to the guard gives shared references to key and value.
+unsafe impl<K: Eq + Hash + Sync, V: Sync> Sync for RefMulti<'_, K, V> {}
+
+impl<K: Eq + Hash, V> Deref for RefMulti<'_, K, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        self.value()
+    }
+}
+
+/// An entry behind a write guard, from [`DashMap::iter_mut`](super::DashMap::iter_mut).
+pub struct RefMutMulti<'a, K, V: ToValue> {
+    key: *const K,
+    value: *mut V,
+    /// Whether the value was borrowed mutably.
+    touched: bool,
+    /// Under control, what to report the change with.
+    watch: Option<Change<K, V>>,
+    keep: Keep<'a, K, V, ::dashmap::mapref::multiple::RefMutMulti<'a, K, V>>,
+}
+
+/// What it takes to report that an entry of an iteration was changed.
+struct Change<K, V> {
+    site: Site,
+    key: Value,
+    /// The value's form when it was visited.
+    seen: Value,
+    bucket: Bucket<(K, SharedValue<V>)>,
+}
+
+impl<'a, K: Eq + Hash, V: ToValue> RefMutMulti<'a, K, V> {
+    fn original(mut guard: ::dashmap::mapref::multiple::RefMutMulti<'a, K, V>) -> Self {
+        let (key, value) = guard.pair_mut();
+        let (key, value): (*const K, *mut V) = (key, value);
+        RefMutMulti { key, value, touched: false, watch: None, keep: Keep::Original { _guard: guard } }
+    }
+
+    /// The key.
+    pub fn key(&self) -> &K {
+        // SAFETY: `keep` keeps the entry in its place and locked.
+        unsafe { &*self.key }
+    }
+
+    /// The value.
+    pub fn value(&self) -> &V {
+        // SAFETY: as in `key`; only this guard reaches the value.
+        unsafe { &*self.value }
+    }
+
+    /// The value, to be changed.
+    pub fn value_mut(&mut self) -> &mut V {
+        self.pair_mut().1
+    }
+
+    /// Key and value.
+    pub fn pair(&self) -> (&K, &V) {
+        (self.key(), self.value())
+    }
+
+    /// Key and value, the latter to be changed.
+    pub fn pair_mut(&mut self) -> (&K, &mut V) {
+        self.touched = true;
+        // SAFETY: as in `key` and `value`; the borrow of `self` is exclusive.
+        unsafe { (&*self.key, &mut *self.value) }
+    }
+
+    /// Removes the entry from the map.
+    ///
+    /// # Panics
+    /// For a guard that is not under control or shares its lock with another.
+    pub(super) fn remove(mut self) {
+        let change = self.watch.take().expect(ALONE);
+        let Keep::Stepwise(locked) = &mut self.keep else { unreachable!("{ALONE}") };
+        let Guard::Write(table) = &mut Arc::get_mut(locked).expect(ALONE).guard else { unreachable!("{ALONE}") };
+        // SAFETY: the bucket is one of this table, which was locked since it was found. No reference into it is left,
+        // as `self` is used up, and its end looks at nothing without `watch`.
+        unsafe { table.erase(change.bucket) };
+        change.site.after(map::REMOVE, &[change.key], &Value::option(Some(change.seen)));
+    }
+}
+
+/// Who may remove an entry.
+const ALONE: &str = "the guard is under control and alone with its lock";
+
+impl<K, V: ToValue> Drop for RefMutMulti<'_, K, V> {
+    fn drop(&mut self) {
+        let (Some(change), true) = (self.watch.take(), self.touched) else { return };
+        // SAFETY: `keep` is dropped after this; only this guard reaches the value.
+        let new = unsafe { &*self.value }.to_value();
+        if new != change.seen {
+            change.site.after(map::INSERT, &[change.key, new], &Value::option(Some(change.seen)));
+        }
+    }
+}
+
+// SAFETY: as for `RefMulti`; an exclusive reference to the value goes with it.
+unsafe impl<K: Eq + Hash + Sync, V: Send + Sync + ToValue> Send for RefMutMulti<'_, K, V> {}
+// SAFETY: a shared reference to the guard gives shared references to key and value.
+unsafe impl<K: Eq + Hash + Sync, V: Sync + ToValue> Sync for RefMutMulti<'_, K, V> {}
+
+impl<K: Eq + Hash, V: ToValue> Deref for RefMutMulti<'_, K, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        self.value()
+    }
+}
+
+impl<K: Eq + Hash, V: ToValue> DerefMut for RefMutMulti<'_, K, V> {
+    fn deref_mut(&mut self) -> &mut V {
+        self.value_mut()
+    }
+}

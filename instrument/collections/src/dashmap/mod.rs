@@ -1,0 +1,590 @@
+//! A concurrent map: [`dashmap::DashMap`], instrumented.
+//!
+//! `DashMap` is divided into shards, each behind a reader-writer lock. A method on one key takes the lock of its shard
+//! and is one step. What it returns may be a guard ([`Ref`], [`RefMut`], [`Entry`]) that keeps the lock: as long as it
+//! lives, nothing that needs the same lock can happen, and the program that asks for it again waits for itself.
+//!
+//! A method on all keys (`iter`, `retain`, `clear`, `len`, …) takes the locks one after the other and is *not* atomic:
+//! here it is a sequence of steps, one for each entry and one that finds that there is no further entry.
+//!
+//! # Differences from the original
+//! Outside a controlled run: none but the hasher's type. In one:
+//!
+//! - the map has 16 shards whatever the machine, and a fixed hash ([`RandomState`]) that puts neighbouring keys into
+//!   different shards, so that a guard on one key seldom locks another;
+//! - entries are visited in the order of their keys' plain forms. The original's order depends on its random hash;
+//! - an iterator waits for a shard that is locked for writing even where it has nothing more to find in it;
+//! - `alter` and `alter_all` hand a clone of the value to the function, and a panic in it unwinds; the original aborts
+//!   the process.
+
+mod entry;
+mod environment;
+mod guards;
+mod iter;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+
+use interloper_commutativity::models::map;
+use interloper_commutativity::{ToValue, Value};
+
+use crate::RandomState;
+use crate::session::{Handle, LockId, Mode, Needs, controlled};
+use crate::site::Site;
+
+pub use ::dashmap::try_result::TryResult;
+pub use ::dashmap::{ReadOnlyView, TryReserveError};
+pub use entry::{Entry, OccupiedEntry, VacantEntry};
+pub use guards::{MappedRef, MappedRefMut, Ref, RefMut};
+pub use iter::{Iter, IterMut, OwningIter, RefMulti, RefMutMulti};
+
+use iter::Walk;
+use watch::Watch;
+
+type Original<K, V, S> = ::dashmap::DashMap<K, V, S>;
+
+/// How many shards a map has that is made in a controlled run. The original's number depends on the machine.
+const CONTROLLED_SHARDS: usize = 16;
+
+/// [`dashmap::DashMap`], instrumented. See the [module](self) for what is one step.
+pub struct DashMap<K, V, S = RandomState> {
+    inner: Original<K, V, S>,
+    handle: Handle,
+}
+
+impl<K: Eq + Hash, V> DashMap<K, V, RandomState> {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::with_hasher(RandomState::new())
+    }
+
+    /// An empty map with room for `capacity` entries.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity_and_hasher(capacity, RandomState::new())
+    }
+
+    /// An empty map with `shard_amount` shards.
+    ///
+    /// # Panics
+    /// When `shard_amount` is not a power of two greater than 1.
+    pub fn with_shard_amount(shard_amount: usize) -> Self {
+        Self::with_hasher_and_shard_amount(RandomState::new(), shard_amount)
+    }
+
+    /// An empty map with room for `capacity` entries in `shard_amount` shards.
+    ///
+    /// # Panics
+    /// When `shard_amount` is not a power of two greater than 1.
+    pub fn with_capacity_and_shard_amount(capacity: usize, shard_amount: usize) -> Self {
+        Self::with_capacity_and_hasher_and_shard_amount(capacity, RandomState::new(), shard_amount)
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
+    /// An empty map with this hasher.
+    pub fn with_hasher(hasher: S) -> Self {
+        Self::with_capacity_and_hasher(0, hasher)
+    }
+
+    /// An empty map with room for `capacity` entries and this hasher.
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
+        if controlled() {
+            Self::with_capacity_and_hasher_and_shard_amount(capacity, hasher, CONTROLLED_SHARDS)
+        } else {
+            Self::wrap(Original::with_capacity_and_hasher(capacity, hasher))
+        }
+    }
+
+    /// An empty map with this hasher and `shard_amount` shards.
+    ///
+    /// # Panics
+    /// When `shard_amount` is not a power of two greater than 1.
+    pub fn with_hasher_and_shard_amount(hasher: S, shard_amount: usize) -> Self {
+        Self::with_capacity_and_hasher_and_shard_amount(0, hasher, shard_amount)
+    }
+
+    /// An empty map with room for `capacity` entries, this hasher and `shard_amount` shards.
+    ///
+    /// # Panics
+    /// When `shard_amount` is not a power of two greater than 1.
+    pub fn with_capacity_and_hasher_and_shard_amount(capacity: usize, hasher: S, shard_amount: usize) -> Self {
+        Self::wrap(Original::with_capacity_and_hasher_and_shard_amount(capacity, hasher, shard_amount))
+    }
+
+    fn wrap(inner: Original<K, V, S>) -> Self {
+        DashMap { inner, handle: Handle::new() }
+    }
+
+    /// The map as one that cannot be changed. No step: the map is owned.
+    pub fn into_read_only(self) -> ReadOnlyView<K, V, S> {
+        self.inner.into_read_only()
+    }
+
+    /// The map's hasher.
+    pub fn hasher(&self) -> &S {
+        self.inner.hasher()
+    }
+
+    /// The hash of `item` under the map's hasher.
+    pub fn hash_usize<T: Hash>(&self, item: &T) -> usize {
+        self.inner.hash_usize(item)
+    }
+
+    /// How many entries fit without a new allocation. No step: this is no part of what the map means. In a controlled
+    /// run a shard that is locked for writing counts as 0.
+    pub fn capacity(&self) -> usize {
+        if self.handle.site().is_none() {
+            return self.inner.capacity();
+        }
+        self.inner.shards().iter().filter_map(|shard| shard.try_read()).map(|table| table.capacity()).sum()
+    }
+
+    /// Gives up memory that is not needed. No step; in a controlled run nothing happens.
+    pub fn shrink_to_fit(&self) {
+        if self.handle.site().is_none() {
+            self.inner.shrink_to_fit();
+        }
+    }
+
+    /// Makes room for `additional` more entries in each shard. No step: the map is borrowed exclusively.
+    ///
+    /// # Errors
+    /// When there is no such amount of memory.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.inner.try_reserve(additional)
+    }
+}
+
+impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S> {
+    /// A read guard on the value at `key`. One step; the guard keeps the shard's lock.
+    #[inline]
+    #[track_caller]
+    pub fn get<Q>(&self, key: &Q) -> Option<Ref<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let Some(site) = self.handle.site() else { return self.inner.get(key).map(Ref::original) };
+        let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Shared));
+        site.before(map::GET, &name, needs);
+        let found = self.inner.get(key);
+        site.after(map::GET, &name, &form(found.as_deref()));
+        found.map(|real| Ref::held(real, site.hold(needs)))
+    }
+
+    /// A write guard on the value at `key`. One step, seen as `get`; the guard keeps the shard's lock, and when the
+    /// value was changed through it, that is an `insert` at its end.
+    #[inline]
+    #[track_caller]
+    pub fn get_mut<Q>(&self, key: &Q) -> Option<RefMut<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let Some(site) = self.handle.site() else { return self.inner.get_mut(key).map(RefMut::original) };
+        let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
+        site.before(map::MODIFY, &name, needs);
+        let found = self.inner.get_mut(key);
+        watched_reference(site, needs, name, found)
+    }
+
+    /// As [`DashMap::get`], but gives up when the lock is taken. One step.
+    #[track_caller]
+    pub fn try_get<Q>(&self, key: &Q) -> TryResult<Ref<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let Some(site) = self.handle.site() else { return map_try(self.inner.try_get(key), Ref::original) };
+        let name = [key.to_value()];
+        site.before(map::GET, &name, Needs::Nothing);
+        let found = self.inner.try_get(key);
+        if !found.is_locked() {
+            let seen = if let TryResult::Present(value) = &found { Some(value.value()) } else { None };
+            site.after(map::GET, &name, &form(seen));
+        }
+        map_try(found, |real| Ref::held(real, site.hold(self.lock_of(key, Mode::Shared))))
+    }
+
+    /// As [`DashMap::get_mut`], but gives up when the lock is taken. One step.
+    #[track_caller]
+    pub fn try_get_mut<Q>(&self, key: &Q) -> TryResult<RefMut<'_, K, V>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let Some(site) = self.handle.site() else { return map_try(self.inner.try_get_mut(key), RefMut::original) };
+        let name = [key.to_value()];
+        site.before(map::MODIFY, &name, Needs::Nothing);
+        let found = match self.inner.try_get_mut(key) {
+            TryResult::Locked => return TryResult::Locked,
+            TryResult::Absent => None,
+            TryResult::Present(real) => Some(real),
+        };
+        match watched_reference(site, self.lock_of(key, Mode::Exclusive), name, found) {
+            Some(reference) => TryResult::Present(reference),
+            None => TryResult::Absent,
+        }
+    }
+
+    /// Puts `value` at `key` and gives the one before. One step.
+    #[inline]
+    #[track_caller]
+    pub fn insert(&self, key: K, value: V) -> Option<V> {
+        let Some(site) = self.handle.site() else { return self.inner.insert(key, value) };
+        let (arguments, needs) = ([key.to_value(), value.to_value()], self.lock_of(&key, Mode::Exclusive));
+        site.before(map::INSERT, &arguments, needs);
+        let old = self.inner.insert(key, value);
+        site.after(map::INSERT, &arguments, &form(old.as_ref()));
+        old
+    }
+
+    /// Removes the entry at `key` and gives it. One step.
+    #[inline]
+    #[track_caller]
+    pub fn remove<Q>(&self, key: &Q) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let Some(site) = self.handle.site() else { return self.inner.remove(key) };
+        let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
+        site.before(map::REMOVE, &name, needs);
+        let old = self.inner.remove(key);
+        site.after(map::REMOVE, &name, &form(old.as_ref().map(|(_, value)| value)));
+        old
+    }
+
+    /// Removes the entry at `key` if `f` says so of it. One step, `f` included: the lock is kept while it runs. It is
+    /// a `remove` or a `get`.
+    #[track_caller]
+    pub fn remove_if<Q>(&self, key: &Q, f: impl FnOnce(&K, &V) -> bool) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        match self.handle.site() {
+            None => self.inner.remove_if(key, f),
+            Some(site) => self.remove_if_stepwise(site, key, |entry| f(entry.key(), entry.value())),
+        }
+    }
+
+    /// As [`DashMap::remove_if`], with a function that may change the value.
+    #[track_caller]
+    pub fn remove_if_mut<Q>(&self, key: &Q, f: impl FnOnce(&K, &mut V) -> bool) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        match self.handle.site() {
+            None => self.inner.remove_if_mut(key, f),
+            Some(site) => self.remove_if_stepwise(site, key, |entry| {
+                let (key, value) = entry.pair_mut();
+                f(key, value)
+            }),
+        }
+    }
+
+    fn remove_if_stepwise<Q>(
+        &self,
+        site: Site,
+        key: &Q,
+        f: impl FnOnce(&mut RefMut<'_, K, V>) -> bool,
+    ) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
+        site.before(map::MODIFY, &name, needs);
+        let Some(real) = self.inner.get_mut(key) else {
+            site.after(map::GET, &name, &Value::None);
+            return None;
+        };
+        let [name] = name;
+        let seen = Some(real.value().to_value());
+        let mut entry = RefMut::watched(real, Watch::pending(site, needs, name, seen));
+        if !f(&mut entry) {
+            return None;
+        }
+        // The real lock is let go and taken again, but nothing else runs between the two: the session has not been
+        // told that the lock is free.
+        let (real, mut watch) = entry.into_parts();
+        drop(real);
+        let removed = self.inner.remove(key);
+        if let Some(watch) = &mut watch {
+            watch.removed();
+        }
+        removed
+    }
+
+    /// Whether there is an entry at `key`. One step.
+    #[inline]
+    #[track_caller]
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        let Some(site) = self.handle.site() else { return self.inner.contains_key(key) };
+        let name = [key.to_value()];
+        site.before(map::CONTAINS_KEY, &name, self.lock_of(key, Mode::Shared));
+        let found = self.inner.contains_key(key);
+        site.after(map::CONTAINS_KEY, &name, &Value::Bool(found));
+        found
+    }
+
+    /// The place of `key`, for insertion or change. One step, up to the end of the entry or of the reference that comes
+    /// from it: it keeps the lock all the time. The step is what is done with the entry: `insert_if_absent`, `insert`,
+    /// `remove`, or `get` when nothing is.
+    #[track_caller]
+    pub fn entry(&self, key: K) -> Entry<'_, K, V> {
+        let Some(site) = self.handle.site() else { return Entry::original(self.inner.entry(key)) };
+        let (name, needs) = ([key.to_value()], self.lock_of(&key, Mode::Exclusive));
+        site.before(map::MODIFY, &name, needs);
+        let [name] = name;
+        Entry::watched(self.inner.entry(key), site, needs, name)
+    }
+
+    /// As [`DashMap::entry`], but gives up when the lock is taken.
+    #[track_caller]
+    pub fn try_entry(&self, key: K) -> Option<Entry<'_, K, V>> {
+        let Some(site) = self.handle.site() else { return self.inner.try_entry(key).map(Entry::original) };
+        let (name, needs) = ([key.to_value()], self.lock_of(&key, Mode::Exclusive));
+        site.before(map::MODIFY, &name, Needs::Nothing);
+        let [name] = name;
+        self.inner.try_entry(key).map(|entry| Entry::watched(entry, site, needs, name))
+    }
+
+    /// Replaces the value at `key`, if any, by what `f` makes of it. One step, `f` included.
+    #[track_caller]
+    pub fn alter<Q>(&self, key: &Q, f: impl FnOnce(&K, V) -> V)
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+        V: Clone,
+    {
+        if self.handle.site().is_none() {
+            return self.inner.alter(key, f);
+        }
+        if let Some(mut entry) = self.get_mut(key) {
+            let new = f(entry.key(), entry.value().clone());
+            *entry = new;
+        }
+    }
+
+    /// Replaces each value by what `f` makes of it. *Not* one step: as [`DashMap::iter_mut`].
+    #[track_caller]
+    pub fn alter_all(&self, mut f: impl FnMut(&K, V) -> V)
+    where
+        V: Clone,
+    {
+        if self.handle.site().is_none() {
+            return self.inner.alter_all(f);
+        }
+        for mut entry in self.iter_mut() {
+            let new = f(entry.key(), entry.value().clone());
+            *entry = new;
+        }
+    }
+
+    /// What `f` makes of the entry at `key`. One step, `f` included: the lock is kept while it runs.
+    #[track_caller]
+    pub fn view<Q, R>(&self, key: &Q, f: impl FnOnce(&K, &V) -> R) -> Option<R>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToValue + ?Sized,
+    {
+        self.get(key).map(|entry| f(entry.key(), entry.value()))
+    }
+
+    /// Keeps the entries of which `f` says so. *Not* one step: one for each entry, with `f` and the removal, and one
+    /// that finds that there is no further entry. The original keeps the lock of one shard at a time.
+    #[track_caller]
+    pub fn retain(&self, mut f: impl FnMut(&K, &mut V) -> bool) {
+        let Some(site) = self.handle.site() else { return self.inner.retain(f) };
+        let mut walk = Walk::new(&self.inner, site, Mode::Exclusive);
+        while let Some(visit) = walk.step() {
+            let mut entry = visit.into_reference_mut();
+            let keep = {
+                let (key, value) = entry.pair_mut();
+                f(key, value)
+            };
+            if !keep {
+                entry.remove();
+            }
+        }
+    }
+
+    /// Removes all entries. *Not* one step: as [`DashMap::retain`].
+    #[track_caller]
+    pub fn clear(&self) {
+        if self.handle.site().is_none() {
+            return self.inner.clear();
+        }
+        self.retain(|_, _| false);
+    }
+
+    /// How many entries there are. *Not* one step: the original adds up the shards one after the other, so the sum may
+    /// be one that the map never had. Here each entry is counted in a step of its own; another step finds that there is
+    /// no further one.
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        let Some(site) = self.handle.site() else { return self.inner.len() };
+        let mut walk = Walk::new(&self.inner, site, Mode::Shared);
+        let mut count = 0;
+        while walk.step().is_some() {
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether there is no entry. *Not* one step: the original asks whether [`DashMap::len`] is 0.
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries, each behind a read guard. *Not* one step: one for each entry and one that finds that there is no
+    /// further one. Like the original, the iterator itself keeps the lock of the last entry's shard until it goes on:
+    /// to insert or remove in the loop is to wait for oneself.
+    #[track_caller]
+    pub fn iter(&self) -> Iter<'_, K, V, S> {
+        match self.handle.site() {
+            None => Iter::original(self.inner.iter()),
+            Some(site) => Iter::stepwise(Walk::new(&self.inner, site, Mode::Shared)),
+        }
+    }
+
+    /// The entries, each behind a write guard. *Not* one step: as [`DashMap::iter`]. A value changed through its guard
+    /// is an `insert` at the guard's end.
+    #[track_caller]
+    pub fn iter_mut(&self) -> IterMut<'_, K, V, S> {
+        match self.handle.site() {
+            None => IterMut::original(self.inner.iter_mut()),
+            Some(site) => IterMut::stepwise(Walk::new(&self.inner, site, Mode::Exclusive)),
+        }
+    }
+
+    #[inline]
+    fn lock_of<Q>(&self, key: &Q, mode: Mode) -> Needs
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        shard(self.inner.determine_map(key), mode)
+    }
+}
+
+/// The lock of the shard with this index.
+#[inline]
+fn shard(index: usize, mode: Mode) -> Needs {
+    Needs::One(LockId(index as u32), mode)
+}
+
+/// The form of an optional value.
+#[inline]
+fn form<V: ToValue>(value: Option<&V>) -> Value {
+    Value::option(value.map(ToValue::to_value))
+}
+
+/// Reports what `get_mut` found, as a `get`, and makes its guard.
+#[inline]
+fn watched_reference<'a, K: Eq + Hash, V: ToValue>(
+    site: Site,
+    needs: Needs,
+    name: [Value; 1],
+    found: Option<::dashmap::mapref::one::RefMut<'a, K, V>>,
+) -> Option<RefMut<'a, K, V>> {
+    let seen = found.as_deref().map(ToValue::to_value);
+    site.after(map::GET, &name, &Value::option(seen.clone()));
+    let [name] = name;
+    found.map(|real| RefMut::watched(real, Watch::reported(site, needs, name, seen)))
+}
+
+fn map_try<A, B>(found: TryResult<A>, f: impl FnOnce(A) -> B) -> TryResult<B> {
+    match found {
+        TryResult::Present(value) => TryResult::Present(f(value)),
+        TryResult::Absent => TryResult::Absent,
+        TryResult::Locked => TryResult::Locked,
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Clone + Default> Default for DashMap<K, V, S> {
+    fn default() -> Self {
+        Self::with_hasher(S::default())
+    }
+}
+
+/// *Not* one step: the original copies the shards one after the other. The clone belongs to no run.
+impl<K: Eq + Hash + ToValue + Clone, V: ToValue + Clone, S: BuildHasher + Clone> Clone for DashMap<K, V, S> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        if self.handle.site().is_none() {
+            return Self::wrap(self.inner.clone());
+        }
+        let copy = Self::with_hasher(self.hasher().clone());
+        for entry in self.iter() {
+            copy.insert(entry.key().clone(), entry.value().clone());
+        }
+        copy
+    }
+}
+
+/// *Not* one step: as [`DashMap::iter`].
+impl<K: Eq + Hash + ToValue + fmt::Debug, V: ToValue + fmt::Debug, S: BuildHasher + Clone> fmt::Debug
+    for DashMap<K, V, S>
+{
+    #[track_caller]
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = out.debug_map();
+        for entry in self.iter() {
+            map.entry(entry.key(), entry.value());
+        }
+        map.finish()
+    }
+}
+
+/// One step for each entry, as [`DashMap::insert`].
+impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> Extend<(K, V)> for DashMap<K, V, S> {
+    #[track_caller]
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Clone + Default> FromIterator<(K, V)> for DashMap<K, V, S> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        let map = Self::default();
+        for (key, value) in entries {
+            map.inner.insert(key, value);
+        }
+        map
+    }
+}
+
+/// No step: the map is owned.
+impl<K: Eq + Hash, V, S: BuildHasher + Clone> IntoIterator for DashMap<K, V, S> {
+    type Item = (K, V);
+    type IntoIter = OwningIter<K, V, S>;
+
+    fn into_iter(self) -> OwningIter<K, V, S> {
+        self.inner.into_iter()
+    }
+}
+
+impl<'a, K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> IntoIterator for &'a DashMap<K, V, S> {
+    type Item = RefMulti<'a, K, V>;
+    type IntoIter = Iter<'a, K, V, S>;
+
+    #[track_caller]
+    fn into_iter(self) -> Iter<'a, K, V, S> {
+        self.iter()
+    }
+}

@@ -1,0 +1,609 @@
+//! Tests of the instrumented map.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use interloper_commutativity::models::map;
+use proptest::prelude::*;
+
+use super::*;
+use crate::session::{Instrumented, without_session};
+use crate::testing::{Recorder, check_environment, done};
+use interloper_commutativity::{Invocation, MethodId};
+
+type Map = DashMap<i64, i64>;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Get(i64),
+    GetMut(i64, i64),
+    Touch(i64),
+    TryGet(i64),
+    TryGetMut(i64, i64),
+    Insert(i64, i64),
+    Remove(i64),
+    RemoveIf(i64, i64),
+    RemoveIfMut(i64, i64),
+    ContainsKey(i64),
+    OrInsert(i64, i64),
+    OrInsertThenAdd(i64, i64),
+    OrTryInsertFails(i64),
+    AndModifyOrInsert(i64, i64),
+    EntryInsert(i64, i64),
+    EntryInsertEntry(i64, i64),
+    EntryDropped(i64),
+    EntryIntoKey(i64),
+    OccupiedRemove(i64),
+    OccupiedReplace(i64, i64),
+    OccupiedWriteRemove(i64, i64),
+    TryEntry(i64, i64),
+    Alter(i64),
+    AlterAll,
+    View(i64),
+    Downgrade(i64, i64),
+    Mapped(i64, i64),
+    Retain(i64),
+    Len,
+    IsEmpty,
+    Clear,
+    Iter,
+    IterMut,
+    CloneIt,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let (k, v) = (|| 0i64..4, || 0i64..4);
+    prop_oneof![
+        k().prop_map(Op::Get),
+        (k(), v()).prop_map(|(k, v)| Op::GetMut(k, v)),
+        k().prop_map(Op::Touch),
+        k().prop_map(Op::TryGet),
+        (k(), v()).prop_map(|(k, v)| Op::TryGetMut(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::Insert(k, v)),
+        k().prop_map(Op::Remove),
+        (k(), v()).prop_map(|(k, v)| Op::RemoveIf(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::RemoveIfMut(k, v)),
+        k().prop_map(Op::ContainsKey),
+        (k(), v()).prop_map(|(k, v)| Op::OrInsert(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::OrInsertThenAdd(k, v)),
+        k().prop_map(Op::OrTryInsertFails),
+        (k(), v()).prop_map(|(k, v)| Op::AndModifyOrInsert(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::EntryInsert(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::EntryInsertEntry(k, v)),
+        k().prop_map(Op::EntryDropped),
+        k().prop_map(Op::EntryIntoKey),
+        k().prop_map(Op::OccupiedRemove),
+        (k(), v()).prop_map(|(k, v)| Op::OccupiedReplace(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::OccupiedWriteRemove(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::TryEntry(k, v)),
+        k().prop_map(Op::Alter),
+        Just(Op::AlterAll),
+        k().prop_map(Op::View),
+        (k(), v()).prop_map(|(k, v)| Op::Downgrade(k, v)),
+        (k(), v()).prop_map(|(k, v)| Op::Mapped(k, v)),
+        v().prop_map(Op::Retain),
+        Just(Op::Len),
+        Just(Op::IsEmpty),
+        Just(Op::Clear),
+        Just(Op::Iter),
+        Just(Op::IterMut),
+        Just(Op::CloneIt),
+    ]
+}
+
+/// The same program text for the original and for the wrapper: gives what the program can see of `$op`.
+macro_rules! perform {
+    ($module:ident, $map:expr, $op:expr) => {{
+        use $module::Entry;
+        let map = $map;
+        let sorted = |mut pairs: Vec<(i64, i64)>| {
+            pairs.sort();
+            pairs.to_value()
+        };
+        match $op.clone() {
+            Op::Get(k) => map.get(&k).map(|guard| (*guard.key(), *guard)).to_value(),
+            Op::GetMut(k, v) => map.get_mut(&k).map(|mut guard| std::mem::replace(&mut *guard, v)).to_value(),
+            Op::Touch(k) => map.get_mut(&k).map(|guard| *guard.pair().1).to_value(),
+            Op::TryGet(k) => map.try_get(&k).try_unwrap().map(|guard| *guard.value()).to_value(),
+            Op::TryGetMut(k, v) => {
+                map.try_get_mut(&k).try_unwrap().map(|mut guard| std::mem::replace(guard.value_mut(), v)).to_value()
+            }
+            Op::Insert(k, v) => map.insert(k, v).to_value(),
+            Op::Remove(k) => map.remove(&k).to_value(),
+            Op::RemoveIf(k, v) => map.remove_if(&k, |_, value| *value <= v).to_value(),
+            Op::RemoveIfMut(k, v) => map
+                .remove_if_mut(&k, |_, value| {
+                    *value += 1;
+                    *value <= v
+                })
+                .to_value(),
+            Op::ContainsKey(k) => map.contains_key(&k).to_value(),
+            Op::OrInsert(k, v) => (*map.entry(k).or_insert(v)).to_value(),
+            Op::OrInsertThenAdd(k, v) => {
+                let mut guard = map.entry(k).or_insert_with(|| v);
+                *guard += 1;
+                guard.to_value()
+            }
+            Op::OrTryInsertFails(k) => map.entry(k).or_try_insert_with(|| Err("no")).map(|guard| *guard).to_value(),
+            Op::AndModifyOrInsert(k, v) => (*map.entry(k).and_modify(|value| *value += 1).or_insert(v)).to_value(),
+            Op::EntryInsert(k, v) => (*map.entry(k).insert(v)).to_value(),
+            Op::EntryInsertEntry(k, v) => (*map.entry(k).insert_entry(v).get()).to_value(),
+            Op::EntryDropped(k) => matches!(map.entry(k), Entry::Vacant(_)).to_value(),
+            Op::EntryIntoKey(k) => map.entry(k).into_key().to_value(),
+            Op::OccupiedRemove(k) => match map.entry(k) {
+                Entry::Occupied(entry) => entry.remove_entry().to_value(),
+                Entry::Vacant(entry) => (*entry.insert_entry(k).get()).to_value(),
+            },
+            Op::OccupiedReplace(k, v) => match map.entry(k) {
+                Entry::Occupied(entry) => entry.replace_entry(v).to_value(),
+                Entry::Vacant(entry) => entry.key().to_value(),
+            },
+            Op::OccupiedWriteRemove(k, v) => match map.entry(k) {
+                Entry::Occupied(mut entry) => {
+                    *entry.get_mut() = v;
+                    let middle = entry.insert(v + 1);
+                    (middle, entry.remove()).to_value()
+                }
+                Entry::Vacant(entry) => (*entry.insert(v)).to_value(),
+            },
+            Op::TryEntry(k, v) => map.try_entry(k).map(|entry| *entry.or_insert(v)).to_value(),
+            Op::Alter(k) => map.alter(&k, |key, value| key + value).to_value(),
+            Op::AlterAll => map.alter_all(|_, value| if value > 2 { 0 } else { value + 1 }).to_value(),
+            Op::View(k) => map.view(&k, |key, value| key + value).to_value(),
+            Op::Downgrade(k, v) => map
+                .get_mut(&k)
+                .map(|mut guard| {
+                    *guard = v;
+                    *guard.downgrade()
+                })
+                .to_value(),
+            Op::Mapped(k, v) => {
+                let written = map.get_mut(&k).map(|guard| {
+                    let mut part = guard.map(|value| value).try_map(|value| Some(value)).expect("a part");
+                    *part += v;
+                    *part
+                });
+                let read = map.get(&k).map(|guard| *guard.map(|value| value).value());
+                (written, read).to_value()
+            }
+            Op::Retain(v) => map
+                .retain(|_, value| {
+                    *value = (*value - 1).max(0);
+                    *value <= v
+                })
+                .to_value(),
+            Op::Len => map.len().to_value(),
+            Op::IsEmpty => map.is_empty().to_value(),
+            Op::Clear => map.clear().to_value(),
+            Op::Iter => sorted(map.iter().map(|guard| (*guard.key(), *guard.value())).collect()),
+            Op::IterMut => sorted(
+                map.iter_mut()
+                    .map(|mut guard| {
+                        *guard = (*guard * 2) % 4;
+                        (*guard.key(), *guard.value())
+                    })
+                    .collect(),
+            ),
+            Op::CloneIt => sorted(map.clone().into_iter().collect()),
+        }
+    }};
+}
+
+fn reference(map: &::dashmap::DashMap<i64, i64>, op: &Op) -> Value {
+    perform!(real, map, op)
+}
+
+fn wrapped(map: &Map, op: &Op) -> Value {
+    perform!(instrumented, map, op)
+}
+
+mod real {
+    pub use ::dashmap::Entry;
+}
+
+mod instrumented {
+    pub use crate::dashmap::Entry;
+}
+
+proptest! {
+    /// Outside a run, inside one but private, and bound to one: the program sees what it sees with the original.
+    /// The recorder checks each effect and the final state against the model.
+    #[test]
+    fn behaves_as_the_original(ops in prop::collection::vec(op(), 1..40)) {
+        let original = ::dashmap::DashMap::new();
+        let free = Map::new();
+        let recorder = Recorder::new();
+        let bound = recorder.make(Map::new);
+        let private = recorder.make(Map::new);
+        private.handle().unbind();
+        for op in &ops {
+            let expected = reference(&original, op);
+            prop_assert_eq!(&wrapped(&free, op), &expected, "free: {:?}", op);
+            let (seen, log) = recorder.run(|| wrapped(&bound, op));
+            prop_assert_eq!(&seen, &expected, "bound: {:?}: {:?}", op, log);
+        }
+        let before = recorder.announced();
+        let (_, log) = recorder.run(|| ops.iter().for_each(|op| { wrapped(&private, op); }));
+        prop_assert_eq!(recorder.announced(), before);
+        prop_assert!(log.is_empty());
+        prop_assert_eq!(private.snapshot(), bound.snapshot());
+    }
+}
+
+fn entries(pairs: &[(i64, i64)]) -> Value {
+    Value::map(pairs.iter().map(|(key, value)| (key.to_value(), value.to_value())))
+}
+
+/// Runs `program` on a map with these entries, and compares what the session hears.
+#[track_caller]
+fn check(start: &[(i64, i64)], program: impl FnOnce(&Map), expected: &[&str]) {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    map.restore(&entries(start)).expect("integers");
+    let ((), log) = recorder.run(|| program(&map));
+    assert_eq!(log, expected);
+}
+
+#[test]
+fn single_operations_are_one_step() {
+    check(&[(1, 5)], |map| done(map.get(&1)), &["? get(1) r", "get(1) -> 5", "hold r", "free r"]);
+    check(&[], |map| done(map.get(&1)), &["? get(1) r", "get(1) -> none"]);
+    check(&[], |map| done(map.insert(1, 2)), &["? insert(1, 2) w", "insert(1, 2) -> none"]);
+    check(&[(1, 5)], |map| done(map.remove(&1)), &["? remove(1) w", "remove(1) -> 5"]);
+    check(&[(1, 5)], |map| assert!(map.contains_key(&1)), &["? contains_key(1) r", "contains_key(1) -> true"]);
+}
+
+#[test]
+fn a_write_through_a_guard_is_an_insert_at_its_end() {
+    let seen = ["? modify(1) w", "get(1) -> 5", "hold w"];
+    let check = |program: fn(&Map), rest: &[&str]| check(&[(1, 5)], program, &[&seen[..], rest].concat());
+    check(|map| done(map.get_mut(&1)), &["free w"]);
+    check(|map| *map.get_mut(&1).unwrap() = 5, &["free w"]);
+    check(|map| *map.get_mut(&1).unwrap() += 1, &["insert(1, 6) -> 5", "free w"]);
+    check(|map| map.alter(&1, |_, value| value + 1), &["insert(1, 6) -> 5", "free w"]);
+    check(
+        |map| {
+            let mut guard = map.get_mut(&1).unwrap();
+            *guard = 7;
+            assert_eq!(*guard.downgrade(), 7);
+        },
+        &["insert(1, 7) -> 5", "free w", "hold r", "free r"],
+    );
+    check(
+        |map| *map.get_mut(&1).unwrap().map(|value| value).try_map(|value| Some(value)).unwrap() = 8,
+        &["insert(1, 8) -> 5", "free w"],
+    );
+}
+
+#[test]
+fn an_entry_is_what_is_done_with_it() {
+    let check = |start: &[(i64, i64)], program: fn(&Map), effects: &[&str]| {
+        check(start, program, &[&["? modify(1) w", "hold w"], effects, &["free w"]].concat());
+    };
+    let (vacant, occupied) = (&[][..], &[(1, 5)][..]);
+    check(vacant, |map| done(map.entry(1).or_insert(2)), &["insert_if_absent(1, 2) -> none"]);
+    check(occupied, |map| done(map.entry(1).or_insert(2)), &["get(1) -> 5"]);
+    check(vacant, |map| done(map.entry(1).or_default()), &["insert_if_absent(1, 0) -> none"]);
+    check(vacant, |map| done(map.entry(1)), &["get(1) -> none"]);
+    check(occupied, |map| done(map.entry(1)), &["get(1) -> 5"]);
+    check(vacant, |map| *map.entry(1).or_insert(2) += 1, &["insert_if_absent(1, 2) -> none", "insert(1, 3) -> 2"]);
+    check(occupied, |map| *map.entry(1).or_insert(2) += 1, &["get(1) -> 5", "insert(1, 6) -> 5"]);
+    let count = |map: &Map| done(map.entry(1).and_modify(|value| *value += 1).or_insert(1));
+    check(vacant, count, &["insert_if_absent(1, 1) -> none"]);
+    check(occupied, count, &["insert(1, 6) -> 5"]);
+    check(occupied, |map| done(map.entry(1).insert(5)), &["insert(1, 5) -> 5"]);
+    let remove = |map: &Map| {
+        if let Entry::Occupied(mut entry) = map.entry(1) {
+            *entry.get_mut() = 9;
+            assert_eq!(entry.remove(), 9);
+        }
+    };
+    check(occupied, remove, &["remove(1) -> 5"]);
+    check(vacant, remove, &["get(1) -> none"]);
+}
+
+#[test]
+fn a_panic_under_a_lock_gives_it_up() {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    let caught = |program: &dyn Fn(&Map)| {
+        map.restore(&entries(&[(1, 5)])).expect("integers");
+        recorder
+            .run(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| program(&map))).expect_err("a panic"))
+            .1
+    };
+    fn quiet<T>() -> T {
+        std::panic::resume_unwind(Box::new("a panic of the program"))
+    }
+    let around = |effect| ["? modify(1) w", "hold w", effect, "free w"];
+    assert_eq!(caught(&|map| done(map.remove_if(&1, |_, _| quiet()))), around("get(1) -> 5"));
+    let write = |map: &Map| {
+        map.remove_if_mut(&1, |_, value| {
+            *value = 6;
+            quiet()
+        });
+    };
+    assert_eq!(caught(&write), around("insert(1, 6) -> 5"));
+    assert_eq!(caught(&|map| map.alter(&1, |_, _| quiet())), ["? modify(1) w", "get(1) -> 5", "hold w", "free w"]);
+    assert_eq!(
+        caught(&|map| done(map.entry(2).or_insert_with(quiet))),
+        ["? modify(2) w", "hold w", "get(2) -> none", "free w"]
+    );
+}
+
+#[test]
+fn bulk_methods_are_sequences_of_steps() {
+    let start = [(1, 5), (2, 6)];
+    let walk = |mode: &str, between: &[&str]| -> Vec<String> {
+        let [ask, hold, free] = ["? next_after", "hold", "free"].map(str::to_owned);
+        let mut expected = Vec::new();
+        for (index, (cursor, key, value)) in [("none", 1, 5), ("1", 2, 6)].into_iter().enumerate() {
+            expected.push(format!("{ask}({cursor}) {mode}"));
+            expected.push(format!("{hold} {mode}"));
+            expected.push(format!("next_after({cursor}) -> ({key}, {value})"));
+            expected.extend(between.get(index).map(|line| line.to_string()));
+            expected.push(format!("{free} {mode}"));
+        }
+        expected.push(format!("{ask}(2) -"));
+        expected.push("next_after(2) -> none".to_owned());
+        expected
+    };
+    let check = |program: fn(&Map), expected: Vec<String>| {
+        check(&start, program, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    };
+    check(|map| assert_eq!(map.len(), 2), walk("r", &[]));
+    check(|map| assert!(!map.is_empty()), walk("r", &[]));
+    check(|map| map.clear(), walk("w", &["remove(1) -> 5", "remove(2) -> 6"]));
+    check(|map| map.retain(|_, _| true), walk("w", &[]));
+    check(
+        |map| {
+            map.retain(|key, value| {
+                *value += 1;
+                *key == 1
+            })
+        },
+        walk("w", &["insert(1, 6) -> 5", "remove(2) -> 6"]),
+    );
+}
+
+#[test]
+fn an_iterator_keeps_a_lock_until_it_has_the_next() {
+    check(
+        &[(1, 5), (2, 6)],
+        |map| map.iter_mut().for_each(|mut entry| *entry += 1),
+        &[
+            "? next_after(none) w",
+            "hold w",
+            "next_after(none) -> (1, 5)",
+            "insert(1, 6) -> 5",
+            "? next_after(1) w",
+            "hold w",
+            "next_after(1) -> (2, 6)",
+            "free w",
+            "insert(2, 7) -> 6",
+            "? next_after(2) -",
+            "next_after(2) -> none",
+            "free w",
+        ],
+    );
+}
+
+#[test]
+fn guards_of_an_iteration_may_be_collected() {
+    // Keys 1 and 17 share a shard, 2 lies elsewhere.
+    let start = [(1, 5), (2, 6), (17, 7)];
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    map.restore(&entries(&start)).expect("integers");
+    recorder.run(|| {
+        let mut guards: Vec<_> = map.iter_mut().collect();
+        assert_eq!(guards.iter().map(|guard| *guard.key()).collect::<Vec<_>>(), [1, 2, 17]);
+        guards.iter_mut().for_each(|guard| *guard.value_mut() += 10);
+    });
+    assert_eq!(map.snapshot(), entries(&[(1, 15), (2, 16), (17, 17)]));
+    let (sum, _) = recorder.run(|| map.iter().collect::<Vec<_>>().iter().map(|guard| *guard.value()).sum::<i64>());
+    assert_eq!(sum, 48);
+}
+
+#[test]
+fn waiting_for_oneself_is_found_before_the_real_lock() {
+    let waits = |program: fn(&Map)| {
+        let recorder = Recorder::new();
+        let map = recorder.make(Map::new);
+        map.restore(&entries(&[(1, 5), (2, 6)])).expect("integers");
+        recorder.run_to_deadlock(|| program(&map)).last().expect("a step").clone()
+    };
+    let insert = |map: &Map| {
+        let _guard = map.get(&1);
+        map.insert(1, 2);
+    };
+    assert_eq!(waits(insert), "free r");
+    let entry_then_len = |map: &Map| {
+        let _entry = map.entry(3);
+        let _ = map.len();
+    };
+    assert_eq!(waits(entry_then_len), "free w");
+    let remove_in_loop = |map: &Map| {
+        for key in map.iter().map(|entry| *entry.key()) {
+            map.remove(&key);
+        }
+    };
+    assert_eq!(waits(remove_in_loop), "free r");
+    let iter_mut_under_guard = |map: &Map| {
+        let _guard = map.get(&2);
+        map.iter_mut().for_each(done);
+    };
+    assert_eq!(waits(iter_mut_under_guard), "free r");
+    let insert_in_closure = |map: &Map| {
+        map.entry(1).and_modify(|_| done(map.get(&1)));
+    };
+    assert_eq!(waits(insert_in_closure), "free w");
+}
+
+#[test]
+fn another_key_is_free_while_a_guard_lives() {
+    check(
+        &[(1, 5)],
+        |map| {
+            let guard = map.get(&1).unwrap();
+            map.insert(2, *guard);
+        },
+        &["? get(1) r", "get(1) -> 5", "hold r", "? insert(2, 5) w", "insert(2, 5) -> none", "free r"],
+    );
+}
+
+#[test]
+fn a_try_that_finds_the_lock_taken_has_no_effect() {
+    check(
+        &[(1, 5)],
+        |map| {
+            let _guard = map.get(&1).unwrap();
+            assert!(map.try_get(&1).is_present());
+            assert!(map.try_get_mut(&1).is_locked());
+            assert!(map.try_entry(1).is_none());
+        },
+        &[
+            "? get(1) r",
+            "get(1) -> 5",
+            "hold r",
+            "? get(1) -",
+            "get(1) -> 5",
+            "hold r",
+            "free r",
+            "? modify(1) -",
+            "? modify(1) -",
+            "free r",
+        ],
+    );
+}
+
+/// What another task does while a step is announced changes which key is next: the step is announced again.
+#[test]
+fn an_iteration_follows_what_others_do() {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    map.restore(&entries(&[(1, 5), (4, 6)])).expect("integers");
+    let other = Rc::clone(&map);
+    recorder.on_step(move |number, _| {
+        match number {
+            2 => done(other.insert(3, 8)),
+            4 => done(other.remove(&4)),
+            _ => {}
+        }
+        true
+    });
+    let (seen, log) = recorder.run(|| map.iter().map(|entry| *entry.key()).collect::<Vec<_>>());
+    assert_eq!(seen, [1, 3]);
+    let announced: Vec<&str> = log.iter().map(String::as_str).filter(|line| line.starts_with('?')).collect();
+    // Number 2 expects key 4 and finds 3, number 4 expects 4 and finds the end.
+    assert_eq!(announced, ["? next_after(none) r", "? next_after(1) r", "? next_after(1) r", "? next_after(3) r"]);
+}
+
+/// The locks that an operation takes are among those it announced: everything else is locked while it runs, and what
+/// it announced as shared is locked for reading.
+#[test]
+fn announced_locks_cover_the_real_ones() {
+    let programs: Vec<(&str, fn(&Map))> = vec![
+        ("get", |map| done(map.get(&1))),
+        ("get_mut", |map| done(map.get_mut(&1))),
+        ("insert", |map| done(map.insert(1, 2))),
+        ("insert new", |map| done(map.insert(3, 2))),
+        ("remove", |map| done(map.remove(&1))),
+        ("remove_if", |map| done(map.remove_if(&1, |_, _| true))),
+        ("remove_if_mut", |map| done(map.remove_if_mut(&1, |_, _| false))),
+        ("contains_key", |map| done(map.contains_key(&1))),
+        ("or_insert", |map| done(map.entry(3).or_insert(1))),
+        ("and_modify", |map| done(map.entry(1).and_modify(|value| *value += 1))),
+        ("alter", |map| map.alter(&1, |_, value| value)),
+        ("view", |map| done(map.view(&1, |_, _| ()))),
+    ];
+    for (name, program) in programs {
+        let (done, waiting) = mpsc::channel();
+        std::thread::spawn(move || {
+            let recorder = Recorder::new();
+            let map = recorder.make(Map::new);
+            map.restore(&entries(&[(1, 5)])).expect("integers");
+            let shut: Rc<RefCell<Vec<Box<dyn std::any::Any>>>> = Rc::default();
+            let (others, opened) = (Rc::clone(&map), Rc::clone(&shut));
+            recorder.on_step(move |_, step| {
+                let Needs::One(LockId(needed), mode) = step.needs else { panic!("one lock") };
+                // Leaked guards: the map lives as long as this thread's program.
+                let map: &'static Map = Box::leak(Box::new(Rc::clone(&others)));
+                for (index, lock) in map.inner.shards().iter().enumerate() {
+                    if index != needed as usize {
+                        shut.borrow_mut().push(Box::new(lock.write()));
+                    } else if mode == Mode::Shared {
+                        shut.borrow_mut().push(Box::new(lock.read()));
+                    }
+                }
+                false
+            });
+            recorder.on_effect(move || opened.borrow_mut().clear());
+            // The state is looked at with all locks free again.
+            recorder.run(|| program(&map));
+            done.send(()).expect("the test waits");
+        });
+        waiting.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|_| panic!("{name} takes a lock it kept silent"));
+    }
+}
+
+#[test]
+fn environment_operations_do_what_the_model_does() {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    // get, remove, contains_key: 2 each; insert, insert_if_absent, replace, remove_if_equal: 4 each; replace_if_equal:
+    // 8; next_after: 3; len, is_empty, clear: 1 each. In 9 states.
+    assert_eq!(check_environment(&*map, &[map::MODIFY]), 9 * (3 * 2 + 4 * 4 + 8 + 3 + 3));
+}
+
+#[test]
+fn needs_are_the_locks_of_the_key() {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    let needs = |method: MethodId, arguments: &[i64]| {
+        map.needs(&Invocation::new(method, arguments.iter().map(ToValue::to_value)))
+    };
+    let lock = LockId(map.inner.determine_map(&7) as u32);
+    assert_eq!(needs(map::GET, &[7]), Needs::One(lock, Mode::Shared));
+    assert_eq!(needs(map::INSERT, &[7, 1]), Needs::One(lock, Mode::Exclusive));
+    assert_ne!(needs(map::GET, &[8]), Needs::One(lock, Mode::Shared));
+    assert_eq!(needs(map::CLEAR, &[]), Needs::All(Mode::Exclusive));
+    assert_eq!(needs(map::LEN, &[]), Needs::All(Mode::Shared));
+}
+
+#[test]
+fn a_state_of_other_types_is_refused() {
+    let map: Map = DashMap::new();
+    assert_eq!(map.restore(&Value::map([(Value::text("a"), Value::Int(1))])), Err(Value::text("a")));
+    assert_eq!(map.restore(&Value::list([])), Err(Value::list([])));
+    let call = Invocation::new(map::GET, [Value::text("a")]);
+    assert_eq!(map.apply(&call).err(), Some(Value::text("a")));
+    assert_eq!(map.needs(&call), Needs::All(Mode::Shared));
+}
+
+#[test]
+fn a_value_that_can_change_is_read_again() {
+    use std::sync::{Arc, OnceLock};
+    let map: DashMap<i64, Arc<OnceLock<i64>>> = DashMap::new();
+    let pending = interloper_commutativity::pending();
+    map.restore(&Value::map([(1.to_value(), pending.clone())])).expect("a cell");
+    let cell = Arc::clone(&map.get(&1).expect("there"));
+    let outcome = map.apply(&Invocation::new(map::GET, [1.to_value()])).expect("a key");
+    assert_eq!(outcome.now, pending);
+    cell.set(4).expect("empty");
+    assert_eq!(outcome.later.expect("it can change")(), Value::Int(4));
+    assert_eq!(map.snapshot(), Value::map([(1.to_value(), Value::Int(4))]));
+    map.restore(&Value::map([(1.to_value(), Value::Int(4))])).expect("a cell");
+    assert!(!Arc::ptr_eq(&cell, &map.get(&1).expect("there")), "a restored cell is in nobody else's hands");
+}
+
+#[test]
+fn a_map_outside_a_session_is_no_step_though_bound() {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    without_session(|| assert_eq!(map.insert(1, 2), None));
+    let ((), log) = recorder.run(|| without_session(|| assert_eq!(map.insert(1, 2), Some(2))));
+    assert!(log.is_empty());
+}

@@ -1,0 +1,90 @@
+//! What a guard with the write lock knows about the entry it keeps, so that it can report what became of it.
+
+use interloper_commutativity::Value;
+use interloper_commutativity::models::map;
+
+use crate::session::{Mode, Needs};
+use crate::site::{Hold, Site};
+
+/// An entry that a guard keeps locked for writing.
+///
+/// A guard that is used up without a word was a `get`; every change is reported as one call of the map's model that has
+/// exactly its effect.
+#[derive(Debug)]
+pub(super) struct Watch {
+    site: Site,
+    key: Value,
+    /// The value as the map's abstract state has it, by what was reported so far.
+    seen: Option<Value>,
+    /// Whether nothing was reported yet.
+    pending: bool,
+    /// Dropped after the report.
+    hold: Hold,
+}
+
+impl Watch {
+    /// A guard whose step is not reported yet.
+    pub(super) fn pending(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
+        Watch { site, key, seen, pending: true, hold: site.hold(needs) }
+    }
+
+    /// A guard whose step was already reported.
+    #[inline]
+    pub(super) fn reported(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
+        Watch { site, key, seen, pending: false, hold: site.hold(needs) }
+    }
+
+    /// The guard only looked.
+    pub(super) fn looked(&mut self) {
+        if std::mem::take(&mut self.pending) {
+            self.site.after(map::GET, std::slice::from_ref(&self.key), &Value::option(self.seen.clone()));
+        }
+    }
+
+    /// The entry's value, which may have been written to, is `new`.
+    pub(super) fn touched(&mut self, new: Value) {
+        if self.seen.as_ref() != Some(&new) {
+            self.inserted(new);
+        }
+    }
+
+    /// `new` was put there.
+    pub(super) fn inserted(&mut self, new: Value) {
+        let old = Value::option(self.seen.take());
+        self.pending = false;
+        self.site.after(map::INSERT, &[self.key.clone(), new.clone()], &old);
+        self.seen = Some(new);
+    }
+
+    /// `new` was put where nothing was.
+    pub(super) fn filled(&mut self, new: Value) {
+        self.pending = false;
+        self.site.after(map::INSERT_IF_ABSENT, &[self.key.clone(), new.clone()], &Value::None);
+        self.seen = Some(new);
+    }
+
+    /// The write lock became a read lock.
+    pub(super) fn downgrade(mut self) -> Hold {
+        self.looked();
+        let (site, needs) = (self.site, self.hold.needs());
+        drop(self);
+        match needs {
+            Needs::One(lock, _) => site.hold(Needs::One(lock, Mode::Shared)),
+            other => site.hold(other),
+        }
+    }
+
+    /// The entry was removed, whatever was written to it before.
+    pub(super) fn removed(&mut self) {
+        let old = Value::option(self.seen.take());
+        self.pending = false;
+        self.site.after(map::REMOVE, std::slice::from_ref(&self.key), &old);
+    }
+}
+
+impl Drop for Watch {
+    #[inline]
+    fn drop(&mut self) {
+        self.looked();
+    }
+}

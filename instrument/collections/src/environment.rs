@@ -1,0 +1,63 @@
+//! What the `Instrumented` implementations share: arguments, results and domains.
+
+use interloper_commutativity::{Datum, Invocation, ToValue, Value};
+
+use crate::session::{DomainKind, Maker, Outcome};
+
+/// The value that `form` is the form of.
+pub(crate) fn parse<T: Datum>(form: &Value) -> Result<T, Value> {
+    T::from_value(form).ok_or_else(|| form.clone())
+}
+
+/// An argument of a call.
+pub(crate) fn argument<T: Datum>(call: &Invocation, index: usize) -> Result<T, Value> {
+    call.arguments.get(index).ok_or(Value::None).and_then(parse)
+}
+
+/// What `apply` gives for a method that the collection has nothing for.
+pub(crate) fn unknown() -> Value {
+    Value::variant("no such method", [])
+}
+
+/// An optional value as a result. It is read again later when it can change.
+pub(crate) fn maybe_later<V: Datum>(value: Option<&V>) -> Outcome {
+    let now = Value::option(value.map(ToValue::to_value));
+    let Some(value) = value.filter(|_| V::INTERIOR).cloned() else { return Outcome::fixed(now) };
+    Outcome { now, later: Some(Box::new(move || Value::option(Some(value.to_value())))) }
+}
+
+/// An optional entry as a result: a pair or `none`.
+pub(crate) fn pair_or_none<V: Datum>(entry: Option<(Value, V)>) -> Outcome {
+    let Some((key, value)) = entry else { return Outcome::fixed(Value::None) };
+    let now = Value::tuple([key.clone(), value.to_value()]);
+    if !V::INTERIOR {
+        return Outcome::fixed(now);
+    }
+    Outcome { now, later: Some(Box::new(move || Value::tuple([key.clone(), value.to_value()]))) }
+}
+
+/// The domain of a collection with keys and values.
+pub(crate) fn domain<K: Datum, V: Datum>() -> DomainKind {
+    DomainKind { key: Maker::of::<K>(), value: Maker::of::<V>(), interior: K::INTERIOR || V::INTERIOR }
+}
+
+/// The elements of a state that is a list.
+pub(crate) fn parse_list<T: Datum>(state: &Value) -> Result<Vec<T>, Value> {
+    let Value::List(items) = state else { return Err(state.clone()) };
+    items.iter().map(parse).collect()
+}
+
+/// The content of a queue of `length` elements: each is taken from the front and put back at the back.
+pub(crate) fn contents<T: ToValue>(length: usize, pop: impl Fn() -> Option<T>, push: impl Fn(T)) -> Value {
+    Value::list((0..length).map_while(|_| pop()).map(|element| {
+        let form = element.to_value();
+        push(element);
+        form
+    }))
+}
+
+/// Makes `elements` the content of a queue.
+pub(crate) fn refill<T>(elements: Vec<T>, pop: impl Fn() -> Option<T>, push: impl Fn(T)) {
+    while pop().is_some() {}
+    elements.into_iter().for_each(push);
+}

@@ -1,0 +1,10 @@
+//! Queues of crossbeam, instrumented. Each operation is one lock-free step.
+
+mod array;
+mod seg;
+
+pub use array::ArrayQueue;
+pub use seg::SegQueue;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! A queue with a capacity.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crossbeam::queue as real;
+use interloper_commutativity::models::{BoundedQueueModel, bounded_queue as queue};
+use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
+
+use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+
+/// [`crossbeam::queue::ArrayQueue`], instrumented. Each method is one step, `capacity` none.
+pub struct ArrayQueue<T> {
+    inner: real::ArrayQueue<T>,
+    handle: Handle,
+}
+
+impl<T> ArrayQueue<T> {
+    /// An empty queue for at most `capacity` elements.
+    ///
+    /// # Panics
+    /// When `capacity` is 0.
+    pub fn new(capacity: usize) -> ArrayQueue<T> {
+        ArrayQueue { inner: real::ArrayQueue::new(capacity), handle: Handle::new() }
+    }
+
+    /// How many elements there can be. No step: it never changes.
+    pub fn capacity(&self) -> usize {
+        self.inner.capacity()
+    }
+}
+
+impl<T: ToValue> ArrayQueue<T> {
+    /// Adds `value` at the back. One step.
+    ///
+    /// # Errors
+    /// `value`, when the queue is full.
+    #[inline]
+    #[track_caller]
+    pub fn push(&self, value: T) -> Result<(), T> {
+        let Some(site) = self.handle.site() else { return self.inner.push(value) };
+        site.step(queue::PUSH, &[value.to_value()], || {
+            let result = self.inner.push(value);
+            let form = result.to_value();
+            (result, form)
+        })
+    }
+
+    /// Adds `value` at the back; gives the front, which makes way when the queue is full. One step.
+    #[inline]
+    #[track_caller]
+    pub fn force_push(&self, value: T) -> Option<T> {
+        let Some(site) = self.handle.site() else { return self.inner.force_push(value) };
+        site.step(queue::FORCE_PUSH, &[value.to_value()], || {
+            let evicted = self.inner.force_push(value);
+            let form = evicted.to_value();
+            (evicted, form)
+        })
+    }
+
+    /// Removes the front and gives it. One step.
+    #[inline]
+    #[track_caller]
+    pub fn pop(&self) -> Option<T> {
+        let Some(site) = self.handle.site() else { return self.inner.pop() };
+        site.step(queue::POP, &[], || {
+            let front = self.inner.pop();
+            let form = front.to_value();
+            (front, form)
+        })
+    }
+
+    /// Whether there is no element. One step.
+    #[inline]
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        let Some(site) = self.handle.site() else { return self.inner.is_empty() };
+        site.step(queue::IS_EMPTY, &[], || {
+            let empty = self.inner.is_empty();
+            (empty, Value::Bool(empty))
+        })
+    }
+
+    /// Whether there is no room. One step.
+    #[inline]
+    #[track_caller]
+    pub fn is_full(&self) -> bool {
+        let Some(site) = self.handle.site() else { return self.inner.is_full() };
+        site.step(queue::IS_FULL, &[], || {
+            let full = self.inner.is_full();
+            (full, Value::Bool(full))
+        })
+    }
+
+    /// How many elements there are. One step.
+    #[inline]
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        let Some(site) = self.handle.site() else { return self.inner.len() };
+        site.step(queue::LEN, &[], || {
+            let length = self.inner.len();
+            (length, length.to_value())
+        })
+    }
+}
+
+impl<T> fmt::Debug for ArrayQueue<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(out)
+    }
+}
+
+/// No step: the queue is owned.
+impl<T> IntoIterator for ArrayQueue<T> {
+    type Item = T;
+    type IntoIter = <real::ArrayQueue<T> as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.inner.into_iter()
+    }
+}
+
+impl<T: Datum> ArrayQueue<T> {
+    /// Puts an element back that there was room for.
+    fn put(&self, element: T) {
+        let full = self.inner.push(element).is_err();
+        debug_assert!(!full, "there was room for it");
+    }
+}
+
+impl<T: Datum> Instrumented for ArrayQueue<T> {
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn model(&self) -> Arc<dyn Model> {
+        Arc::new(BoundedQueueModel::new(self.capacity()))
+    }
+
+    fn snapshot(&self) -> Value {
+        contents(self.inner.len(), || self.inner.pop(), |element| self.put(element))
+    }
+
+    /// # Errors
+    /// Also a state with more elements than there is room for.
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        let elements: Vec<T> = parse_list(state)?;
+        if elements.len() > self.capacity() {
+            return Err(state.clone());
+        }
+        refill(elements, || self.inner.pop(), |element| self.put(element));
+        Ok(())
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        let result = match call.method {
+            queue::PUSH => self.inner.push(argument(call, 0)?).to_value(),
+            queue::FORCE_PUSH => return Ok(maybe_later(self.inner.force_push(argument(call, 0)?).as_ref())),
+            queue::POP => return Ok(maybe_later(self.inner.pop().as_ref())),
+            queue::LEN => self.inner.len().to_value(),
+            queue::IS_EMPTY => Value::Bool(self.inner.is_empty()),
+            queue::IS_FULL => Value::Bool(self.inner.is_full()),
+            queue::CAPACITY => self.capacity().to_value(),
+            _ => return Err(unknown()),
+        };
+        Ok(Outcome::fixed(result))
+    }
+
+    fn needs(&self, _call: &Invocation) -> Needs {
+        Needs::Nothing
+    }
+
+    fn domain(&self) -> DomainKind {
+        domain::<T, T>()
+    }
+}

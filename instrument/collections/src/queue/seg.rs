@@ -1,0 +1,148 @@
+//! An unbounded queue.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crossbeam::queue as real;
+use interloper_commutativity::models::{QueueModel, queue};
+use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
+
+use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+
+/// [`crossbeam::queue::SegQueue`], instrumented. Each method is one step.
+pub struct SegQueue<T> {
+    inner: real::SegQueue<T>,
+    handle: Handle,
+}
+
+impl<T> SegQueue<T> {
+    /// An empty queue.
+    pub const fn new() -> SegQueue<T> {
+        SegQueue { inner: real::SegQueue::new(), handle: Handle::new() }
+    }
+}
+
+impl<T: ToValue> SegQueue<T> {
+    /// Adds `value` at the back. One step.
+    #[inline]
+    #[track_caller]
+    pub fn push(&self, value: T) {
+        let Some(site) = self.handle.site() else { return self.inner.push(value) };
+        site.step(queue::PUSH, &[value.to_value()], || {
+            self.inner.push(value);
+            ((), Value::Unit)
+        });
+    }
+
+    /// Removes the front and gives it. One step.
+    #[inline]
+    #[track_caller]
+    pub fn pop(&self) -> Option<T> {
+        let Some(site) = self.handle.site() else { return self.inner.pop() };
+        site.step(queue::POP, &[], || {
+            let front = self.inner.pop();
+            let form = front.to_value();
+            (front, form)
+        })
+    }
+
+    /// Whether there is no element. One step.
+    #[inline]
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        let Some(site) = self.handle.site() else { return self.inner.is_empty() };
+        site.step(queue::IS_EMPTY, &[], || {
+            let empty = self.inner.is_empty();
+            (empty, Value::Bool(empty))
+        })
+    }
+
+    /// How many elements there are. One step.
+    #[inline]
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        let Some(site) = self.handle.site() else { return self.inner.len() };
+        site.step(queue::LEN, &[], || {
+            let length = self.inner.len();
+            (length, length.to_value())
+        })
+    }
+}
+
+impl<T> Default for SegQueue<T> {
+    fn default() -> Self {
+        SegQueue::new()
+    }
+}
+
+impl<T> fmt::Debug for SegQueue<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(out)
+    }
+}
+
+/// No step.
+impl<T> IntoIterator for SegQueue<T> {
+    type Item = T;
+    type IntoIter = <real::SegQueue<T> as IntoIterator>::IntoIter;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.inner.into_iter()
+    }
+}
+
+impl<T: Datum> Instrumented for SegQueue<T> {
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn model(&self) -> Arc<dyn Model> {
+        Arc::new(QueueModel)
+    }
+
+    fn snapshot(&self) -> Value {
+        contents(self.inner.len(), || self.inner.pop(), |element| self.inner.push(element))
+    }
+
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        refill(parse_list(state)?, || self.inner.pop(), |element| self.inner.push(element));
+        Ok(())
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        let result = match call.method {
+            queue::PUSH => {
+                self.inner.push(argument(call, 0)?);
+                Value::Unit
+            }
+            queue::POP => return Ok(maybe_later(self.inner.pop().as_ref())),
+            queue::PEEK => {
+                let elements: Vec<T> = std::iter::from_fn(|| self.inner.pop()).collect();
+                let front = maybe_later(elements.first());
+                elements.into_iter().for_each(|element| self.inner.push(element));
+                return Ok(front);
+            }
+            queue::LEN => self.inner.len().to_value(),
+            queue::IS_EMPTY => Value::Bool(self.inner.is_empty()),
+            queue::CLEAR => {
+                while self.inner.pop().is_some() {}
+                Value::Unit
+            }
+            queue::CONTAINS => {
+                let Value::List(items) = self.snapshot() else { unreachable!("the state of a queue is a list") };
+                Value::Bool(items.contains(&argument::<T>(call, 0)?.to_value()))
+            }
+            _ => return Err(unknown()),
+        };
+        Ok(Outcome::fixed(result))
+    }
+
+    fn needs(&self, _call: &Invocation) -> Needs {
+        Needs::Nothing
+    }
+
+    fn domain(&self) -> DomainKind {
+        domain::<T, T>()
+    }
+}
