@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{self as real, Ordering};
 
 use interloper_commutativity::models::{CounterModel, RegisterModel, register};
-use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Value};
+use interloper_commutativity::{Invocation, MethodId, Model, ToValue, Value};
 
 use crate::environment::{argument, domain, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};

@@ -254,7 +254,8 @@ pub trait Instrumented {
     /// Runs one environment operation, atomically, and gives its result.
     ///
     /// # Errors
-    /// The argument that is no key or value of this collection's types.
+    /// The argument that is no key or value of this collection's types, or that leads out of them (1 is subtracted from
+    /// an unsigned 0); or that there is no such method. Nothing happened then: the environment cannot do this.
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value>;
 
     /// The locks that `call` takes on the real collection.

@@ -33,12 +33,6 @@ impl Site {
         self.announce(Some(method), arguments, needs);
     }
 
-    /// Announces a critical section. Returns when its lock is free.
-    #[inline]
-    pub(crate) fn before_section(&self, needs: Needs) {
-        self.announce(None, &[], needs);
-    }
-
     #[inline]
     fn announce(&self, method: Option<MethodId>, arguments: &[Value], needs: Needs) {
         let Site { part, location } = *self;
@@ -49,12 +43,6 @@ impl Site {
     #[inline]
     pub(crate) fn after(&self, method: MethodId, arguments: &[Value], result: &Value) {
         self.report(Effect::Call { method, arguments, result });
-    }
-
-    /// Reports that a critical section left the collection in `state`.
-    #[inline]
-    pub(crate) fn after_section(&self, state: &Value) {
-        self.report(Effect::Section { state });
     }
 
     #[inline]

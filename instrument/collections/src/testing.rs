@@ -114,10 +114,10 @@ impl Session for Recorder {
         if self.held.borrow().iter().any(|(part, held)| *part == step.part && conflict(*held, step.needs)) {
             resume_unwind(Box::new(Deadlock));
         }
-        if let Some(hook) = &mut *self.hook.borrow_mut() {
-            if without_session(|| hook(self.announced.get(), step)) {
-                self.resynchronise();
-            }
+        if let Some(hook) = &mut *self.hook.borrow_mut()
+            && without_session(|| hook(self.announced.get(), step))
+        {
+            self.resynchronise();
         }
     }
 

@@ -16,6 +16,7 @@ use crate::site::{Hold, Site};
 
 pub use ::dashmap::iter::OwningIter;
 
+type Pair<K, V> = Bucket<(K, SharedValue<V>)>;
 type Table<K, V> = RawTable<(K, SharedValue<V>)>;
 
 /// A walk over the entries in the order of their keys' forms, one step for each and one that finds no further entry.
@@ -48,10 +49,7 @@ where
         if self.finished {
             return None;
         }
-        let visit = match self.announce() {
-            None => None,
-            Some((index, key)) => Some(self.visit(index, key)),
-        };
+        let visit = self.announce().map(|(index, key)| self.visit(index, key));
         let (cursor, result) = match &visit {
             None => (Value::None, Value::None),
             Some(visit) => {
@@ -134,11 +132,8 @@ where
 const TAKEN: &str = "internal error, please report: the session let a step happen whose lock is taken";
 
 /// The entry with the smallest key among those that `within` accepts.
-fn smallest<K: ToValue, V>(
-    table: &Table<K, V>,
-    within: impl Fn(&Value) -> bool,
-) -> Option<(Value, Bucket<(K, SharedValue<V>)>)> {
-    let mut best: Option<(Value, Bucket<_>)> = None;
+fn smallest<K: ToValue, V>(table: &Table<K, V>, within: impl Fn(&Value) -> bool) -> Option<(Value, Pair<K, V>)> {
+    let mut best: Option<(Value, Pair<K, V>)> = None;
     // SAFETY: the iterator does not outlive the borrow of the table.
     for bucket in unsafe { table.iter() } {
         // SAFETY: the bucket is full and the table is borrowed, so its key stays in place. Keys are never borrowed
@@ -152,13 +147,13 @@ fn smallest<K: ToValue, V>(
 }
 
 /// Where the key of a full bucket is. No reference to the value is made: it may be borrowed mutably.
-fn key_of<K, V>(bucket: &Bucket<(K, SharedValue<V>)>) -> *const K {
+fn key_of<K, V>(bucket: &Pair<K, V>) -> *const K {
     // SAFETY: a full bucket points to a pair; only the address of a field is taken.
     unsafe { &raw const (*bucket.as_ptr()).0 }
 }
 
 /// Where the value of a full bucket is.
-fn value_of<K, V>(bucket: &Bucket<(K, SharedValue<V>)>) -> *mut V {
+fn value_of<K, V>(bucket: &Pair<K, V>) -> *mut V {
     // SAFETY: as in `key_of`. `SharedValue` is a transparent cell around the value.
     unsafe { &raw mut (*bucket.as_ptr()).1 }.cast()
 }
@@ -187,7 +182,7 @@ impl<K, V> Guard<'_, K, V> {
 pub(super) struct Visit<'a, K, V> {
     locked: Arc<Locked<'a, K, V>>,
     index: usize,
-    bucket: Bucket<(K, SharedValue<V>)>,
+    bucket: Pair<K, V>,
     site: Site,
     key: Value,
     value: Value,
@@ -367,7 +362,7 @@ struct Change<K, V> {
     key: Value,
     /// The value's form when it was visited.
     seen: Value,
-    bucket: Bucket<(K, SharedValue<V>)>,
+    bucket: Pair<K, V>,
 }
 
 impl<'a, K: Eq + Hash, V: ToValue> RefMutMulti<'a, K, V> {

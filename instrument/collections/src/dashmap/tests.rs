@@ -505,7 +505,8 @@ fn an_iteration_follows_what_others_do() {
 /// it announced as shared is locked for reading.
 #[test]
 fn announced_locks_cover_the_real_ones() {
-    let programs: Vec<(&str, fn(&Map))> = vec![
+    type Program = fn(&Map);
+    let programs: Vec<(&str, Program)> = vec![
         ("get", |map| done(map.get(&1))),
         ("get_mut", |map| done(map.get_mut(&1))),
         ("insert", |map| done(map.insert(1, 2))),
