@@ -22,7 +22,9 @@ impl Handle {
         if !controlled() {
             return None;
         }
-        self.part().map(|part| Site { part, location: Location::caller() })
+        // No closure here: `#[track_caller]` does not reach into one.
+        let part = self.part()?;
+        Some(Site { part, location: Location::caller() })
     }
 }
 

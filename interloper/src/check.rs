@@ -1,0 +1,391 @@
+//! The driver: searches for a run of a method under test that no sequential order explains.
+
+use interloper_collections::Subject;
+use interloper_collections::session::{Instrumented, with_session};
+use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_linearize::composed::Judgement;
+use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
+
+use crate::adversary::{Adversary, Environment, random_bits};
+use crate::explore::{Found, Program, explore};
+use crate::method::{MethodUnderTest, Search, Settings};
+use crate::outcome::{Coverage, Misuse, Report, Verdict, Violation};
+use crate::run::Rules;
+use crate::runner::{Ended, Runner};
+use crate::world::{CallSet, Part, StateId};
+use crate::{concurrent, domain, explain};
+
+/// A method under test whatever its types: what a suite holds many of.
+pub trait Check {
+    /// The method's name.
+    fn name(&self) -> &str;
+
+    /// How it is checked by default.
+    fn settings(&self) -> &Settings;
+
+    /// Checks it as `settings` say, instead of its own.
+    ///
+    /// # Errors
+    /// When the description does not fit the method.
+    fn check_with(&self, settings: &Settings) -> Result<Report, Misuse>;
+
+    /// Makes the one run that `decisions` determine under `settings`.
+    ///
+    /// # Errors
+    /// [`Misuse::Diverged`] when the decisions do not fit the method as it is now, and as [`Check::check_with`].
+    fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse>;
+
+    /// The steps that the program marks as linearization points ([`crate::linearization_point`]), when the method runs
+    /// alone: `get at src/cache.rs:12:9`, in the order in which they are first reached.
+    ///
+    /// # Errors
+    /// As [`Check::check_with`].
+    fn linearization_points(&self) -> Result<Vec<String>, Misuse>;
+}
+
+impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn check_with(&self, settings: &Settings) -> Result<Report, Misuse> {
+        match &self.replay {
+            Some(text) => {
+                let decisions =
+                    text.parse::<Decisions>().map_err(|error| Misuse::Diverged { reason: error.to_string() })?;
+                self.replay_with(settings, &decisions)
+            }
+            None => with_runner(self, settings, |runner| check(runner, settings)),
+        }
+    }
+
+    fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
+        with_runner(self, settings, |runner| replay(runner, settings, decisions))
+    }
+
+    fn linearization_points(&self) -> Result<Vec<String>, Misuse> {
+        with_runner(self, &self.settings, marked_steps)
+    }
+}
+
+fn marked_steps<S: Subject, A: Datum, R: ToValue>(runner: &mut Runner<'_, S, A, R>) -> Result<Vec<String>, Misuse> {
+    let initial = domain::choose(runner)?;
+    let mut points = Vec::new();
+    for argument in 0..runner.arguments.len() {
+        for &state in &initial {
+            runner.look(0, argument, state)?;
+            for event in runner.log.events.iter().filter(|event| event.marked) {
+                let point = explain::step_name(&runner.world, event);
+                if !points.contains(&point) {
+                    points.push(point);
+                }
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// Sets up a subject and the runner on it.
+fn with_runner<S: Subject, A: Datum, R: ToValue, T>(
+    method: &MethodUnderTest<S, A, R>,
+    settings: &Settings,
+    body: impl FnOnce(&mut Runner<'_, S, A, R>) -> Result<T, Misuse>,
+) -> Result<T, Misuse> {
+    if settings.bound == 0 {
+        return Err(Misuse::ZeroBound);
+    }
+    // Under a session, so that hashers are seeded from the run.
+    let subject = with_session(&crate::run::Idle, || (method.make)());
+    let named = subject.parts();
+    let names: Vec<String> =
+        named.iter().enumerate().map(|(index, (name, _))| method.names.get(index).unwrap_or(name).clone()).collect();
+    let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
+    let arguments = match &method.arguments[..] {
+        [] => vec![
+            A::fresh(&[])
+                .or_else(|| A::arbitrary(1))
+                .and_then(|value| A::from_value(&value))
+                .ok_or(Misuse::NoArguments)?,
+        ],
+        given => given.to_vec(),
+    };
+    let mut runner = Runner::new(method, settings, &subject, &parts, &names, arguments);
+    body(&mut runner)
+}
+
+fn check<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    settings: &Settings,
+) -> Result<Report, Misuse> {
+    let initial = domain::choose(runner)?;
+    let program = OwnEnvironment::of(runner)?;
+    let name = runner.method.name.clone();
+    let report = |verdict, violation, coverage| Ok(Report { name, verdict, violation, coverage });
+    let first = match settings.environment {
+        Environment::Open => {
+            let all = runner.world.all_letters();
+            search(runner, settings, &initial, all, "open environment")?
+        }
+        Environment::Restricted => match program {
+            OwnEnvironment::Without(allowed) => search(runner, settings, &initial, allowed, "restricted environment")?,
+            OwnEnvironment::Beside | OwnEnvironment::Unknown => return Err(Misuse::NoProgramEnvironment),
+        },
+        Environment::Closed => concurrent::closed(runner, settings, &initial)?,
+    };
+    let Some(violation) = first.violation else {
+        let verdict = if first.coverage.complete { Verdict::Linearizable } else { Verdict::Unfinished };
+        return report(verdict, None, vec![first.coverage]);
+    };
+    // Not linearizable; only in the open environment?
+    let second = match (settings.environment, program) {
+        (Environment::Open, OwnEnvironment::Without(allowed)) if settings.adversary != Adversary::Naive => {
+            Some(search(runner, settings, &initial, allowed, "restricted environment")?)
+        }
+        (Environment::Open, OwnEnvironment::Beside) if settings.adversary != Adversary::Naive => {
+            Some(concurrent::closed(runner, settings, &initial)?)
+        }
+        _ => None,
+    };
+    let passes = |found: &Found| found.violation.is_none() && found.coverage.complete;
+    let verdict = if second.as_ref().is_some_and(passes) { Verdict::Modular } else { Verdict::NotLinearizable };
+    let mut violation = violation;
+    violation.counterexample.verdict = verdict.to_string();
+    let coverage = [first.coverage].into_iter().chain(second.map(|found| found.coverage)).collect();
+    report(verdict, Some(violation), coverage)
+}
+
+/// What is known of the program that a method belongs to.
+enum OwnEnvironment {
+    Unknown,
+    /// It uses these operations of the collections only.
+    Without(CallSet),
+    /// It touches the collections only through the methods beside the one under test.
+    Beside,
+}
+
+impl OwnEnvironment {
+    fn of<S: Subject, A: Datum, R: ToValue>(runner: &Runner<'_, S, A, R>) -> Result<OwnEnvironment, Misuse> {
+        let method = runner.method;
+        if !method.beside.is_empty() {
+            return Ok(OwnEnvironment::Beside);
+        }
+        if method.without.is_empty() {
+            return Ok(OwnEnvironment::Unknown);
+        }
+        let parts = runner.world.parts();
+        let names = |part: &Part, method: &str| [method.to_owned(), format!("{}.{method}", part.name)];
+        let known: Vec<String> = parts
+            .iter()
+            .flat_map(|part| part.model.methods().iter().map(move |method| (part, method.name)))
+            .flat_map(|(part, method)| names(part, method))
+            .collect();
+        if let Some(name) = method.without.iter().find(|name| !known.contains(name)) {
+            let mut known: Vec<&str> =
+                parts.iter().flat_map(|part| part.model.methods()).map(|method| method.name).collect();
+            known.dedup();
+            return Err(Misuse::UnknownMethod { name: name.clone(), known: known.join(", ") });
+        }
+        let allowed = runner.world.letters_where(|call| {
+            let part = &parts[call.part.0 as usize];
+            let name = part.model.method(call.invocation.method).name;
+            !names(part, name).iter().any(|name| method.without.contains(name))
+        });
+        Ok(OwnEnvironment::Without(allowed))
+    }
+}
+
+/// One search with one call of the method, or several concurrent ones.
+fn search<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    settings: &Settings,
+    initial: &[StateId],
+    allowed: CallSet,
+    environment: &str,
+) -> Result<Found, Misuse> {
+    if runner.method.calls > 1 {
+        return concurrent::open(runner, settings, initial, allowed, environment);
+    }
+    let rules = rules(runner, settings, allowed);
+    let coverage = Coverage {
+        environment: environment.to_owned(),
+        arguments: runner.arguments.len(),
+        initial_states: initial.len(),
+        alphabet: allowed.count_ones() as usize,
+        bound: settings.bound,
+        calls: 1,
+        executions: 0,
+        violating: 0,
+        complete: false,
+    };
+    match settings.adversary {
+        Adversary::Naive => explore(&mut Naive { base: runner.base(), runner, rules }, &random(settings), 0, coverage),
+        _ => explore(&mut OneCall { runner, rules, initial }, settings, settings.bound, coverage),
+    }
+}
+
+/// The naive adversary has no end: where no number of executions is given, the limit ends it.
+fn random(settings: &Settings) -> Settings {
+    let executions = match settings.search {
+        Search::Random { executions } => executions,
+        Search::Exhaustive => settings.executions.unwrap_or(u64::MAX),
+    };
+    Settings { search: Search::Random { executions }, ..settings.clone() }
+}
+
+/// Runs of one call of the method under test.
+struct OneCall<'a, 'm, S, A, R> {
+    runner: &'a mut Runner<'m, S, A, R>,
+    rules: Rules,
+    initial: &'a [StateId],
+}
+
+impl<S: Subject, A: Datum, R: ToValue> Program for OneCall<'_, '_, S, A, R> {
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
+        Ok(make_run(self.runner, source, &self.rules, self.initial)?.refuted)
+    }
+
+    fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
+        violation(self.runner, &self.rules, self.initial, decisions, execution)
+    }
+}
+
+pub(crate) fn rules<S: Subject, A: Datum, R: ToValue>(
+    runner: &Runner<'_, S, A, R>,
+    settings: &Settings,
+    allowed: CallSet,
+) -> Rules {
+    Rules {
+        adversary: settings.adversary,
+        bound: settings.bound,
+        allowed,
+        interior: runner.interior(),
+        step_bound: settings.step_bound,
+        audit: settings.audit,
+    }
+}
+
+struct Made {
+    argument: usize,
+    initial: StateId,
+    ended: Ended,
+    refuted: bool,
+}
+
+/// Draws an argument and an initial state, makes the run and judges it.
+fn make_run<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    source: &mut dyn Source,
+    rules: &Rules,
+    initial: &[StateId],
+) -> Result<Made, Misuse> {
+    let argument = source.decide(Question::Argument, count(runner.arguments.len())) as usize;
+    let initial = initial[source.decide(Question::InitialState, count(initial.len())) as usize];
+    let ended = runner.run(source, argument, initial, rules)?;
+    let refuted = match runner.log.abort {
+        Some(_) => true,
+        None => runner.judge(argument, initial, ended)? == Judgement::Refuted,
+    };
+    Ok(Made { argument, initial, ended, refuted })
+}
+
+pub(crate) fn count(length: usize) -> u32 {
+    u32::try_from(length).expect("fewer than 2^32 choices")
+}
+
+/// Makes the violating run again, with the state read back at each step, and describes it.
+fn violation<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    rules: &Rules,
+    initial: &[StateId],
+    decisions: &Decisions,
+    execution: u64,
+) -> Result<Violation, Misuse> {
+    let rules = Rules { audit: true, ..rules.clone() };
+    let mut source = ReplaySource::new(decisions.clone());
+    let made = make_run(runner, &mut source, &rules, initial)?;
+    if let Some(divergence) = source.divergence() {
+        return Err(Misuse::Diverged { reason: divergence.to_string() });
+    }
+    if !made.refuted {
+        return Err(Misuse::not_reproduced());
+    }
+    explain::violation(runner, made.argument, made.initial, made.ended, decisions, execution)
+}
+
+/// The one run that `decisions` determine.
+fn replay<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    settings: &Settings,
+    decisions: &Decisions,
+) -> Result<Report, Misuse> {
+    let initial = domain::choose(runner)?;
+    let (allowed, environment) = match (settings.environment, OwnEnvironment::of(runner)?) {
+        (Environment::Restricted, OwnEnvironment::Without(allowed)) => (allowed, "restricted environment"),
+        (Environment::Restricted, _) => return Err(Misuse::NoProgramEnvironment),
+        (Environment::Open | Environment::Closed, _) => (runner.world.all_letters(), "open environment"),
+    };
+    let mut coverage = Coverage {
+        environment: format!("{environment}, replay"),
+        arguments: 1,
+        initial_states: 1,
+        alphabet: allowed.count_ones() as usize,
+        bound: settings.bound,
+        calls: 1,
+        executions: 1,
+        violating: 0,
+        complete: false,
+    };
+    if runner.method.calls > 1 || settings.environment == Environment::Closed {
+        return concurrent::replay(runner, settings, &initial, allowed, decisions, coverage);
+    }
+    if settings.adversary == Adversary::Naive {
+        return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
+    }
+    let rules = Rules { audit: true, ..rules(runner, settings, allowed) };
+    let mut source = ReplaySource::new(decisions.clone());
+    let made = make_run(runner, &mut source, &rules, &initial)?;
+    if let Some(divergence) = source.divergence() {
+        return Err(Misuse::Diverged { reason: divergence.to_string() });
+    }
+    coverage.violating = u64::from(made.refuted);
+    coverage.complete = !made.refuted;
+    let violation = match made.refuted {
+        true => Some(explain::violation(runner, made.argument, made.initial, made.ended, decisions, 1)?),
+        false => None,
+    };
+    let verdict = if made.refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
+    Ok(Report { name: runner.method.name.clone(), verdict, violation, coverage: vec![coverage] })
+}
+
+/// How many numbers the tables of the naive adversary may hold before they are emptied.
+const MAX_NAIVE_CALLS: usize = 2_048;
+
+/// Runs against the naive adversary of section 4.2: random arguments, random operations, random moments.
+struct Naive<'a, 'm, S, A, R> {
+    runner: &'a mut Runner<'m, S, A, R>,
+    rules: Rules,
+    base: Vec<Value>,
+}
+
+impl<S: Subject, A: Datum, R: ToValue> Program for Naive<'_, '_, S, A, R> {
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
+        if self.runner.world.calls() > MAX_NAIVE_CALLS {
+            self.runner.forget();
+        }
+        let drawn = A::arbitrary(random_bits(source)).and_then(|value| A::from_value(&value));
+        self.runner.set_random_argument(drawn);
+        let initial = self.runner.world.state(&self.base);
+        let ended = self.runner.run(source, 0, initial, &self.rules)?;
+        Ok(self.runner.log.abort.is_some() || self.runner.judge(0, initial, ended)? == Judgement::Refuted)
+    }
+
+    fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
+        let initial = self.runner.world.state(&self.base);
+        let ended = self.runner.last();
+        explain::violation(self.runner, 0, initial, ended, decisions, execution)
+    }
+}

@@ -1,0 +1,248 @@
+//! The small domain that a search ranges over: keys, values, the environment's operations, initial states.
+
+use interloper_collections::Subject;
+use interloper_collections::session::{DomainKind, PartId};
+use interloper_commutativity::{Datum, MethodId, Parameter, ToValue, Value};
+
+use crate::outcome::Misuse;
+use crate::run::Did;
+use crate::runner::Runner;
+use crate::world::{CallId, MAX_ALPHABET, StateId, World};
+
+/// What the environment uses as arguments on one collection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Pool {
+    keys: Vec<Value>,
+    values: Vec<Value>,
+}
+
+/// Keys and values of one collection at most: those that the method uses come first.
+const MAX_POOL: usize = 4;
+
+/// Keys and values of one collection at least, where the type has so many: two tell "the same" from "another".
+const MIN_POOL: usize = 2;
+
+/// How often the method is run to see what it uses: an initial state can make it use more than it did from another.
+const ROUNDS: usize = 3;
+
+/// Chooses the environment's operations and the initial states, smallest first, and sets the world's alphabet.
+///
+/// The domain of a collection is what the method itself uses as keys and values, run alone from each initial state,
+/// and at least one fresh value; initial states are those that the environment reaches in few operations.
+///
+/// # Errors
+/// When the method uses no collection, or the environment has nothing to use.
+pub(crate) fn choose<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+) -> Result<Vec<StateId>, Misuse> {
+    let base = runner.read();
+    let kinds: Vec<DomainKind> = runner.parts.iter().map(|part| part.domain()).collect();
+    let mut seen = vec![Pool::default(); kinds.len()];
+    let mut touched = look(runner, &[base], &mut seen)?;
+    let mut initial = Vec::new();
+    for _ in 0..ROUNDS {
+        let before = seen.clone();
+        let pools = pools(runner, &kinds, &seen);
+        set_alphabet(runner, &pools)?;
+        initial = initial_states(runner, base)?;
+        touched |= look(runner, &initial, &mut seen)?;
+        if seen == before {
+            break;
+        }
+    }
+    if touched { Ok(initial) } else { Err(Misuse::NoInstrumentedOperation) }
+}
+
+/// Runs every method alone from each state and notes the keys and values that it uses. Gives whether it made a step.
+fn look<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    states: &[StateId],
+    seen: &mut [Pool],
+) -> Result<bool, Misuse> {
+    let mut touched = false;
+    for method in 0..=runner.method.beside.len() {
+        for argument in 0..runner.arguments.len() {
+            for &state in states {
+                runner.look(method, argument, state)?;
+                touched |= runner.log.steps > 0;
+                for event in &runner.log.events {
+                    note(&runner.world, event.did, event.state, seen);
+                }
+            }
+        }
+    }
+    Ok(touched)
+}
+
+fn note(world: &World, did: Did, state: StateId, seen: &mut [Pool]) {
+    match did {
+        Did::Call(call, _) => {
+            let call = world.call_of(call);
+            let model = &world.parts()[call.part.0 as usize].model;
+            let pool = &mut seen[call.part.0 as usize];
+            let parameters = model.method(call.invocation.method).parameters;
+            for (parameter, argument) in parameters.iter().zip(&call.invocation.arguments) {
+                match parameter {
+                    Parameter::Key => add(&mut pool.keys, argument),
+                    Parameter::Value => add(&mut pool.values, argument),
+                    Parameter::Amount | Parameter::Cursor => {}
+                }
+            }
+        }
+        // What a critical section did with its collection is not seen, only what it left there.
+        Did::Section(part) => {
+            let pool = &mut seen[part.0 as usize];
+            match &world.values(state)[part.0 as usize] {
+                Value::Map(entries) => entries.iter().for_each(|(key, value)| {
+                    add(&mut pool.keys, key);
+                    add(&mut pool.values, value);
+                }),
+                Value::Set(items) => items.iter().for_each(|item| add(&mut pool.keys, item)),
+                Value::List(items) => items.iter().for_each(|item| add(&mut pool.values, item)),
+                other => add(&mut pool.values, other),
+            }
+        }
+        Did::Pause(_) | Did::Begin | Did::End(_) => {}
+    }
+}
+
+fn add(pool: &mut Vec<Value>, value: &Value) {
+    if pool.len() < MAX_POOL && !pool.contains(value) {
+        pool.push(value.clone());
+    }
+}
+
+/// What the environment uses on each collection.
+fn pools<S: Subject, A: Datum, R: ToValue>(
+    runner: &Runner<'_, S, A, R>,
+    kinds: &[DomainKind],
+    seen: &[Pool],
+) -> Vec<Pool> {
+    let arguments: Vec<Value> = runner.arguments.iter().flat_map(|argument| flattened(argument.to_value())).collect();
+    let pool = |(kind, seen): (&DomainKind, &Pool)| {
+        let given = |given: &[Value], accepts: fn(&Value) -> bool| -> Vec<Value> {
+            given.iter().filter(|value| accepts(value)).cloned().collect()
+        };
+        let mut keys = given(&runner.method.keys, kind.key.accepts);
+        if keys.is_empty() {
+            keys = or_else(known(&seen.keys, kind.key.accepts), || known(&arguments, kind.key.accepts));
+            keys.truncate(MAX_POOL - 1);
+            refill(&mut keys, MIN_POOL, kind.key.fresh);
+        }
+        let mut values = given(&runner.method.values, kind.value.accepts);
+        if values.is_empty() {
+            let there = |value: &Value| runner.method.abstraction.is_none_or(|of| of(value).is_some());
+            values = known(&seen.values, kind.value.accepts).into_iter().filter(there).collect();
+            values.truncate(MAX_POOL - 1);
+            let least = MIN_POOL.max(values.len() + 1);
+            refill(&mut values, least, kind.value.fresh);
+        }
+        Pool { keys, values }
+    };
+    kinds.iter().zip(seen).map(pool).collect()
+}
+
+fn known(values: &[Value], accepts: fn(&Value) -> bool) -> Vec<Value> {
+    let mut known = Vec::new();
+    values.iter().filter(|value| accepts(value)).for_each(|value| add(&mut known, value));
+    known
+}
+
+fn or_else(values: Vec<Value>, other: impl FnOnce() -> Vec<Value>) -> Vec<Value> {
+    if values.is_empty() { other() } else { values }
+}
+
+fn refill(pool: &mut Vec<Value>, least: usize, fresh: fn(&[Value]) -> Option<Value>) {
+    while pool.len() < least {
+        match fresh(pool) {
+            Some(value) => pool.push(value),
+            None => return,
+        }
+    }
+}
+
+/// The values in an argument: a tuple's components are arguments of their own.
+fn flattened(argument: Value) -> Vec<Value> {
+    match argument {
+        Value::Tuple(items) => items.iter().cloned().flat_map(flattened).collect(),
+        Value::Unit => Vec::new(),
+        other => vec![other],
+    }
+}
+
+fn set_alphabet<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    pools: &[Pool],
+) -> Result<(), Misuse> {
+    let mut alphabet = Vec::new();
+    for (index, pool) in pools.iter().enumerate() {
+        let letters = letters(&mut runner.world, index, pool);
+        if letters.is_empty() {
+            return Err(Misuse::EmptyDomain { collection: runner.part_name(index) });
+        }
+        alphabet.extend(letters);
+    }
+    if alphabet.len() > MAX_ALPHABET {
+        return Err(Misuse::DomainTooLarge { operations: alphabet.len(), limit: MAX_ALPHABET });
+    }
+    runner.world.set_alphabet(alphabet);
+    Ok(())
+}
+
+/// Every operation that an open environment has on one collection, with arguments out of its pool.
+fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
+    let model = std::sync::Arc::clone(&world.parts()[part].model);
+    let amounts = [Value::Int(1)];
+    let mut letters = Vec::new();
+    for (index, method) in (0..).zip(model.methods()).filter(|(_, method)| method.environment) {
+        let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
+        for parameter in method.parameters {
+            let choices: &[Value] = match parameter {
+                Parameter::Key | Parameter::Cursor => &pool.keys,
+                Parameter::Value => &pool.values,
+                Parameter::Amount => &amounts,
+            };
+            let extended = tuples.iter().flat_map(|tuple| {
+                choices.iter().map(|choice| tuple.iter().chain([choice]).cloned().collect::<Vec<Value>>())
+            });
+            tuples = extended.collect();
+        }
+        let part = PartId(u32::try_from(part).expect("few collections"));
+        letters.extend(tuples.iter().map(|arguments| world.call(part, MethodId(index), arguments)));
+    }
+    letters
+}
+
+/// The states to start from: those given, or those within a few environment operations of `base`, nearest first.
+fn initial_states<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    base: StateId,
+) -> Result<Vec<StateId>, Misuse> {
+    let given = &runner.method.initial_states;
+    if !given.is_empty() {
+        if let Some(odd) = given.iter().find(|state| state.len() != runner.parts.len()) {
+            let value = Value::list(odd.iter().cloned()).to_string();
+            return Err(Misuse::BadState {
+                collection: format!("a subject of {} collections", runner.parts.len()),
+                value,
+            });
+        }
+        return Ok(given.iter().map(|values| runner.world.state(values)).collect());
+    }
+    let alphabet = runner.world.alphabet().to_vec();
+    let mut states = vec![base];
+    let mut from = 0;
+    for _ in 0..runner.method.settings.initial_size {
+        let to = states.len();
+        for index in from..to {
+            for &letter in &alphabet {
+                let (next, _) = runner.world.step(states[index], letter);
+                if !states.contains(&next) {
+                    states.push(next);
+                }
+            }
+        }
+        from = to;
+    }
+    Ok(states)
+}

@@ -1,0 +1,234 @@
+//! A violating run as a counterexample: what happened, and why no sequential order explains it.
+
+use std::hash::Hasher;
+use std::panic::Location;
+
+use interloper_collections::Subject;
+use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_linearize::composed::{self, Disagreement};
+use interloper_report::{self as report, Column, Counterexample, Lane, Place, Row};
+use interloper_scheduler::decisions::Decisions;
+
+use crate::outcome::{Misuse, Verdict, Violation};
+use crate::run::{Abort, Actor, Claim, Deadlock, Did, Event};
+use crate::runner::{Ended, Runner};
+use crate::world::{ResultId, StateId, World};
+
+/// Describes the run that `runner` has just made.
+pub(crate) fn violation<S: Subject, A: Datum, R: ToValue>(
+    runner: &mut Runner<'_, S, A, R>,
+    argument: usize,
+    initial: StateId,
+    ended: Ended,
+    decisions: &Decisions,
+    execution: u64,
+) -> Result<Violation, Misuse> {
+    let abort = runner.log.abort;
+    let call = runner.call_text(0, argument);
+    let rows = rows(runner, ended, abort);
+    let history_hash = hash(&runner.world.state_text(initial), &call, &rows);
+    let environment = runner.log.events.iter().filter(|event| event.actor == Actor::Environment).count();
+    // Explaining runs the method again and so overwrites the log: everything that reads it comes first.
+    let names: Vec<String> = environment_names(&runner.world, &runner.log.events);
+    let orders = match abort {
+        Some(Abort::Deadlock(_)) => Vec::new(),
+        _ => {
+            let orders = runner.explain(argument, initial, ended)?;
+            orders.iter().map(|order| order_row(runner, &names, order)).collect()
+        }
+    };
+    let environment_operations = u32::try_from(environment).unwrap_or(u32::MAX);
+    let counterexample = Counterexample {
+        name: runner.method.name.clone(),
+        verdict: match abort {
+            Some(Abort::Deadlock(_)) => "deadlock".to_owned(),
+            _ => Verdict::NotLinearizable.to_string(),
+        },
+        detail: detail(environment_operations, execution),
+        start: runner.world.state_text(initial),
+        columns: vec![
+            Column { title: format!("method under test: {call}"), lane: Lane::Method },
+            Column { title: "environment".to_owned(), lane: Lane::Environment },
+        ],
+        rows,
+        orders,
+        deadlock: match abort {
+            Some(Abort::Deadlock(deadlock)) => Some(deadlock_places(&runner.world, deadlock)),
+            _ => None,
+        },
+        replay: Some(format!(".replay(\"{decisions}\")")),
+    };
+    Ok(Violation { counterexample, environment_operations, execution, decisions: decisions.clone(), history_hash })
+}
+
+pub(crate) fn detail(environment_operations: u32, execution: u64) -> String {
+    let plural = if environment_operations == 1 { "" } else { "s" };
+    format!("{environment_operations} environment operation{plural}, execution {execution}")
+}
+
+fn rows<S: Subject, A: Datum, R: ToValue>(
+    runner: &Runner<'_, S, A, R>,
+    ended: Ended,
+    abort: Option<Abort>,
+) -> Vec<Row> {
+    let mut rows: Vec<Row> = runner.log.events.iter().map(|event| event_row(&runner.world, event, 0, 1)).collect();
+    rows.push(last_row(&runner.world, 0, ended.returned, abort));
+    rows
+}
+
+/// A step as a row; `columns` of the method and of the environment.
+pub(crate) fn event_row(world: &World, event: &Event, method: usize, environment: usize) -> Row {
+    let text = match event.did {
+        Did::Call(call, result) => format!("{} → {}", world.call_text(call), world.value(result)),
+        Did::Section(part) => {
+            let name = &world.parts()[part.0 as usize].name;
+            if name.is_empty() { "critical section".to_owned() } else { format!("critical section on {name}") }
+        }
+        Did::Pause(what) => what.to_owned(),
+        Did::Begin | Did::End(_) => String::new(),
+    };
+    let column = match event.actor {
+        Actor::Method(_) => method,
+        Actor::Environment => environment,
+    };
+    let mut row = Row::operation(column, text, world.state_text(event.state));
+    row.location = event.location.map(place);
+    if event.marked {
+        row.notes.push("linearization point".to_owned());
+    }
+    row
+}
+
+/// A step without its arguments and result: `get at src/cache.rs:12:9`.
+pub(crate) fn step_name(world: &World, event: &Event) -> String {
+    let name = match event.did {
+        Did::Call(call, _) => world.call_name(call),
+        Did::Section(_) => "critical section".to_owned(),
+        Did::Pause(what) => what.to_owned(),
+        Did::Begin | Did::End(_) => String::new(),
+    };
+    event.location.map_or_else(|| name.clone(), |location| format!("{name} at {}", place(location)))
+}
+
+/// How the call ended.
+pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: Option<Abort>) -> Row {
+    let event = match (abort, world.value(returned)) {
+        (Some(Abort::Deadlock(deadlock)), _) => {
+            report::Event::Blocked(format!("waits at {}", place(deadlock.wanted.location)))
+        }
+        (Some(Abort::StepBound), _) => report::Event::Blocked("did not return within the step bound".to_owned()),
+        (None, Value::Variant(variant)) if &*variant.name == "panic" => match variant.fields.first() {
+            Some(Value::Text(message)) => report::Event::Panicked(message.to_string()),
+            _ => report::Event::Panicked(String::new()),
+        },
+        (None, value) => report::Event::Returned(value.to_string()),
+    };
+    Row::event(column, event)
+}
+
+fn environment_names(world: &World, events: &[Event]) -> Vec<String> {
+    let calls = events.iter().filter_map(|event| match (event.actor, event.did) {
+        (Actor::Environment, Did::Call(call, _)) => Some(world.call_name(call)),
+        _ => None,
+    });
+    numbered(calls.collect())
+}
+
+/// Tells equal names apart: `insert`, `remove` stay; two of one name become `insert#1` and `insert#2`.
+pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
+    let number = |(index, name): (usize, &String)| {
+        let alike = names.iter().filter(|other| *other == name).count();
+        let before = names[..index].iter().filter(|other| *other == name).count();
+        if alike == 1 { name.clone() } else { format!("{name}#{}", before + 1) }
+    };
+    names.iter().enumerate().map(number).collect()
+}
+
+fn order_row<S: Subject, A: Datum, R: ToValue>(
+    runner: &Runner<'_, S, A, R>,
+    environment: &[String],
+    order: &composed::Order<StateId, ResultId>,
+) -> report::Order {
+    let name = |actor: composed::Actor| match actor {
+        composed::Actor::Method => runner.method.name.clone(),
+        composed::Actor::Environment(index) => environment[index].clone(),
+    };
+    let sequence: Vec<String> = order.sequence().map(name).collect();
+    let disagreement = match &order.disagreement {
+        Some(Disagreement::Result { actor, expected, .. }) => ends_with(&name(*actor), runner.world.value(*expected)),
+        Some(Disagreement::End { expected, .. }) => {
+            let state: Vec<Value> = runner.abstract_state(*expected);
+            format!("{} remains", runner.world.values_text(&state))
+        }
+        None => "explains the run".to_owned(),
+    };
+    report::Order { sequence: sequence.join(", "), disagreement }
+}
+
+/// `memoize returns 14`, or how else the call ends.
+pub(crate) fn ends_with(name: &str, value: &Value) -> String {
+    match value {
+        Value::Variant(variant) if &*variant.name == "panic" => match variant.fields.first() {
+            Some(Value::Text(message)) => format!("{name} panics: {message}"),
+            _ => format!("{name} panics"),
+        },
+        Value::Variant(variant) if &*variant.name == "deadlock" => format!("{name} deadlocks"),
+        value => format!("{name} returns {value}"),
+    }
+}
+
+pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Deadlock {
+    let what = |claim: Claim, verb: &str| {
+        let operation = claim.call.map_or_else(|| "a critical section".to_owned(), |call| world.call_text(call));
+        match claim.part.map(|part| &world.parts()[part.0 as usize]) {
+            Some(part) if part.name.is_empty() => format!("{operation} {verb} a lock of the {}", part.model.name()),
+            Some(part) => format!("{operation} {verb} a lock of {}", part.name),
+            None => format!("a cell {verb} its value"),
+        }
+    };
+    let held = match deadlock.held {
+        Some(claim) => Place { operation: what(claim, "holds"), location: place(claim.location) },
+        None => Place { operation: "nobody fills the cell".to_owned(), location: place(deadlock.wanted.location) },
+    };
+    report::Deadlock {
+        held,
+        wanted: Place { operation: what(deadlock.wanted, "needs"), location: place(deadlock.wanted.location) },
+    }
+}
+
+pub(crate) fn place(location: &Location<'_>) -> String {
+    format!("{}:{}:{}", location.file(), location.line(), location.column())
+}
+
+/// A fingerprint of a history: its text under FNV-1a, which is the same on every machine. Places in the source are
+/// left out, so that an edit elsewhere in the file does not make a run another one.
+pub(crate) fn hash(start: &str, call: &str, rows: &[Row]) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    hasher.write(start.as_bytes());
+    hasher.write(call.as_bytes());
+    for row in rows {
+        hasher.write_usize(row.column);
+        hasher.write(row.event.to_string().as_bytes());
+        hasher.write(row.state.as_deref().unwrap_or_default().as_bytes());
+        hasher.write(b"\n");
+    }
+    hasher.finish()
+}
+
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write(&(number as u64).to_le_bytes());
+    }
+}

@@ -1,0 +1,137 @@
+//! The loop of every search: make a run, judge it, go on until a violation, a limit or the end.
+
+use std::time::Instant;
+
+use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
+
+use crate::method::{Search, Settings};
+use crate::outcome::{Coverage, Misuse, Violation};
+
+/// What a search found.
+pub(crate) struct Found {
+    pub coverage: Coverage,
+    pub violation: Option<Violation>,
+}
+
+/// A program whose runs are searched.
+pub(crate) trait Program {
+    /// Makes one run as `source` decides. Gives whether no sequential order explains it.
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse>;
+
+    /// Makes the run again that these decisions determine, and describes it. `source` has just made it.
+    fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse>;
+}
+
+/// Searches the runs of `program` with up to `bound` environment operations.
+pub(crate) fn explore(
+    program: &mut dyn Program,
+    settings: &Settings,
+    bound: u32,
+    coverage: Coverage,
+) -> Result<Found, Misuse> {
+    let mut runs = Runs::new(settings, bound);
+    let mut found = Found { coverage, violation: None };
+    let deadline = settings.time.map(|time| Instant::now() + time);
+    // The clock is read now and then only: reading it costs more than a tenth of an execution.
+    let late = |made: u64| made.is_multiple_of(256) && deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    while runs.begin(found.coverage.executions) {
+        let made = found.coverage.executions;
+        if settings.executions.is_some_and(|limit| made >= limit) || late(made) {
+            return Ok(found);
+        }
+        found.coverage.executions += 1;
+        if program.refuted(&mut runs)? {
+            found.coverage.violating += 1;
+            if found.violation.is_none() {
+                let decisions = runs.decisions();
+                found.violation = Some(program.describe(&decisions, found.coverage.executions)?);
+            }
+            if !settings.keep_going {
+                return Ok(found);
+            }
+        }
+        runs.end();
+    }
+    runs.diverged()?;
+    found.coverage.complete = true;
+    Ok(found)
+}
+
+/// The runs that a search makes, as sources of decisions.
+enum Runs {
+    /// All of them.
+    Exhaustive(Deviations),
+    /// So many that are drawn at random; the answers depend on the seed and on the number of the run alone.
+    Random { source: Recorder<RandomSource>, seed: u64, executions: u64 },
+}
+
+impl Runs {
+    fn new(settings: &Settings, bound: u32) -> Runs {
+        match settings.search {
+            Search::Exhaustive => Runs::Exhaustive(Deviations::new(bound)),
+            Search::Random { executions } => {
+                let seed = settings.seed;
+                Runs::Random { source: Recorder::new(RandomSource::new(seed, 0)), seed, executions }
+            }
+        }
+    }
+
+    /// Begins another run after `made` ones, if there is one.
+    fn begin(&mut self, made: u64) -> bool {
+        match self {
+            Runs::Exhaustive(deviations) => deviations.next_run(),
+            Runs::Random { source, seed, executions } => {
+                source.clear();
+                *source.source_mut() = RandomSource::new(*seed, made);
+                made < *executions
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        if let Runs::Exhaustive(deviations) = self {
+            deviations.end_run();
+        }
+    }
+
+    fn decisions(&self) -> Decisions {
+        match self {
+            Runs::Exhaustive(deviations) => deviations.decisions(),
+            Runs::Random { source, .. } => source.decisions().clone(),
+        }
+    }
+
+    /// An exhaustive search that met different questions after the same answers says so.
+    fn diverged(&self) -> Result<(), Misuse> {
+        match self {
+            Runs::Exhaustive(deviations) => match deviations.divergence() {
+                None => Ok(()),
+                Some(position) => Err(Misuse::Diverged {
+                    reason: format!(
+                        "after the same {position} decisions the method did something else than before: it depends \
+                         on something other than its collections and its argument"
+                    ),
+                }),
+            },
+            Runs::Random { .. } => Ok(()),
+        }
+    }
+}
+
+impl Source for Runs {
+    #[inline]
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        match self {
+            Runs::Exhaustive(deviations) => deviations.decide(question, options),
+            Runs::Random { source, .. } => source.decide(question, options),
+        }
+    }
+
+    #[inline]
+    fn wants(&self, question: Question) -> bool {
+        match self {
+            Runs::Exhaustive(deviations) => deviations.wants(question),
+            Runs::Random { source, .. } => source.wants(question),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The description of a method under test.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use interloper_collections::Subject;
+use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_linearize::composed::Mode;
+
+use crate::Check;
+use crate::adversary::{Adversary, Environment};
+use crate::outcome::{Misuse, Report, Verdict};
+
+/// How runs are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// All runs, by increasing number of environment operations.
+    Exhaustive,
+    /// Random runs.
+    Random {
+        /// How many.
+        executions: u64,
+    },
+}
+
+/// How a method is checked. [`Settings::default`] is what most want.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How runs are chosen.
+    pub search: Search,
+    /// How the environment chooses its operations.
+    pub adversary: Adversary,
+    /// Which environment there is.
+    pub environment: Environment,
+    /// Environment operations in one run, at most.
+    pub bound: u32,
+    /// Seeds every random choice.
+    pub seed: u64,
+    /// A search ends as unfinished after this many executions; `None` for no limit.
+    pub executions: Option<u64>,
+    /// A search ends as unfinished after this time; `None` for no limit. With a limit, results depend on the machine.
+    pub time: Option<Duration>,
+    /// How a run is compared with the sequential orders.
+    pub mode: Mode,
+    /// Operations that lead to an initial state, at most.
+    pub initial_size: u32,
+    /// Steps of one run, at most: a method that goes on for longer does not return.
+    pub step_bound: u32,
+    /// Compare the state that is followed with the one read back from the collections, at each step of each run.
+    pub audit: bool,
+    /// Go on after the first violation, and count the others.
+    pub keep_going: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            search: Search::Exhaustive,
+            adversary: Adversary::Preceding,
+            environment: Environment::Open,
+            bound: 3,
+            seed: 42,
+            executions: Some(20_000_000),
+            time: None,
+            mode: Mode::Linearizations,
+            initial_size: 2,
+            step_bound: 10_000,
+            audit: false,
+            keep_going: false,
+        }
+    }
+}
+
+type Method<S, A, R> = Box<dyn Fn(&S, A) -> R>;
+
+/// A composed operation, wrapped so that it can be run against an adversary.
+///
+/// ```
+/// use interloper::MethodUnderTest;
+/// use interloper::collections::DashMap;
+///
+/// fn memoize(cache: &DashMap<u64, u64>, key: u64) -> u64 {
+///     if let Some(known) = cache.get(&key) {
+///         return *known;
+///     }
+///     let value = key * 2;
+///     cache.insert(key, value); // somebody else may have inserted in between
+///     value
+/// }
+///
+/// let report = MethodUnderTest::new("memoize", DashMap::new, memoize).arguments([7]).check().unwrap();
+/// assert_eq!(report.verdict, interloper::Verdict::NotLinearizable);
+/// ```
+pub struct MethodUnderTest<S, A, R> {
+    pub(crate) name: String,
+    pub(crate) make: Box<dyn Fn() -> S>,
+    pub(crate) method: Method<S, A, R>,
+    pub(crate) beside: Vec<(String, Method<S, A, R>)>,
+    pub(crate) arguments: Vec<A>,
+    pub(crate) keys: Vec<Value>,
+    pub(crate) values: Vec<Value>,
+    pub(crate) initial_states: Vec<Vec<Value>>,
+    pub(crate) names: Vec<String>,
+    pub(crate) without: Vec<String>,
+    pub(crate) calls: usize,
+    pub(crate) abstraction: Option<fn(&Value) -> Option<Value>>,
+    pub(crate) replay: Option<String>,
+    pub(crate) settings: Settings,
+}
+
+impl<S, A, R> MethodUnderTest<S, A, R>
+where
+    S: Subject,
+    A: Datum,
+    R: ToValue,
+{
+    /// Wraps `method`, called `name` in reports, on what `make` makes: one instrumented collection, a tuple of them,
+    /// or a struct made a subject by [`crate::subject!`].
+    ///
+    /// The method must be deterministic and keep its state in the collections.
+    pub fn new(
+        name: impl Into<String>,
+        make: impl Fn() -> S + 'static,
+        method: impl Fn(&S, A) -> R + 'static,
+    ) -> MethodUnderTest<S, A, R> {
+        MethodUnderTest {
+            name: name.into(),
+            make: Box::new(make),
+            method: Box::new(method),
+            beside: Vec::new(),
+            arguments: Vec::new(),
+            keys: Vec::new(),
+            values: Vec::new(),
+            initial_states: Vec::new(),
+            names: Vec::new(),
+            without: Vec::new(),
+            calls: 1,
+            abstraction: None,
+            replay: None,
+            settings: Settings::default(),
+        }
+    }
+
+    /// The arguments that the method is called with, each in runs of its own. Without any, one is made up.
+    #[must_use]
+    pub fn arguments(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments = arguments.into_iter().collect();
+        self
+    }
+
+    /// The keys (elements, for a set) that the environment uses, instead of those that the method uses.
+    #[must_use]
+    pub fn keys<K: ToValue>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.keys = keys.into_iter().map(|key| key.to_value()).collect();
+        self
+    }
+
+    /// The values that the environment uses, instead of those that the method uses and a fresh one.
+    #[must_use]
+    pub fn values<V: ToValue>(mut self, values: impl IntoIterator<Item = V>) -> Self {
+        self.values = values.into_iter().map(|value| value.to_value()).collect();
+        self
+    }
+
+    /// The states to start from, one value for each collection, instead of all those within
+    /// [`Settings::initial_size`] operations of what `make` makes.
+    #[must_use]
+    pub fn initial_states(mut self, states: impl IntoIterator<Item = Vec<Value>>) -> Self {
+        self.initial_states = states.into_iter().collect();
+        self
+    }
+
+    /// What reports call the collections, in order.
+    #[must_use]
+    pub fn names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.names = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The program that the method belongs to never calls the collection method `name` (`"remove"`, or `"queue.pop"`
+    /// for one of several collections). The open environment is still tried first; a method that fails only there is
+    /// classed as [`Verdict::Modular`].
+    #[must_use]
+    pub fn without(mut self, name: impl Into<String>) -> Self {
+        self.without.push(name.into());
+        self
+    }
+
+    /// Another method of the same object. Naming one closes the environment of the program: its collections are only
+    /// touched by the method under test and the methods named here, running concurrently.
+    #[must_use]
+    pub fn beside(mut self, name: impl Into<String>, method: impl Fn(&S, A) -> R + 'static) -> Self {
+        self.beside.push((name.into(), Box::new(method)));
+        self
+    }
+
+    /// Makes `calls` concurrent calls of the method in each run (1 without this), with the environment around them.
+    ///
+    /// Against an environment that may do anything, one call is enough: whatever another call does, the environment
+    /// does too, one atomic operation after the other.
+    #[must_use]
+    pub fn concurrent(mut self, calls: usize) -> Self {
+        self.calls = calls.max(1);
+        self
+    }
+
+    /// What a value counts as when results and states are compared: itself, another value, or `None` for one that is
+    /// not there yet, whose key then counts as missing.
+    #[must_use]
+    pub fn abstraction(mut self, abstraction: fn(&Value) -> Option<Value>) -> Self {
+        self.abstraction = Some(abstraction);
+        self
+    }
+
+    /// A value that is not there yet (an empty cell) counts as missing; one that a cell gets during the run counts
+    /// from the beginning, for whoever holds the cell will read it (section 5.5, Figure 12(vii)).
+    #[must_use]
+    pub fn pending_counts_as_missing(self) -> Self {
+        self.abstraction(|value| (*value != interloper_commutativity::pending()).then(|| value.clone()))
+    }
+
+    /// Changes how the method is checked.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    /// Environment operations in one run, at most (3 without this).
+    #[must_use]
+    pub fn bound(self, bound: NonZeroU32) -> Self {
+        self.settings(|settings| settings.bound = bound.get())
+    }
+
+    /// Random runs instead of all of them, for methods too large for that.
+    #[must_use]
+    pub fn random(self, seed: u64, executions: u64) -> Self {
+        self.settings(|settings| {
+            settings.search = Search::Random { executions };
+            settings.seed = seed;
+        })
+    }
+
+    /// Makes exactly the run that these decisions determine, as a report gives them.
+    #[must_use]
+    pub fn replay(mut self, decisions: impl Into<String>) -> Self {
+        self.replay = Some(decisions.into());
+        self
+    }
+
+    /// Searches for a run that no sequential order explains.
+    ///
+    /// # Errors
+    /// When the description does not fit the method ([`Misuse`]).
+    pub fn check(&self) -> Result<Report, Misuse> {
+        self.check_with(&self.settings)
+    }
+
+    /// Checks, and asserts that the method is linearizable in every environment within the bounds.
+    ///
+    /// # Panics
+    /// With the report when it is not, and with the reason when the description does not fit the method.
+    #[track_caller]
+    pub fn assert_linearizable(&self) {
+        self.assert_verdict(Verdict::Linearizable);
+    }
+
+    /// Checks, and asserts the verdict.
+    ///
+    /// # Panics
+    /// With the report when the verdict is another, and with the reason when the description does not fit the method.
+    #[track_caller]
+    pub fn assert_verdict(&self, expected: Verdict) {
+        match self.check() {
+            Ok(report) if report.verdict == expected => {}
+            Ok(report) => panic!("expected {expected}, found {}\n\n{report}", report.verdict),
+            Err(misuse) => panic!("{}: {misuse}", self.name),
+        }
+    }
+}
+
+/// Says that the step just made is the linearization point of the running method under test (the paper's `@LP`), for
+/// [`Mode::GivenPoint`] and for reports. Does nothing outside of a check.
+pub fn linearization_point() {
+    interloper_collections::session::mark();
+}

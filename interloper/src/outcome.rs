@@ -1,0 +1,267 @@
+//! What a check says.
+
+use std::fmt;
+
+use interloper_report::Counterexample;
+use interloper_scheduler::decisions::Decisions;
+
+/// What the search found out about a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Every run within the bounds is explained by a sequential order.
+    Linearizable,
+    /// A run is explained by none.
+    NotLinearizable,
+    /// A run is explained by none in the open environment, and every run is in the environment of the program: "not
+    /// linearizable only in the open environment" (the paper's "Modular NL", section 5.3).
+    Modular,
+    /// Nothing was found, and a limit (executions, time) ended the search before its bounds were covered.
+    Unfinished,
+}
+
+impl Verdict {
+    /// The verdict as one word, as the suite's tables and JSON have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Linearizable => "linearizable",
+            Verdict::NotLinearizable => "not-linearizable",
+            Verdict::Modular => "modular",
+            Verdict::Unfinished => "unfinished",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Verdict::Linearizable => "linearizable",
+            Verdict::NotLinearizable => "not linearizable",
+            Verdict::Modular => "not linearizable only in the open environment",
+            Verdict::Unfinished => "unfinished",
+        })
+    }
+}
+
+/// What a search went through.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// How the environment was chosen, in words.
+    pub environment: String,
+    /// Arguments (for several calls: combinations of them) that the method was called with.
+    pub arguments: usize,
+    /// Initial states.
+    pub initial_states: usize,
+    /// Different operations that the environment chose from.
+    pub alphabet: usize,
+    /// Environment operations in one run, at most.
+    pub bound: u32,
+    /// Concurrent calls of the method (or of the object's methods).
+    pub calls: usize,
+    /// Runs of the method, the sequential reference runs not counted.
+    pub executions: u64,
+    /// How many of them no sequential order explains: 1 at most, unless the search keeps going.
+    pub violating: u64,
+    /// Whether every run within the bounds was made.
+    pub complete: bool,
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: ", self.environment)?;
+        if self.calls > 1 {
+            write!(out, "{} concurrent calls, ", self.calls)?;
+        }
+        plural(out, self.arguments as u64, "argument")?;
+        write!(out, ", ")?;
+        plural(out, self.initial_states as u64, "initial state")?;
+        if self.alphabet > 0 {
+            write!(out, ", up to ")?;
+            plural(out, u64::from(self.bound), "environment operation")?;
+            write!(out, " out of {}", self.alphabet)?;
+        }
+        write!(out, "; ")?;
+        plural(out, self.executions, "execution")?;
+        out.write_str(if self.complete { ", complete" } else { ", not complete" })
+    }
+}
+
+fn plural(out: &mut fmt::Formatter<'_>, count: u64, noun: &str) -> fmt::Result {
+    write!(out, "{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A run that no sequential order explains.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// The run and the orders that fail to explain it.
+    pub counterexample: Counterexample,
+    /// How many operations the environment made in it.
+    pub environment_operations: u32,
+    /// Which execution of the search it was, counted from 1.
+    pub execution: u64,
+    /// What determines the run.
+    pub decisions: Decisions,
+    /// A fingerprint of the run's history, equal on every machine.
+    pub history_hash: u64,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The method's name.
+    pub name: String,
+    /// What was found out.
+    pub verdict: Verdict,
+    /// The first violation, where there is one: the smallest, for an exhaustive search.
+    pub violation: Option<Violation>,
+    /// What each search went through: the open environment first, then the program's where that was tried.
+    pub coverage: Vec<Coverage>,
+}
+
+impl Report {
+    /// Runs of the method in all searches.
+    pub fn executions(&self) -> u64 {
+        self.coverage.iter().map(|coverage| coverage.executions).sum()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.violation {
+            Some(violation) => {
+                let style = interloper_report::text::Style::default();
+                out.write_str(&interloper_report::text::render(&violation.counterexample, style))?;
+            }
+            None => {
+                let mark = if self.verdict == Verdict::Linearizable { '✓' } else { '?' };
+                writeln!(out, "{mark} {}  {}", self.name, self.verdict)?;
+            }
+        }
+        for coverage in &self.coverage {
+            writeln!(out, "  {coverage}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The request was wrong: the method under test, or how it was described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misuse {
+    /// The method never used an instrumented collection.
+    NoInstrumentedOperation,
+    /// Two runs of the method alone, with the same argument from the same state, differ.
+    Nondeterministic {
+        /// The call.
+        call: String,
+        /// The state that it started from.
+        state: String,
+        /// What the first run gave.
+        first: String,
+        /// What the second run gave.
+        second: String,
+    },
+    /// There is nothing that the environment could use as a key or a value.
+    EmptyDomain {
+        /// The collection.
+        collection: String,
+    },
+    /// The environment has more operations to choose from than the search can number.
+    DomainTooLarge {
+        /// How many operations there are.
+        operations: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// No argument was given and none can be made up.
+    NoArguments,
+    /// The method alone, on one thread, needs a lock that its own guard keeps.
+    SequentialStepBound {
+        /// The call.
+        call: String,
+        /// The state that it started from.
+        state: String,
+        /// The bound that was reached.
+        bound: u32,
+    },
+    /// An initial state that the collection cannot hold.
+    BadState {
+        /// The collection.
+        collection: String,
+        /// What it cannot hold.
+        value: String,
+    },
+    /// A method that no collection has.
+    UnknownMethod {
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A bound of zero.
+    ZeroBound,
+    /// The closed environment was asked for, and no method of the object was given beside the method under test.
+    NoProgramEnvironment,
+    /// Decisions to be replayed do not fit the method.
+    Diverged {
+        /// At which decision or step, and why.
+        reason: String,
+    },
+    /// A collection and its model contradict each other. This is a defect of Interloper, or of a model of one's own.
+    Contradiction(String),
+}
+
+impl Misuse {
+    /// A violation was not there any more when its run was made again.
+    pub(crate) fn not_reproduced() -> Misuse {
+        Misuse::Diverged {
+            reason: "the same decisions gave a violation and then none: the method depends on something other than \
+                     its collections and its argument"
+                .to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misuse::NoInstrumentedOperation => out.write_str(
+                "the method under test performed no operation on an instrumented collection, so nothing can get in \
+                 between: does it use the collections that it is given?",
+            ),
+            Misuse::Nondeterministic { call, state, first, second } => write!(
+                out,
+                "the method under test is not deterministic: {call} run alone from {state} gave {first} and then \
+                 {second}; it must not depend on time, randomness or state outside of its collections",
+            ),
+            Misuse::EmptyDomain { collection } => write!(
+                out,
+                "the environment has no key or value to use on {collection}: give some with .keys(…) or .values(…)",
+            ),
+            Misuse::DomainTooLarge { operations, limit } => write!(
+                out,
+                "the environment has {operations} operations to choose from, and at most {limit} can be searched: give \
+                 fewer keys or values",
+            ),
+            Misuse::NoArguments => {
+                out.write_str("the method under test has no arguments to be called with: give some with .arguments(…)")
+            }
+            Misuse::SequentialStepBound { call, state, bound } => write!(
+                out,
+                "{call} run alone from {state} did not return within {bound} steps: raise the bound with .step_bound(…) \
+                 if it is right",
+            ),
+            Misuse::BadState { collection, value } => write!(out, "{collection} cannot hold {value}"),
+            Misuse::UnknownMethod { name, known } => {
+                write!(out, "no collection has a method called {name}; there are {known}")
+            }
+            Misuse::ZeroBound => out.write_str("a bound of 0 leaves nothing to search: it must be at least 1"),
+            Misuse::NoProgramEnvironment => out.write_str(
+                "the environment of the program is not known: restrict the open one with .without(…), or name the \
+                 object's other methods with .beside(…)",
+            ),
+            Misuse::Diverged { reason } => write!(out, "the recorded run cannot be replayed: {reason}"),
+            Misuse::Contradiction(message) => write!(out, "internal error, please report: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Misuse {}

@@ -1,0 +1,514 @@
+//! Runs of one method under test, one after the other, on the same collections.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use interloper_collections::Subject;
+use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
+use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_linearize::composed::{self, Judgement, Observation, Observed, Points};
+use interloper_scheduler::decisions::{Question, Source};
+
+use crate::outcome::Misuse;
+use crate::run::{Abort, Aborted, Actor, Did, Idle, Log, Rules, Run};
+use crate::world::{CallId, Part, ResultId, StateId, World};
+use crate::{MethodUnderTest, Settings};
+
+/// Where a run ended and what its method returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub end: StateId,
+    pub returned: ResultId,
+}
+
+/// What a run leaves behind.
+pub(crate) trait Ending {
+    /// The state that the collections are in.
+    fn state(&self) -> StateId;
+}
+
+impl Ending for Ended {
+    fn state(&self) -> StateId {
+        self.end
+    }
+}
+
+impl Ending for StateId {
+    fn state(&self) -> StateId {
+        *self
+    }
+}
+
+/// A source for runs of the method alone: no environment.
+struct Alone;
+
+impl Source for Alone {
+    fn decide(&mut self, _question: Question, _options: u32) -> u32 {
+        0
+    }
+
+    fn wants(&self, _question: Question) -> bool {
+        false
+    }
+}
+
+pub(crate) struct Runner<'m, S, A, R> {
+    pub method: &'m MethodUnderTest<S, A, R>,
+    pub subject: &'m S,
+    pub parts: &'m [&'m dyn Instrumented],
+    settings: &'m Settings,
+    pub arguments: Vec<A>,
+    pub world: World,
+    pub log: Log,
+    /// By method (the one under test first, then those beside it), argument and state: what it does alone.
+    references: Vec<Vec<Vec<Option<Ended>>>>,
+    /// The state that the collections hold, when it is known.
+    holds: Option<StateId>,
+    /// What the collections held when they were made.
+    base: Vec<Value>,
+    run: RunId,
+    last: Option<Ended>,
+    environment: Vec<Observed<CallId, ResultId>>,
+}
+
+impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
+    /// Takes over `subject`, whose collections are `parts`.
+    pub fn new(
+        method: &'m MethodUnderTest<S, A, R>,
+        settings: &'m Settings,
+        subject: &'m S,
+        parts: &'m [&'m dyn Instrumented],
+        names: &[String],
+        arguments: Vec<A>,
+    ) -> Self {
+        let described = parts.iter().zip(names).map(|(part, name)| Part::new(name.clone(), part.model()));
+        let world = World::new(described.collect());
+        let run = RunId::new();
+        bind(parts, run);
+        Runner {
+            method,
+            subject,
+            parts,
+            settings,
+            arguments,
+            world,
+            log: Log::default(),
+            references: Vec::new(),
+            holds: None,
+            base: parts.iter().map(|part| part.snapshot()).collect(),
+            run,
+            last: None,
+            environment: Vec::new(),
+        }
+    }
+
+    /// Whether values of a collection can change by themselves.
+    pub fn interior(&self) -> bool {
+        self.parts.iter().any(|part| part.domain().interior)
+    }
+
+    /// Forgets all numbers: random operations would fill the tables without end.
+    pub fn forget(&mut self) {
+        self.world.forget();
+        self.references.clear();
+        self.holds = None;
+    }
+
+    /// Calls the method with this argument from now on; a random one has no reference runs yet.
+    pub fn set_random_argument(&mut self, argument: Option<A>) {
+        if let Some(argument) = argument {
+            self.arguments = vec![argument];
+            self.references.clear();
+        }
+    }
+
+    /// Runs a method alone from `state`, for what its log shows.
+    pub fn look(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
+        let rules = Rules::alone(self.settings, self.interior());
+        self.run_method(&mut Alone, method, argument, state, &rules)
+    }
+
+    /// What the collections hold, one value for each.
+    pub fn base(&self) -> Vec<Value> {
+        self.base.clone()
+    }
+
+    /// The state that the collections hold now.
+    pub fn read(&mut self) -> StateId {
+        let values: Vec<Value> = self.parts.iter().map(|part| part.snapshot()).collect();
+        let state = self.world.state(&values);
+        self.holds = Some(state);
+        state
+    }
+
+    /// One run of the method under test with `argument` from `initial`, as `source` decides.
+    pub fn run(
+        &mut self,
+        source: &mut dyn Source,
+        argument: usize,
+        initial: StateId,
+        rules: &Rules,
+    ) -> Result<Ended, Misuse> {
+        let ended = self.run_method(source, 0, argument, initial, rules)?;
+        self.last = Some(ended);
+        Ok(ended)
+    }
+
+    /// How the last [`Runner::run`] ended.
+    pub fn last(&self) -> Ended {
+        self.last.expect("a run was made")
+    }
+
+    fn run_method(
+        &mut self,
+        source: &mut dyn Source,
+        method: usize,
+        argument: usize,
+        initial: StateId,
+        rules: &Rules,
+    ) -> Result<Ended, Misuse> {
+        self.with_subject(initial, rules, |runner, subject, parts| {
+            runner.execute(subject, parts, source, method, argument, initial, rules)
+        })
+    }
+
+    /// Readies a subject in the state `initial`, runs `body` on it and takes note of the state that it is left in.
+    pub fn with_subject<T: Ending>(
+        &mut self,
+        initial: StateId,
+        rules: &Rules,
+        body: impl FnOnce(&mut Self, &S, &[&dyn Instrumented]) -> T,
+    ) -> Result<T, Misuse> {
+        self.log.clear();
+        let ended = if S::REUSABLE {
+            self.restore(self.parts, initial, self.holds)?;
+            self.holds = None;
+            let ended = body(self, self.subject, self.parts);
+            if self.log.abort.is_none() && !rules.interior {
+                self.holds = Some(ended.state());
+            }
+            ended
+        } else {
+            let subject = with_session(&Idle, || (self.method.make)());
+            let named = subject.parts();
+            let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
+            bind(&parts, self.run);
+            self.restore(&parts, initial, None)?;
+            body(self, &subject, &parts)
+        };
+        match self.log.contradiction.take() {
+            Some(contradiction) => Err(Misuse::Contradiction(contradiction.0)),
+            None => Ok(ended),
+        }
+    }
+
+    /// Makes the collections hold `state`; `holds` is what they hold already.
+    fn restore(&self, parts: &[&dyn Instrumented], state: StateId, holds: Option<StateId>) -> Result<(), Misuse> {
+        if holds == Some(state) {
+            return Ok(());
+        }
+        let wanted = self.world.values(state);
+        let held = holds.map(|holds| self.world.values(holds));
+        for (index, part) in parts.iter().enumerate() {
+            let restored = match held.map(|held| &held[index]) {
+                Some(held) if *held == wanted[index] => Ok(()),
+                Some(held) => part.restore_from(held, &wanted[index]),
+                None => part.restore(&wanted[index]),
+            };
+            restored
+                .map_err(|value| Misuse::BadState { collection: self.part_name(index), value: value.to_string() })?;
+        }
+        Ok(())
+    }
+
+    pub fn part_name(&self, index: usize) -> String {
+        let part = &self.world.parts()[index];
+        if part.name.is_empty() { format!("the {}", part.model.name()) } else { part.name.clone() }
+    }
+
+    #[allow(clippy::too_many_arguments)] // a run is all of these
+    fn execute(
+        &mut self,
+        subject: &S,
+        parts: &[&dyn Instrumented],
+        source: &mut dyn Source,
+        method: usize,
+        argument: usize,
+        initial: StateId,
+        rules: &Rules,
+    ) -> Ended {
+        let body = match method {
+            0 => &self.method.method,
+            beside => &self.method.beside[beside - 1].1,
+        };
+        let argument = self.arguments[argument].clone();
+        let run = Run::new(&mut self.world, source, parts, rules, &mut self.log, initial, None);
+        let outcome = with_session(&run, || {
+            quietly(|| {
+                catch_unwind(AssertUnwindSafe(|| {
+                    let returned = body(subject, argument);
+                    run.before_return();
+                    returned
+                }))
+            })
+        });
+        let end = run.end();
+        let returned = returned_value(outcome, self.log.abort);
+        Ended { end, returned: self.world.result(&returned) }
+    }
+
+    /// What a method does alone from `state`: its own specification. Computed once, twice over, so that a method that
+    /// depends on anything else is noticed.
+    pub fn reference(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
+        if let Some(Some(known)) = self
+            .references
+            .get(method)
+            .and_then(|by_argument| by_argument.get(argument))
+            .and_then(|by_state| by_state.get(state.index()))
+        {
+            return Ok(*known);
+        }
+        self.compute_reference(method, argument, state)
+    }
+
+    #[cold]
+    fn compute_reference(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
+        // The log is that of the run being judged.
+        let judged = std::mem::take(&mut self.log);
+        let computed = self.run_alone_twice(method, argument, state);
+        self.log = judged;
+        let ended = computed?;
+        let by_argument = at(&mut self.references, method);
+        let by_state = at(by_argument, argument);
+        *at(by_state, state.index()) = Some(ended);
+        Ok(ended)
+    }
+
+    fn run_alone_twice(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
+        let first = self.look(method, argument, state)?;
+        if self.log.abort == Some(Abort::StepBound) {
+            return Err(Misuse::SequentialStepBound {
+                call: self.call_text(method, argument),
+                state: self.world.state_text(state),
+                bound: self.settings.step_bound,
+            });
+        }
+        let first_log = std::mem::take(&mut self.log);
+        let second = self.look(method, argument, state)?;
+        let same_steps =
+            first_log.events.iter().map(|event| event.did).eq(self.log.events.iter().map(|event| event.did));
+        if first == second && same_steps {
+            return Ok(first);
+        }
+        Err(Misuse::Nondeterministic {
+            call: self.call_text(method, argument),
+            state: self.world.state_text(state),
+            first: self.steps_text(&first_log, first),
+            second: self.steps_text(&self.log, second),
+        })
+    }
+
+    /// A call of the method as text: `memoize(7)`.
+    pub fn call_text(&self, method: usize, argument: usize) -> String {
+        let name = self.method_name(method);
+        match self.arguments[argument].to_value() {
+            Value::Unit => format!("{name}()"),
+            tuple @ Value::Tuple(_) => format!("{name}{tuple}"),
+            other => format!("{name}({other})"),
+        }
+    }
+
+    pub fn method_name(&self, method: usize) -> &str {
+        match method {
+            0 => &self.method.name,
+            beside => &self.method.beside[beside - 1].0,
+        }
+    }
+
+    fn steps_text(&self, log: &Log, ended: Ended) -> String {
+        let steps = log.events.iter().filter_map(|event| match event.did {
+            Did::Call(call, result) => Some(format!("{} → {}", self.world.call_text(call), self.world.value(result))),
+            _ => None,
+        });
+        let steps: Vec<String> = steps.collect();
+        let (returned, end) = (self.world.value(ended.returned), self.world.state_text(ended.end));
+        format!("{returned} and {end} [{}]", steps.join("; "))
+    }
+
+    /// Whether a sequential order explains the run that was just made.
+    pub fn judge(&mut self, argument: usize, initial: StateId, ended: Ended) -> Result<Judgement, Misuse> {
+        let points = self.observe();
+        let environment = std::mem::take(&mut self.environment);
+        let (initial, returned, end) = (initial, self.abstract_result(ended.returned), ended.end);
+        let mode = self.settings.mode;
+        let mut orders = Orders { runner: self, argument, misuse: None };
+        let observation = Observation { initial, environment: &environment, returned, end };
+        let judgement = composed::judge(&mut orders, &observation, mode, &points);
+        let misuse = orders.misuse;
+        self.environment = environment;
+        misuse.map_or(Ok(judgement), Err)
+    }
+
+    /// Every sequential order of the run that was just made, with where it disagrees first.
+    pub fn explain(
+        &mut self,
+        argument: usize,
+        initial: StateId,
+        ended: Ended,
+    ) -> Result<Vec<composed::Order<StateId, ResultId>>, Misuse> {
+        self.observe();
+        let environment = std::mem::take(&mut self.environment);
+        let returned = self.abstract_result(ended.returned);
+        let mut orders = Orders { runner: self, argument, misuse: None };
+        let observation = Observation { initial, environment: &environment, returned, end: ended.end };
+        let explained = composed::explain(&mut orders, &observation);
+        let misuse = orders.misuse;
+        self.environment = environment;
+        misuse.map_or(Ok(explained), Err)
+    }
+
+    /// Reads off the log what the environment saw, and where linearization points can be.
+    fn observe(&mut self) -> Points {
+        self.environment.clear();
+        let mut points = Points::default();
+        let mut before = None;
+        for index in 0..self.log.events.len() {
+            let event = self.log.events[index];
+            match (event.actor, event.did) {
+                (Actor::Environment, Did::Call(call, result)) => {
+                    let result = self.observed_result(index, result);
+                    self.environment.push(Observed { call, result, after: points.steps });
+                }
+                (Actor::Environment, _) => {}
+                (Actor::Method(_), _) => {
+                    if before.is_some_and(|before| before != event.state) {
+                        points.last_change = Some(points.steps);
+                    }
+                    if event.marked {
+                        points.marked = Some(points.steps);
+                    }
+                    points.steps += 1;
+                }
+            }
+            before = Some(event.state);
+        }
+        points
+    }
+
+    /// The result of the environment operation at `index` of the log: as it reads now, where it can still change.
+    pub fn observed_result(&mut self, index: usize, result: ResultId) -> ResultId {
+        if self.method.abstraction.is_none() {
+            return result;
+        }
+        let later = self.log.later.iter().find(|(at, _)| *at == index).map(|(_, read)| read());
+        let result = later.map_or(result, |value| self.world.result(&value));
+        self.abstract_result(result)
+    }
+
+    pub fn abstract_result(&mut self, result: ResultId) -> ResultId {
+        match self.method.abstraction {
+            None => result,
+            Some(abstraction) => {
+                let value = abstraction(self.world.value(result)).unwrap_or(Value::None);
+                self.world.result(&value)
+            }
+        }
+    }
+
+    /// Whether two states are the same to the abstraction.
+    pub fn same_state(&self, expected: StateId, observed: StateId) -> bool {
+        expected == observed
+            || self.method.abstraction.is_some() && self.abstract_state(expected) == self.abstract_state(observed)
+    }
+
+    /// A state as the abstraction shows it.
+    pub fn abstract_state(&self, state: StateId) -> Vec<Value> {
+        let values = self.world.values(state).iter();
+        match self.method.abstraction {
+            None => values.cloned().collect(),
+            Some(abstraction) => values.map(|value| abstract_container(value, abstraction)).collect(),
+        }
+    }
+}
+
+/// Applies an abstraction to what a container holds: elements and map entries that count as missing are left out.
+fn abstract_container(container: &Value, abstraction: fn(&Value) -> Option<Value>) -> Value {
+    match container {
+        Value::Map(entries) => {
+            Value::map(entries.iter().filter_map(|(key, value)| abstraction(value).map(|value| (key.clone(), value))))
+        }
+        Value::List(items) => Value::list(items.iter().filter_map(abstraction)),
+        Value::Set(items) => Value::set(items.iter().filter_map(abstraction)),
+        other => abstraction(other).unwrap_or(Value::None),
+    }
+}
+
+/// The sequential orders of a run, as the judge asks for them.
+struct Orders<'a, 'm, S, A, R> {
+    runner: &'a mut Runner<'m, S, A, R>,
+    argument: usize,
+    misuse: Option<Misuse>,
+}
+
+impl<S: Subject, A: Datum, R: ToValue> composed::Reference for Orders<'_, '_, S, A, R> {
+    type State = StateId;
+    type Call = CallId;
+    type Result = ResultId;
+
+    fn method(&mut self, state: StateId) -> (StateId, ResultId) {
+        match self.runner.reference(0, self.argument, state) {
+            Ok(ended) => (ended.end, self.runner.abstract_result(ended.returned)),
+            Err(misuse) => {
+                let none = self.runner.world.result(&Value::None);
+                self.misuse.get_or_insert(misuse);
+                (state, none)
+            }
+        }
+    }
+
+    fn environment(&mut self, state: StateId, call: CallId) -> (StateId, ResultId) {
+        let (state, result) = self.runner.world.step(state, call);
+        (state, self.runner.abstract_result(result))
+    }
+
+    fn same_state(&self, expected: StateId, observed: StateId) -> bool {
+        self.runner.same_state(expected, observed)
+    }
+}
+
+/// What a call gave: its result, or how it failed to give one.
+pub(crate) fn returned_value<R: ToValue>(outcome: Result<R, Box<dyn Any + Send>>, abort: Option<Abort>) -> Value {
+    match outcome {
+        Ok(returned) => returned.to_value(),
+        Err(payload) if payload.is::<Aborted>() => match abort {
+            Some(Abort::Deadlock(_)) => Value::variant("deadlock", []),
+            _ => Value::variant("no return", []),
+        },
+        Err(payload) => Value::variant("panic", [Value::text(panic_message(&*payload))]),
+    }
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> String {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (None, Some(text)) => text.clone(),
+        (None, None) => "a panic with a payload that is no text".to_owned(),
+    }
+}
+
+fn bind(parts: &[&dyn Instrumented], run: RunId) {
+    for (index, part) in (0..).zip(parts) {
+        part.handle().bind(run, PartId(index));
+    }
+}
+
+/// The element of a growing list.
+fn at<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
+    if list.len() <= index {
+        list.resize_with(index + 1, T::default);
+    }
+    &mut list[index]
+}
+fn quietly<T>(body: impl FnOnce() -> T) -> T {
+    body()
+}

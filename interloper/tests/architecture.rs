@@ -1,0 +1,75 @@
+//! The edges between the crates, as ARCHITECTURE.md draws them: imports go one way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// What each crate of the workspace may import of the others.
+fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let low = ["interloper-std", "interloper-commutativity"];
+    let below_facade = ["interloper-collections", "interloper-linearize", "interloper-report", "interloper-scheduler"];
+    let facade: Vec<&str> = low.into_iter().chain(below_facade).collect();
+    BTreeMap::from([
+        ("interloper-std", vec![]),
+        ("interloper-commutativity", vec![]),
+        ("interloper-collections", low.to_vec()),
+        ("interloper-linearize", vec!["interloper-commutativity"]),
+        ("interloper-scheduler", vec!["interloper-std"]),
+        ("interloper-report", vec![]),
+        ("interloper", facade.clone()),
+        ("interloper-suite", vec!["interloper"]),
+        ("interloper-examples", vec!["interloper"]),
+        ("interloper-cli", facade.into_iter().chain(["interloper", "interloper-suite"]).collect()),
+    ])
+}
+
+/// Dependencies from outside that a crate may have, for the crates that must stay small.
+fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
+    BTreeMap::from([
+        ("interloper-std", vec![]),
+        ("interloper-commutativity", vec!["rand", "rustc-hash"]),
+        ("interloper-linearize", vec!["rustc-hash"]),
+        ("interloper-scheduler", vec!["corosensei", "libc", "rand", "rand_pcg"]),
+    ])
+}
+
+#[test]
+fn imports_go_one_way() {
+    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata of this workspace");
+    let (allowed, outside) = (allowed(), allowed_outside());
+    let ours: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        let may = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in ARCHITECTURE.md's picture"));
+        let imports = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        for dependency in imports {
+            let imported = dependency.name.as_str();
+            if ours.contains(imported) {
+                assert!(may.contains(&imported), "{name} must not import {imported}");
+            } else if let Some(outside) = outside.get(name) {
+                assert!(outside.contains(&imported), "{name} must do without {imported}");
+            }
+        }
+    }
+    assert!(allowed.keys().all(|name| ours.contains(name)), "ARCHITECTURE.md names a crate that is gone");
+}
+
+#[test]
+fn every_crate_has_its_invariant() {
+    let architecture = include_str!("../../ARCHITECTURE.md");
+    let folders = [
+        "commutativity",
+        "instrument",
+        "instrument/collections",
+        "linearize",
+        "scheduler",
+        "report",
+        "interloper",
+        "mut-suite",
+        "cli",
+    ];
+    for folder in folders {
+        let line = format!("- `{folder}`: **Invariant:**");
+        assert!(architecture.contains(&line), "ARCHITECTURE.md states no invariant for {folder}");
+    }
+}
