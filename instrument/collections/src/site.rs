@@ -35,6 +35,12 @@ impl Site {
         self.announce(Some(method), arguments, needs);
     }
 
+    /// Announces a critical section. Returns when its lock is free.
+    #[inline]
+    pub(crate) fn before_section(&self, needs: Needs) {
+        self.announce(None, &[], needs);
+    }
+
     #[inline]
     fn announce(&self, method: Option<MethodId>, arguments: &[Value], needs: Needs) {
         let Site { part, location } = *self;
@@ -45,6 +51,12 @@ impl Site {
     #[inline]
     pub(crate) fn after(&self, method: MethodId, arguments: &[Value], result: &Value) {
         self.report(Effect::Call { method, arguments, result });
+    }
+
+    /// Reports that a critical section left the collection in `state`.
+    #[inline]
+    pub(crate) fn after_section(&self, state: &Value) {
+        self.report(Effect::Section { state });
     }
 
     #[inline]
@@ -69,6 +81,9 @@ impl Site {
         gives
     }
 }
+
+/// The session keeps the promise that a step is let go only when its lock is free.
+pub(crate) const TAKEN: &str = "internal error, please report: the session let a step happen whose lock is taken";
 
 /// Locks that a guard keeps. The guard must give up the real lock before this is dropped.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use interloper_commutativity::{ToValue, Value};
 use super::{Original, shard};
 use crate::RandomState;
 use crate::session::{Mode, Needs};
-use crate::site::{Hold, Site};
+use crate::site::{Hold, Site, TAKEN};
 
 pub use ::dashmap::iter::OwningIter;
 
@@ -127,9 +127,6 @@ where
         Visit { locked, index, bucket, site: self.site, key, value }
     }
 }
-
-/// The session keeps the promise that a step is let go only when its lock is free.
-const TAKEN: &str = "internal error, please report: the session let a step happen whose lock is taken";
 
 /// The entry with the smallest key among those that `within` accepts.
 fn smallest<K: ToValue, V>(table: &Table<K, V>, within: impl Fn(&Value) -> bool) -> Option<(Value, Pair<K, V>)> {

@@ -1,0 +1,57 @@
+//! What can stand in an instrumented lock.
+
+use std::sync::Arc;
+
+use interloper_commutativity::{Invocation, MethodId, Model, Value};
+
+use crate::session::{DomainKind, Outcome};
+
+/// A sequential collection with an abstract type: what the environment does to it between critical sections.
+///
+/// | type | abstract type |
+/// |---|---|
+/// | `HashMap`, `BTreeMap` | map, sorted map |
+/// | `HashSet`, `BTreeSet` | set, sorted set |
+/// | `VecDeque` | deque |
+/// | `Vec` | stack |
+/// | `BinaryHeap` | priority queue |
+/// | integers, `bool`, `char`, `String`, `()`, `Option` | register |
+pub trait StdCollection {
+    /// The abstract type.
+    fn model(&self) -> Arc<dyn Model>;
+
+    /// The abstract state.
+    fn state(&self) -> Value;
+
+    /// Makes the abstract state `state`.
+    ///
+    /// # Errors
+    /// The part of the state that is no key or value of the collection's types. Its state is any then.
+    fn restore(&mut self, state: &Value) -> Result<(), Value>;
+
+    /// Whether `method` leaves the state as it is.
+    fn reads(method: MethodId) -> bool;
+
+    /// Runs a call of a method that reads.
+    ///
+    /// # Errors
+    /// The argument that is no key or value of the collection's types, or that there is no such method.
+    fn look_up(&self, call: &Invocation) -> Result<Outcome, Value>;
+
+    /// Runs a call of a method that does not only read.
+    ///
+    /// # Errors
+    /// As for [`StdCollection::look_up`]. Nothing has happened then.
+    fn change(&mut self, call: &Invocation) -> Result<Outcome, Value>;
+
+    /// How keys and values are made.
+    fn domain() -> DomainKind;
+
+    /// Runs a call of any method.
+    ///
+    /// # Errors
+    /// As for [`StdCollection::look_up`]. Nothing has happened then.
+    fn apply(&mut self, call: &Invocation) -> Result<Outcome, Value> {
+        if Self::reads(call.method) { self.look_up(call) } else { self.change(call) }
+    }
+}
