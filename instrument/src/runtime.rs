@@ -120,6 +120,11 @@ pub trait Runtime {
     /// A visible step that is always enabled.
     fn step(&self, operation: Operation);
 
+    /// The step that the task is in turned out to have only read: a compare-exchange that failed, say.
+    ///
+    /// With this a loop that waits for another task is told from one that makes progress.
+    fn only_read(&self);
+
     /// A visible step that is enabled only while all of `needs` are free. It takes none of them.
     fn step_when_free(&self, operation: Operation, needs: &[Need]);
 

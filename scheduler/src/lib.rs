@@ -1,5 +1,25 @@
 //! Tasks on fibers under a strategy, and the one source of decisions that all explorations share.
+//!
+//! [`Engine`] runs a program: its tasks are fibers on one OS thread, and at each visible step a [`Strategy`] chooses
+//! whose step is next. What came of it is an [`Execution`]. The [`decisions`] of a run can be drawn at random, searched
+//! exhaustively, and replayed.
+//!
+//! # Limits
+//!
+//! - Memory is sequentially consistent: reorderings that weaker atomics admit are not shown.
+//! - A time-out passes only when no task can go on: the virtual clock stands still otherwise.
+//! - While a task unwinds it is not preempted.
+//! - What a task does between two visible steps is one step, also where it touches memory that others touch.
 
 #![warn(missing_docs)]
 
 pub mod decisions;
+mod engine;
+mod execution;
+pub mod strategies;
+mod strategy;
+
+pub use engine::{Config, Engine};
+pub use execution::{End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
+pub use interloper_std::runtime;
+pub use strategy::{Pending, Strategy};

@@ -150,6 +150,8 @@ pub enum Action {
     Spawn,
     /// Waits for the end of the object, a task; enabled after its end.
     Join,
+    /// The end of a task, which is the object: part of its last step.
+    Exit,
     /// The task cannot go on usefully until another one does something. The object is the task.
     Yield,
     /// Waits for the virtual clock. The object is the task.

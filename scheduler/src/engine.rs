@@ -1,0 +1,128 @@
+//! The engine: runs a program whose tasks are fibers, one execution at a time.
+
+mod core;
+mod fiber;
+mod panics;
+mod runtime;
+mod state;
+
+use std::panic::Location;
+
+use interloper_std::runtime::{ObjectId, ObjectKind};
+
+use self::core::Core;
+use crate::decisions::Decision;
+use crate::execution::{Event, Execution};
+use crate::strategy::Strategy;
+
+/// What an engine is told beforehand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The stack of a task, in bytes. Memory that a task does not touch costs nothing.
+    pub stack_size: usize,
+    /// After so many steps an execution ends as [`crate::End::StepBound`].
+    pub step_bound: u64,
+    /// After so many rounds in which every task that could go on only waited for a change, an execution ends as
+    /// [`crate::End::Livelock`].
+    pub livelock_rounds: u32,
+    /// Whether the steps are recorded.
+    pub trace: bool,
+    /// Whether the decisions are recorded.
+    pub decisions: bool,
+    /// What default hashers and the like are seeded with.
+    pub seed: u64,
+}
+
+impl Default for Config {
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the trace and the decisions are recorded; seed 0.
+    fn default() -> Config {
+        Config {
+            stack_size: 1 << 20,
+            step_bound: 1_000_000,
+            livelock_rounds: 100_000,
+            trace: true,
+            decisions: true,
+            seed: 0,
+        }
+    }
+}
+
+/// Runs programs, one after the other, on the thread that owns it.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::panic::Location;
+/// use interloper_scheduler::{Config, Engine, Pending, Strategy};
+/// use interloper_scheduler::runtime::{self, NewTask, TaskId};
+///
+/// /// Runs each task to its end before the next.
+/// struct InOrder;
+/// impl Strategy for InOrder {
+///     fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
+///         0
+///     }
+/// }
+///
+/// let mut engine = Engine::new(Config::default());
+/// let reached = Cell::new(0);
+/// let execution = engine.run(&mut InOrder, || {
+///     let task = NewTask { name: None, location: Location::caller() };
+///     runtime::with(|current| {
+///         let child = current.runtime().spawn(task, Box::new(|| assert_eq!(1 + 1, 3)));
+///         assert!(current.runtime().join(child, Location::caller()).is_err());
+///     });
+///     reached.set(1);
+/// });
+/// assert!(execution.end.is_finished(), "{execution:?}");
+/// assert_eq!((reached.get(), execution.panics.len()), (1, 1));
+/// ```
+pub struct Engine {
+    core: Box<Core>,
+}
+
+impl Engine {
+    /// An engine with no stacks yet; they are made as tasks need them and kept.
+    pub fn new(config: Config) -> Engine {
+        panics::install_hook();
+        Engine { core: Box::new(Core::new(config)) }
+    }
+
+    /// Runs `main` as the main task of a program, and everything that it spawns, to the end.
+    ///
+    /// A panic of the program is a result. While the program runs, the mirror of `std` on this thread is under control,
+    /// and panics of its tasks are not printed.
+    ///
+    /// # Panics
+    /// When the strategy panics or chooses what is not there, and when there is no memory for another stack.
+    #[track_caller]
+    pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
+        let mut main = Some(main);
+        let mut call = || main.take().expect("the main task is started once")();
+        self.core.run(strategy, &mut call, Location::caller())
+    }
+
+    /// The steps of the last execution, if they were recorded.
+    pub fn trace(&self) -> std::cell::Ref<'_, [Event]> {
+        std::cell::Ref::map(self.core.state.borrow(), |state| &state.trace[..])
+    }
+
+    /// The decisions of the last execution, if they were recorded: those with more than one option.
+    pub fn decisions(&self) -> std::cell::Ref<'_, [Decision]> {
+        std::cell::Ref::map(self.core.state.borrow(), |state| &state.decisions[..])
+    }
+
+    /// What an object of the last execution was.
+    pub fn object_kind(&self, object: ObjectId) -> Option<ObjectKind> {
+        self.core.state.borrow().objects.get(object.index()).map(|object| object.kind)
+    }
+
+    /// The name of an atomic block of the last execution.
+    pub fn block_name(&self, number: u32) -> Option<&'static str> {
+        self.core.state.borrow().blocks.get(number as usize).copied()
+    }
+
+    /// What it was told.
+    pub fn config(&self) -> &Config {
+        &self.core.config
+    }
+}

@@ -1,0 +1,84 @@
+//! Panics of tasks are recorded, not printed.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{PanicHookInfo, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::Once;
+
+use super::core::Core;
+
+thread_local! {
+    /// The engine that runs a program on this thread.
+    static ACTIVE: Cell<Option<NonNull<Core>>> = const { Cell::new(None) };
+    static FORGETTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Installs, once in a process, a panic hook that tells the engine of a panic in one of its tasks, and leaves all other
+/// panics to the hook that was there before.
+pub(super) fn install_hook() {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !record(info) {
+                previous(info);
+            }
+        }));
+    });
+}
+
+/// Runs `body`, in which panics of this thread are those of tasks of `core`.
+pub(super) fn observed<R>(core: &Core, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<NonNull<Core>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ACTIVE.set(self.0);
+        }
+    }
+    let _restore = Restore(ACTIVE.replace(Some(NonNull::from(core))));
+    body()
+}
+
+/// Makes the thread forget panics of tasks that were given up while they unwound: it would count itself as panicking for
+/// ever, since those panics never come to their end.
+///
+/// There is no direct way to say so. But std does not count a panic that begins inside the panic hook, and does count the
+/// end of one: from `panic!` it would abort the process, from `resume_unwind` it lets it through. So each round here takes
+/// one panic off the count. It is checked after each round: should a future std count otherwise, or should another hook
+/// have been installed, the thread stays as it is, and tasks of later executions on it are not preempted.
+pub(super) fn forget_unfinished() {
+    const ROUNDS: u32 = 100;
+    for _ in 0..ROUNDS {
+        if !std::thread::panicking() {
+            break;
+        }
+        FORGETTING.set(true);
+        let _ = catch_unwind(|| panic!("a task was given up while it unwound"));
+        if FORGETTING.replace(false) {
+            break;
+        }
+    }
+}
+
+fn record(info: &PanicHookInfo<'_>) -> bool {
+    if FORGETTING.try_with(|forgetting| forgetting.replace(false)).unwrap_or(false) {
+        let _ = catch_unwind(|| resume_unwind(Box::new(())));
+        return true;
+    }
+    let Some(core) = ACTIVE.try_with(Cell::get).ok().flatten() else { return false };
+    // SAFETY: `observed` borrows the core for as long as the pointer is here, and only shared.
+    let core = unsafe { core.as_ref() };
+    core.panic_begins(message(info.payload()), info.location().map(Into::into))
+}
+
+/// The text of a payload.
+pub(super) fn message(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&'static str>() {
+        (*text).to_owned()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a payload that is no text".to_owned()
+    }
+}

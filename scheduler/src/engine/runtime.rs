@@ -1,0 +1,327 @@
+//! The engine as the runtime of the mirror of `std`.
+
+use std::any::Any;
+use std::rc::Rc;
+use std::time::Duration;
+
+use interloper_std::runtime::{
+    Action, Count, ExecutionId, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime, TaskId,
+    Woken,
+};
+
+use super::core::{Core, is_unwinding};
+use super::state::Gate;
+use crate::execution::{End, Event};
+
+impl Runtime for Core {
+    fn execution(&self) -> ExecutionId {
+        self.state.borrow().execution
+    }
+
+    fn task(&self) -> TaskId {
+        TaskId(self.state.borrow().current as u32)
+    }
+
+    fn task_name(&self, task: TaskId) -> Option<String> {
+        self.state.borrow().tasks[task.index()].name.clone()
+    }
+
+    fn seed(&self) -> u64 {
+        self.config.seed
+    }
+
+    fn choose(&self, options: u32) -> u32 {
+        let mut state = self.state.borrow_mut();
+        self.pick(&mut state, options)
+    }
+
+    fn register(&self, kind: ObjectKind) -> ObjectId {
+        self.state.borrow_mut().register(kind)
+    }
+
+    #[inline]
+    fn step(&self, operation: Operation) {
+        let gate = if operation.action.only_reads() { self.gate_of_read(operation) } else { Gate::Open };
+        drop(self.make(operation, gate));
+    }
+
+    fn only_read(&self) {
+        self.state.borrow_mut().dirty = false;
+    }
+
+    fn step_when_free(&self, operation: Operation, needs: &[Need]) {
+        {
+            let mut state = self.state.borrow_mut();
+            let task = state.current;
+            let list = &mut state.tasks[task].needs;
+            list.clear();
+            list.extend_from_slice(needs);
+        }
+        drop(self.make(operation, if needs.is_empty() { Gate::Open } else { Gate::Needs }));
+    }
+
+    #[inline]
+    fn acquire(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let operation = Operation { object: lock, action: Action::Lock(mode), location };
+        let mut state = self.make(operation, Gate::Lock(lock, mode));
+        let task = state.current;
+        state.take(task, lock, mode, location);
+    }
+
+    fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
+        let mut state = self.make(Operation { object: lock, action: Action::TryLock(mode), location }, Gate::Open);
+        let task = state.current;
+        let free = state.objects[lock.index()].is_free(mode);
+        if free {
+            state.take(task, lock, mode, location);
+        } else {
+            state.dirty = false;
+        }
+        free
+    }
+
+    #[inline]
+    fn release(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let operation = Operation { object: lock, action: Action::Unlock(mode), location };
+        let mut state = self.make(operation, Gate::Open);
+        let task = state.current;
+        state.give_back(task, lock, mode);
+    }
+
+    fn convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) {
+        let operation = Operation { object: lock, action: Action::Convert(from, to), location };
+        let mut state = self.make(operation, Gate::Convert(lock, from, to));
+        let task = state.current;
+        state.change_mode(task, lock, from, to, location);
+    }
+
+    fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool {
+        let operation = Operation { object: lock, action: Action::TryConvert(from, to), location };
+        let mut state = self.make(operation, Gate::Open);
+        let task = state.current;
+        let admitted = state.objects[lock.index()].admits(from, to);
+        if admitted {
+            state.change_mode(task, lock, from, to, location);
+        } else {
+            state.dirty = false;
+        }
+        admitted
+    }
+
+    fn hold(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        state.take(task, lock, mode, location);
+        state.dirty = true;
+    }
+
+    fn let_go(&self, lock: ObjectId, mode: Mode) {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        state.give_back(task, lock, mode);
+        state.dirty = true;
+    }
+
+    fn wait(
+        &self,
+        queue: ObjectId,
+        (lock, mode): (ObjectId, Mode),
+        timeout: Option<Duration>,
+        location: Place,
+    ) -> Woken {
+        let wait = Operation { object: queue, action: Action::Wait(Some(lock)), location };
+        let mut state = self.make(wait, Gate::Open);
+        let task = state.current;
+        state.give_back(task, lock, mode);
+        drop(state);
+        let again = Operation { object: lock, action: Action::Lock(mode), location };
+        let (mut state, woken) = self.wait_at(Gate::Queue(queue), timeout, again, Gate::Lock(lock, mode));
+        state.take(task, lock, mode, location);
+        woken
+    }
+
+    fn block(&self, queue: ObjectId, timeout: Option<Duration>, then: Operation) -> Woken {
+        self.wait_at(Gate::Queue(queue), timeout, then, Gate::Open).1
+    }
+
+    fn notify(&self, queue: ObjectId, count: Count, location: Place) -> u32 {
+        drop(self.make(Operation { object: queue, action: Action::Notify(count), location }, Gate::Open));
+        self.wake(queue, count)
+    }
+
+    fn wake(&self, queue: ObjectId, count: Count) -> u32 {
+        let mut state = self.state.borrow_mut();
+        let waiters = state.objects[queue.index()].waiters;
+        if waiters == 0 || state.aborting {
+            return 0;
+        }
+        state.dirty = true;
+        let (first, woken) = match count {
+            Count::One => (self.pick(&mut state, waiters), 1),
+            Count::All => (0, waiters),
+        };
+        for _ in 0..woken {
+            let task = state.waiter(queue, first).expect("there are as many waiters as counted");
+            state.rouse(task, Woken::Notified);
+        }
+        woken
+    }
+
+    fn spawn(&self, task: NewTask, body: Box<dyn FnOnce()>) -> TaskId {
+        if self.state.borrow().aborting && !self.panicking() {
+            drop(self.make(self.own(Action::Yield, task.location), Gate::Open));
+        }
+        let mut state = self.state.borrow_mut();
+        let parent = TaskId(state.current as u32);
+        let child = state.add_task(task.name, task.location, Some(body));
+        state.dirty = true;
+        if self.config.trace {
+            let operation =
+                Operation { object: state.tasks[child].object, action: Action::Spawn, location: task.location };
+            state.trace.push(Event { task: parent, operation, continues: true });
+        }
+        TaskId(child as u32)
+    }
+
+    fn join(&self, task: TaskId, location: Place) -> Result<(), Box<dyn Any + Send>> {
+        let object = self.state.borrow().tasks[task.index()].object;
+        let mut state = self.make(Operation { object, action: Action::Join, location }, Gate::Ended(task));
+        state.tasks[task.index()].payload.take().map_or(Ok(()), Err)
+    }
+
+    fn is_finished(&self, task: TaskId, location: Place) -> bool {
+        let object = self.state.borrow().tasks[task.index()].object;
+        self.step(Operation { object, action: Action::Read, location });
+        self.state.borrow().tasks[task.index()].done
+    }
+
+    fn park(&self, timeout: Option<Duration>, location: Place) -> Woken {
+        let operation = self.own(Action::Park, location);
+        let (mut state, woken) = self.wait_at(Gate::Token, timeout, operation, Gate::Open);
+        let task = state.current;
+        state.tasks[task].token = false;
+        woken
+    }
+
+    fn unpark(&self, task: TaskId, location: Place) {
+        let object = self.state.borrow().tasks[task.index()].object;
+        let mut state = self.make(Operation { object, action: Action::Unpark, location }, Gate::Open);
+        state.tasks[task.index()].token = true;
+        if state.tasks[task.index()].gate == Gate::Token && state.tasks[task.index()].position.is_none() {
+            state.rouse(task.index(), Woken::Notified);
+        }
+    }
+
+    fn yield_now(&self, location: Place) {
+        let gate = if self.panicking() { Gate::Open } else { Gate::Change };
+        let operation = self.own(Action::Yield, location);
+        if gate == Gate::Change {
+            self.await_change();
+        }
+        drop(self.make(operation, gate));
+    }
+
+    fn sleep(&self, duration: Duration, location: Place) {
+        let operation = self.own(Action::Sleep, location);
+        if duration.is_zero() {
+            drop(self.make(operation, Gate::Open));
+        } else {
+            drop(self.wait_at(Gate::Clock, Some(duration), operation, Gate::Open));
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.state.borrow().clock
+    }
+
+    fn block_begin(&self, name: &'static str, location: Place) {
+        let number = {
+            let mut state = self.state.borrow_mut();
+            match state.blocks.iter().position(|&block| block == name) {
+                Some(number) => number,
+                None => {
+                    state.blocks.push(name);
+                    state.blocks.len() - 1
+                }
+            }
+        };
+        drop(self.make(self.own(Action::BlockBegin(number as u32), location), Gate::Open));
+    }
+
+    fn block_end(&self, location: Place) {
+        // It runs in destructors: where the execution has ended it must not unwind.
+        if !self.state.borrow().aborting {
+            drop(self.make(self.own(Action::BlockEnd, location), Gate::Open));
+        }
+    }
+
+    fn local(&self, slot: usize) -> Local {
+        let state = self.state.borrow();
+        state.tasks[state.current].locals.get(slot)
+    }
+
+    fn set_local(&self, slot: usize, value: Rc<dyn Any>) {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        let before = state.tasks[task].locals.set(slot, value);
+        drop(state);
+        drop(before);
+    }
+
+    fn shared(&self, slot: usize) -> Option<Rc<dyn Any>> {
+        match self.state.borrow().shared.get(slot) {
+            Local::Value(value) => Some(value),
+            Local::Empty | Local::Destroyed => None,
+        }
+    }
+
+    fn set_shared(&self, slot: usize, value: Rc<dyn Any>) {
+        let before = self.state.borrow_mut().shared.set(slot, value);
+        drop(before);
+    }
+
+    fn panicking(&self) -> bool {
+        std::thread::panicking() && {
+            let state = self.state.borrow();
+            is_unwinding(&state, state.current)
+        }
+    }
+
+    fn fail(&self, reason: String) {
+        self.stop(End::Failed { task: self.task(), reason });
+    }
+}
+
+impl Core {
+    /// An operation of the running task on itself.
+    fn own(&self, action: Action, location: Place) -> Operation {
+        let state = self.state.borrow();
+        Operation { object: state.tasks[state.current].object, action, location }
+    }
+
+    /// A read in a loop that waits for a change is enabled after the next one.
+    fn gate_of_read(&self, operation: Operation) -> Gate {
+        let spins = {
+            let mut state = self.state.borrow_mut();
+            state.settle();
+            let task = state.current;
+            state.spins(task, operation)
+        };
+        if spins && !self.panicking() {
+            self.await_change();
+            Gate::Change
+        } else {
+            Gate::Open
+        }
+    }
+
+    /// The running task is about to wait for a change.
+    fn await_change(&self) {
+        let mut state = self.state.borrow_mut();
+        state.settle();
+        let task = state.current;
+        if !state.aborting {
+            state.yielded.push(task);
+        }
+    }
+}

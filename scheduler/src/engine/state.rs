@@ -1,0 +1,640 @@
+//! The state of an execution: tasks, objects, and which tasks are enabled. No fibers here.
+
+use std::any::Any;
+use std::panic::Location;
+use std::time::Duration;
+
+use interloper_std::runtime::{
+    Action, ExecutionId, Local, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken,
+};
+
+use super::fiber::{Fiber, Link, Stacks};
+use crate::decisions::Decision;
+use crate::execution::{End, Event, Held, PanicReport, TaskReport};
+use crate::strategy::Pending;
+
+/// Everything that changes while a program runs.
+pub(super) struct State {
+    pub(super) execution: ExecutionId,
+    /// The tasks of this execution are the first `live` ones; the others keep their memory for the next.
+    pub(super) tasks: Vec<Task>,
+    pub(super) live: usize,
+    /// How many of them have not come to their end.
+    pub(super) unfinished: usize,
+    pub(super) objects: Vec<Object>,
+    /// The enabled tasks and their operations, in the order of tasks.
+    pub(super) enabled: Vec<Pending>,
+    /// The running task, and the one to run next.
+    pub(super) current: usize,
+    pub(super) next: usize,
+    pub(super) steps: u64,
+    pub(super) trace: Vec<Event>,
+    pub(super) decisions: Vec<Decision>,
+    /// Whether the step being made changes anything that a waiting loop could see.
+    pub(super) dirty: bool,
+    /// How often a step has changed something.
+    pub(super) changes: u64,
+    /// Tasks that wait for a change: they yielded, or go round in a loop that only reads.
+    pub(super) yielded: Vec<usize>,
+    /// How often all tasks that could go on were waiting for a change, since the last one.
+    pub(super) idle_rounds: u32,
+    pub(super) clock: Duration,
+    pub(super) timers: Vec<Timer>,
+    /// Orders waiters and timers by their age.
+    pub(super) tickets: u64,
+    pub(super) blocks: Vec<&'static str>,
+    pub(super) shared: Slots,
+    pub(super) panics: Vec<PanicReport>,
+    pub(super) end: Option<End>,
+    /// The execution has ended early: tasks are unwound.
+    pub(super) aborting: bool,
+    /// Counts what lets a task that is being unwound go on: the end of a task, a lock given back.
+    pub(super) abort_progress: u64,
+    /// Tasks that are suspended while they unwind.
+    pub(super) suspended_unwinding: usize,
+    pub(super) stacks: Stacks,
+}
+
+/// A task, or a place for one.
+pub(super) struct Task {
+    pub(super) fiber: Option<Fiber>,
+    /// How the fiber is suspended, once it has started.
+    pub(super) link: Option<Link>,
+    pub(super) body: Option<Box<dyn FnOnce()>>,
+    pub(super) name: Option<String>,
+    pub(super) object: ObjectId,
+    pub(super) done: bool,
+    pub(super) gate: Gate,
+    /// The locks that must be free, for [`Gate::Needs`].
+    pub(super) needs: Vec<Need>,
+    /// Its index in the enabled ones.
+    pub(super) position: Option<u32>,
+    /// The next step, or the one being made.
+    pub(super) operation: Operation,
+    pub(super) held: Vec<Held>,
+    /// The place in a queue of waiters.
+    pub(super) ticket: u64,
+    /// What becomes of the gate once the task is woken.
+    pub(super) after: Gate,
+    pub(super) woken: Woken,
+    pub(super) token: bool,
+    pub(super) payload: Option<Box<dyn Any + Send>>,
+    pub(super) panicked: bool,
+    /// Whether it is unwinding; known for certain only while it is suspended.
+    pub(super) unwinding: bool,
+    pub(super) locals: Slots,
+    pub(super) spin: Spin,
+    pub(super) abort_steps: u32,
+    /// It could not be unwound: its stack is given up.
+    pub(super) lost: bool,
+}
+
+/// What a task needs to be enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// Nothing.
+    Open,
+    /// The lock is free for the mode.
+    Lock(ObjectId, Mode),
+    /// The other holders admit the change of mode.
+    Convert(ObjectId, Mode, Mode),
+    /// All of the task's `needs` are free.
+    Needs,
+    /// The task is at its end.
+    Ended(TaskId),
+    /// Somebody wakes it from this queue.
+    Queue(ObjectId),
+    /// Somebody gives it its token.
+    Token,
+    /// The clock reaches its time.
+    Clock,
+    /// Something changes that a waiting loop could see.
+    Change,
+}
+
+/// A shared object.
+pub(super) struct Object {
+    pub(super) kind: ObjectKind,
+    pub(super) exclusive: bool,
+    pub(super) upgradable: bool,
+    pub(super) shared: u32,
+    /// How many tasks have a gate that concerns it.
+    pub(super) contenders: u32,
+    /// How many tasks wait in its queue.
+    pub(super) waiters: u32,
+}
+
+/// When a waiting task is to be woken by the clock.
+pub(super) struct Timer {
+    pub(super) deadline: Duration,
+    pub(super) ticket: u64,
+    pub(super) task: usize,
+}
+
+/// Detects a loop that reads the same thing again and again while nothing changes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Spin {
+    anchor: Option<(ObjectId, Place)>,
+    changes: u64,
+    rounds: u32,
+    others: u32,
+}
+
+/// Values by slot, and the order in which they came.
+#[derive(Default)]
+pub(super) struct Slots {
+    values: Vec<Local>,
+    order: Vec<usize>,
+}
+
+/// After so many reads of the same object at the same place without a change in between, a task is taken to wait for one.
+const SPIN_ROUNDS: u32 = 32;
+
+impl State {
+    pub(super) fn new(stacks: Stacks) -> State {
+        State {
+            execution: ExecutionId::fresh(),
+            tasks: Vec::new(),
+            live: 0,
+            unfinished: 0,
+            objects: Vec::new(),
+            enabled: Vec::new(),
+            current: 0,
+            next: 0,
+            steps: 0,
+            trace: Vec::new(),
+            decisions: Vec::new(),
+            dirty: false,
+            changes: 0,
+            yielded: Vec::new(),
+            idle_rounds: 0,
+            clock: Duration::ZERO,
+            timers: Vec::new(),
+            tickets: 0,
+            blocks: Vec::new(),
+            shared: Slots::default(),
+            panics: Vec::new(),
+            end: None,
+            aborting: false,
+            abort_progress: 0,
+            suspended_unwinding: 0,
+            stacks,
+        }
+    }
+
+    /// Makes ready for a new execution; memory stays.
+    pub(super) fn reset(&mut self) {
+        self.execution = ExecutionId::fresh();
+        (self.live, self.unfinished, self.current, self.next, self.steps) = (0, 0, 0, 0, 0);
+        self.objects.clear();
+        self.enabled.clear();
+        self.trace.clear();
+        self.decisions.clear();
+        (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
+        self.yielded.clear();
+        self.clock = Duration::ZERO;
+        self.timers.clear();
+        self.tickets = 0;
+        self.blocks.clear();
+        self.panics.clear();
+        self.end = None;
+        (self.aborting, self.abort_progress, self.suspended_unwinding) = (false, 0, 0);
+    }
+
+    pub(super) fn register(&mut self, kind: ObjectKind) -> ObjectId {
+        let id = ObjectId::from_index(u32::try_from(self.objects.len()).expect("fewer than 2^32 objects"));
+        let object = Object { kind, exclusive: false, upgradable: false, shared: 0, contenders: 0, waiters: 0 };
+        self.objects.push(object);
+        id
+    }
+
+    /// A new task, enabled.
+    pub(super) fn add_task(&mut self, name: Option<String>, location: Place, body: Option<Box<dyn FnOnce()>>) -> usize {
+        let index = self.live;
+        let object = self.register(ObjectKind::Task);
+        let start = Operation { object, action: Action::Start, location };
+        if index == self.tasks.len() {
+            self.tasks.push(Task::new(object, start));
+        }
+        self.tasks[index].restart(object, start, name, body);
+        self.live += 1;
+        self.unfinished += 1;
+        self.enable(index);
+        index
+    }
+
+    /// The next step of a task, and what it takes to be enabled.
+    #[inline]
+    pub(super) fn announce(&mut self, task: usize, operation: Operation, gate: Gate) {
+        self.tasks[task].operation = operation;
+        self.set_gate(task, gate);
+        let open = gate == Gate::Open || self.is_open(task);
+        match (self.tasks[task].position, open) {
+            (Some(position), true) => self.enabled[position as usize].operation = operation,
+            (Some(_), false) => self.disable(task),
+            (None, true) => self.enable(task),
+            (None, false) => {}
+        }
+    }
+
+    /// The task makes its step: it no longer contends.
+    #[inline]
+    pub(super) fn proceed(&mut self, task: usize) {
+        self.set_gate(task, Gate::Open);
+    }
+
+    #[inline]
+    pub(super) fn set_gate(&mut self, task: usize, gate: Gate) {
+        let old = std::mem::replace(&mut self.tasks[task].gate, gate);
+        if old != Gate::Open {
+            self.contend(task, old, u32::wrapping_sub);
+        }
+        if gate != Gate::Open {
+            self.contend(task, gate, u32::wrapping_add);
+        }
+    }
+
+    fn contend(&mut self, task: usize, gate: Gate, count: impl Fn(u32, u32) -> u32) {
+        match gate {
+            Gate::Lock(lock, _) | Gate::Convert(lock, ..) => {
+                let contenders = &mut self.objects[lock.index()].contenders;
+                *contenders = count(*contenders, 1);
+            }
+            Gate::Needs => {
+                for need in &self.tasks[task].needs {
+                    let contenders = &mut self.objects[need.lock.index()].contenders;
+                    *contenders = count(*contenders, 1);
+                }
+            }
+            Gate::Queue(queue) => {
+                let waiters = &mut self.objects[queue.index()].waiters;
+                *waiters = count(*waiters, 1);
+            }
+            Gate::Open | Gate::Ended(_) | Gate::Token | Gate::Clock | Gate::Change => {}
+        }
+    }
+
+    pub(super) fn is_open(&self, task: usize) -> bool {
+        match self.tasks[task].gate {
+            Gate::Open => true,
+            Gate::Lock(lock, mode) => self.objects[lock.index()].is_free(mode),
+            Gate::Convert(lock, from, to) => self.objects[lock.index()].admits(from, to),
+            Gate::Needs => self.tasks[task].needs.iter().all(|need| self.objects[need.lock.index()].is_free(need.mode)),
+            Gate::Ended(other) => self.tasks[other.index()].done,
+            Gate::Token => self.tasks[task].token,
+            Gate::Queue(_) | Gate::Clock | Gate::Change => false,
+        }
+    }
+
+    /// Looks again at the tasks that contend for an object.
+    fn refresh(&mut self, object: ObjectId) {
+        for task in 0..self.live {
+            let concerned = match self.tasks[task].gate {
+                Gate::Lock(lock, _) | Gate::Convert(lock, ..) => lock == object,
+                Gate::Needs => self.tasks[task].needs.iter().any(|need| need.lock == object),
+                _ => false,
+            };
+            if concerned {
+                match (self.is_open(task), self.tasks[task].position) {
+                    (true, None) => self.enable(task),
+                    (false, Some(_)) => self.disable(task),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    pub(super) fn enable(&mut self, task: usize) {
+        let operation = self.tasks[task].operation;
+        let id = TaskId(task as u32);
+        let index = match self.enabled.last() {
+            Some(last) if last.task > id => self.enabled.partition_point(|pending| pending.task < id),
+            _ => self.enabled.len(),
+        };
+        self.enabled.insert(index, Pending { task: id, operation });
+        self.number_from(index);
+    }
+
+    pub(super) fn disable(&mut self, task: usize) {
+        if let Some(index) = self.tasks[task].position.take() {
+            self.enabled.remove(index as usize);
+            self.number_from(index as usize);
+        }
+    }
+
+    fn number_from(&mut self, start: usize) {
+        for (index, pending) in self.enabled.iter().enumerate().skip(start) {
+            self.tasks[pending.task.index()].position = Some(index as u32);
+        }
+    }
+
+    /// The lock is taken. The others that contend for it are looked at again.
+    #[inline]
+    pub(super) fn take(&mut self, task: usize, lock: ObjectId, mode: Mode, location: Place) {
+        let object = &mut self.objects[lock.index()];
+        assert!(object.is_free(mode), "a lock that is not free is taken");
+        object.add(mode);
+        let contended = object.contenders > 0;
+        self.tasks[task].held.push(Held { lock, mode, location });
+        if contended {
+            self.refresh(lock);
+        }
+    }
+
+    /// The lock is given back: by its holder, or by another task that was given the guard.
+    #[inline]
+    pub(super) fn give_back(&mut self, task: usize, lock: ObjectId, mode: Mode) {
+        let held_by = |task: &Task| task.held.iter().rposition(|held| held.lock == lock && held.mode == mode);
+        let (holder, at) = match held_by(&self.tasks[task]) {
+            Some(at) => (task, at),
+            None => {
+                let others = self.tasks[..self.live].iter().enumerate();
+                match others.filter_map(|(index, task)| Some((index, held_by(task)?))).next() {
+                    Some(found) => found,
+                    // The guard of a wait that was cut short.
+                    None if self.aborting => return,
+                    None => panic!("a lock that is given back is held in this mode"),
+                }
+            }
+        };
+        self.tasks[holder].held.remove(at);
+        let object = &mut self.objects[lock.index()];
+        object.remove(mode);
+        self.abort_progress += 1;
+        if object.contenders > 0 {
+            self.refresh(lock);
+        }
+    }
+
+    /// The task holds the lock in another mode.
+    pub(super) fn change_mode(&mut self, task: usize, lock: ObjectId, from: Mode, to: Mode, location: Place) {
+        let held = self.tasks[task].held.iter_mut().rfind(|held| held.lock == lock && held.mode == from);
+        let held = held.expect("a lock whose mode is changed is held in the old one");
+        (held.mode, held.location) = (to, location);
+        let object = &mut self.objects[lock.index()];
+        object.remove(from);
+        object.add(to);
+        self.abort_progress += 1;
+        if object.contenders > 0 {
+            self.refresh(lock);
+        }
+    }
+
+    pub(super) fn ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
+    }
+
+    /// The `number`th oldest waiter of a queue.
+    pub(super) fn waiter(&self, queue: ObjectId, number: u32) -> Option<usize> {
+        let mut waiters: Vec<_> = (0..self.live).filter(|&task| self.tasks[task].gate == Gate::Queue(queue)).collect();
+        waiters.sort_unstable_by_key(|&task| self.tasks[task].ticket);
+        waiters.get(number as usize).copied()
+    }
+
+    /// A waiting task need not wait any longer: it is enabled as soon as what comes after its wait is.
+    pub(super) fn rouse(&mut self, task: usize, woken: Woken) {
+        self.timers.retain(|timer| timer.task != task);
+        self.tasks[task].woken = woken;
+        let (operation, after) = (self.tasks[task].operation, self.tasks[task].after);
+        self.announce(task, operation, after);
+    }
+
+    /// A task has come to its end.
+    pub(super) fn finish(&mut self, task: usize) {
+        self.disable(task);
+        self.tasks[task].done = true;
+        self.unfinished -= 1;
+        self.dirty = true;
+        self.abort_progress += 1;
+        for other in 0..self.live {
+            if self.tasks[other].gate == Gate::Ended(TaskId(task as u32)) && self.tasks[other].position.is_none() {
+                self.enable(other);
+            }
+        }
+    }
+
+    /// Between two steps: if the last one changed something, tasks that wait for that are enabled.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.dirty {
+            self.dirty = false;
+            self.changes += 1;
+            self.idle_rounds = 0;
+            if !self.yielded.is_empty() {
+                self.enable_yielded();
+            }
+        }
+    }
+
+    fn enable_yielded(&mut self) {
+        while let Some(task) = self.yielded.pop() {
+            if self.tasks[task].gate == Gate::Change {
+                self.proceed(task);
+                self.enable(task);
+            }
+        }
+    }
+
+    /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. False when that does not
+    /// help, or has not helped for `rounds` times.
+    pub(super) fn revive(&mut self, rounds: u32) -> bool {
+        while self.enabled.is_empty() {
+            if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
+                self.clock = self.clock.max(first);
+                let due = |timer: &&Timer| timer.deadline <= first;
+                while let Some(timer) = self.timers.iter().filter(due).min_by_key(|timer| timer.ticket) {
+                    self.rouse(timer.task, Woken::TimedOut);
+                }
+                self.changes += 1;
+                self.enable_yielded();
+            } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
+                self.idle_rounds += 1;
+                self.enable_yielded();
+            } else {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether a read is one of a loop that waits for a change.
+    #[inline]
+    pub(super) fn spins(&mut self, task: usize, operation: Operation) -> bool {
+        let spin = &mut self.tasks[task].spin;
+        let here = (operation.object, operation.location);
+        if spin.changes != self.changes || spin.anchor.is_none() || spin.others > SPIN_ROUNDS {
+            *spin = Spin { anchor: Some(here), changes: self.changes, rounds: 0, others: 0 };
+        } else if spin.anchor == Some(here) {
+            spin.rounds += 1;
+            spin.others = 0;
+        } else {
+            spin.others += 1;
+        }
+        spin.rounds >= SPIN_ROUNDS
+    }
+
+    /// The tasks that have not come to their end, for a report.
+    pub(super) fn reports(&self) -> Vec<TaskReport> {
+        (0..self.live).filter(|&task| !self.tasks[task].done).map(|task| self.report(task)).collect()
+    }
+
+    fn report(&self, index: usize) -> TaskReport {
+        let task = &self.tasks[index];
+        let holders = |lock: ObjectId| {
+            let holds = |other: &usize| self.tasks[*other].held.iter().any(|held| held.lock == lock);
+            (0..self.live).filter(holds).map(|other| TaskId(other as u32)).collect::<Vec<_>>()
+        };
+        let mut waits_for = match task.gate {
+            Gate::Lock(lock, _) => holders(lock),
+            Gate::Convert(lock, ..) => holders(lock).into_iter().filter(|other| other.index() != index).collect(),
+            Gate::Needs => task.needs.iter().flat_map(|need| holders(need.lock)).collect(),
+            Gate::Ended(other) => vec![other],
+            _ => Vec::new(),
+        };
+        waits_for.sort_unstable();
+        waits_for.dedup();
+        TaskReport {
+            task: TaskId(index as u32),
+            name: task.name.clone(),
+            wants: task.operation,
+            waits_for,
+            holds: task.held.clone(),
+        }
+    }
+
+    /// The operations that the last steps went round in, in the order of tasks and places.
+    pub(super) fn recent(&self) -> Vec<(TaskId, Operation)> {
+        const RECENT: usize = 256;
+        let start = self.trace.len().saturating_sub(RECENT);
+        let mut recent: Vec<_> = self.trace[start..].iter().map(|event| (event.task, event.operation)).collect();
+        if recent.is_empty() {
+            recent.extend(self.enabled.iter().map(|pending| (pending.task, pending.operation)));
+        }
+        let key = |&(task, operation): &(TaskId, Operation)| {
+            let location: &Location<'_> = operation.location;
+            (task, location.file(), location.line(), location.column(), operation.object, operation.action)
+        };
+        recent.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+        recent.dedup();
+        recent
+    }
+}
+
+impl Task {
+    fn new(object: ObjectId, operation: Operation) -> Task {
+        Task {
+            fiber: None,
+            link: None,
+            body: None,
+            name: None,
+            object,
+            done: false,
+            gate: Gate::Open,
+            needs: Vec::new(),
+            position: None,
+            operation,
+            held: Vec::new(),
+            ticket: 0,
+            after: Gate::Open,
+            woken: Woken::Notified,
+            token: false,
+            payload: None,
+            panicked: false,
+            unwinding: false,
+            locals: Slots::default(),
+            spin: Spin::default(),
+            abort_steps: 0,
+            lost: false,
+        }
+    }
+
+    /// Makes the place ready for a new task; memory stays.
+    fn restart(
+        &mut self,
+        object: ObjectId,
+        operation: Operation,
+        name: Option<String>,
+        body: Option<Box<dyn FnOnce()>>,
+    ) {
+        self.held.clear();
+        self.locals.clear();
+        let fresh = Task::new(object, operation);
+        let old = std::mem::replace(self, Task { name, body, ..fresh });
+        (self.held, self.locals, self.needs) = (old.held, old.locals, old.needs);
+    }
+}
+
+impl Object {
+    /// Whether a task may take the lock in this mode.
+    #[inline]
+    pub(super) fn is_free(&self, mode: Mode) -> bool {
+        !self.exclusive
+            && match mode {
+                Mode::Shared => true,
+                Mode::Upgradable => !self.upgradable,
+                Mode::Exclusive => !self.upgradable && self.shared == 0,
+            }
+    }
+
+    /// Whether one holder may change its mode.
+    pub(super) fn admits(&self, from: Mode, to: Mode) -> bool {
+        let others = Object {
+            kind: self.kind,
+            exclusive: self.exclusive && from != Mode::Exclusive,
+            upgradable: self.upgradable && from != Mode::Upgradable,
+            shared: self.shared - u32::from(from == Mode::Shared),
+            contenders: 0,
+            waiters: 0,
+        };
+        others.is_free(to)
+    }
+
+    #[inline]
+    fn add(&mut self, mode: Mode) {
+        match mode {
+            Mode::Shared => self.shared += 1,
+            Mode::Upgradable => self.upgradable = true,
+            Mode::Exclusive => self.exclusive = true,
+        }
+    }
+
+    #[inline]
+    fn remove(&mut self, mode: Mode) {
+        match mode {
+            Mode::Shared => self.shared -= 1,
+            Mode::Upgradable => self.upgradable = false,
+            Mode::Exclusive => self.exclusive = false,
+        }
+    }
+}
+
+impl Slots {
+    pub(super) fn get(&self, slot: usize) -> Local {
+        self.values.get(slot).cloned().unwrap_or(Local::Empty)
+    }
+
+    /// Puts a value in, and gives back what was there.
+    pub(super) fn set(&mut self, slot: usize, value: std::rc::Rc<dyn Any>) -> Local {
+        if self.values.len() <= slot {
+            self.values.resize(slot + 1, Local::Empty);
+        }
+        self.order.push(slot);
+        std::mem::replace(&mut self.values[slot], Local::Value(value))
+    }
+
+    /// Takes out the value that was put in last.
+    pub(super) fn pop(&mut self) -> Option<Local> {
+        let slot = self.order.pop()?;
+        Some(std::mem::replace(&mut self.values[slot], Local::Destroyed))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.order.clear();
+    }
+}

@@ -1,0 +1,125 @@
+//! What came of an execution: plain data.
+
+use std::fmt;
+use std::time::Duration;
+
+use interloper_std::runtime::{Mode, ObjectId, Operation, Place, TaskId};
+
+/// A step that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// By whom.
+    pub task: TaskId,
+    /// What.
+    pub operation: Operation,
+    /// Whether it is part of the step before it: the strategy was not asked.
+    pub continues: bool,
+}
+
+/// What came of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// How it ended.
+    pub end: End,
+    /// How often the strategy was asked.
+    pub steps: u64,
+    /// How many tasks there were.
+    pub tasks: usize,
+    /// The virtual time at the end.
+    pub clock: Duration,
+    /// The panics that ended a task, in their order; also those that another task joined and dealt with.
+    pub panics: Vec<PanicReport>,
+}
+
+/// How an execution ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All tasks came to their end. A panic of a task other than the main one was dealt with by whoever joined it.
+    Finished,
+    /// The main task panicked, or another one did and nobody joined it. The report is of the first panic.
+    Panicked(PanicReport),
+    /// No task can go on, the main task among them.
+    Deadlock(Vec<TaskReport>),
+    /// The main task came to its end, but these can never go on.
+    Leaked(Vec<TaskReport>),
+    /// These tasks go round in loops that only read, or only yield, waiting for something that nobody does.
+    Livelock(Vec<TaskReport>),
+    /// The bound on the steps was reached. The operations are those that the last steps went round in.
+    StepBound(Vec<(TaskId, Operation)>),
+    /// The program, or whoever observes it, ended the execution.
+    Failed {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl End {
+    /// Whether the program came to its end without a failure.
+    pub fn is_finished(&self) -> bool {
+        matches!(self, End::Finished)
+    }
+}
+
+/// A task that cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskReport {
+    /// The task.
+    pub task: TaskId,
+    /// Its name.
+    pub name: Option<String>,
+    /// What it is waiting to do.
+    pub wants: Operation,
+    /// The tasks that it waits for: the holders of the lock that it wants, or the task that it joins.
+    pub waits_for: Vec<TaskId>,
+    /// The locks that it holds.
+    pub holds: Vec<Held>,
+}
+
+/// A lock that a task holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The lock.
+    pub lock: ObjectId,
+    /// How.
+    pub mode: Mode,
+    /// Where it was taken.
+    pub location: Place,
+}
+
+/// A panic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PanicReport {
+    /// The task that panicked.
+    pub task: TaskId,
+    /// The name of the task.
+    pub name: Option<String>,
+    /// What it said.
+    pub message: String,
+    /// Where, as the panic hook was told; unknown for a payload that was thrown with `resume_unwind`.
+    pub place: Option<SourcePlace>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePlace {
+    /// The file.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1.
+    pub column: u32,
+}
+
+impl From<&std::panic::Location<'_>> for SourcePlace {
+    fn from(location: &std::panic::Location<'_>) -> SourcePlace {
+        SourcePlace { file: location.file().to_owned(), line: location.line(), column: location.column() }
+    }
+}
+
+impl fmt::Display for SourcePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}

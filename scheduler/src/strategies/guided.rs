@@ -1,0 +1,49 @@
+//! Whatever a source of decisions says: replay, exhaustive enumeration, shrinking.
+
+use interloper_std::runtime::TaskId;
+
+use crate::decisions::{Question, Source};
+use crate::strategy::{Pending, Strategy};
+
+/// Asks a [`Source`] whose step is next, when there is more than one to choose from. The answer 0 is the task that made
+/// the last step, if it can go on; the others follow in their order. So a list of zeros is a run without preemptions,
+/// and the questions are those that the engine records.
+#[derive(Clone, Debug)]
+pub struct Guided<S> {
+    source: S,
+}
+
+impl<S: Source> Guided<S> {
+    /// A strategy that asks `source`.
+    pub fn new(source: S) -> Guided<S> {
+        Guided { source }
+    }
+
+    /// The source.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// The source.
+    pub fn into_source(self) -> S {
+        self.source
+    }
+}
+
+impl<S: Source> Strategy for Guided<S> {
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        if pending.len() == 1 {
+            return 0;
+        }
+        let answer = self.source.decide(Question::Task, pending.len() as u32) as usize;
+        match current.and_then(|current| pending.iter().position(|pending| pending.task == current)) {
+            Some(current) if answer == 0 => current,
+            Some(current) if answer <= current => answer - 1,
+            _ => answer,
+        }
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Other, options)
+    }
+}

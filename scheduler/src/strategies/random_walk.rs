@@ -1,0 +1,45 @@
+//! Random walk: Algorithm 1 (SIMPLEFUZZER) of C.-S. Park and K. Sen, *Randomized active atomicity violation detection
+//! in concurrent programs*, FSE 2008.
+
+use interloper_std::runtime::TaskId;
+
+use crate::decisions::{Question, RandomSource, Source};
+use crate::strategy::{Pending, Strategy};
+
+/// At every state takes one of the enabled operations, all equally likely.
+#[derive(Clone, Debug)]
+pub struct RandomWalk {
+    seed: u64,
+    execution: u64,
+    source: RandomSource,
+}
+
+impl RandomWalk {
+    /// The walks of a seed.
+    pub fn new(seed: u64) -> RandomWalk {
+        RandomWalk::starting_at(seed, 0)
+    }
+
+    /// The walks of a seed from the execution of this number on.
+    pub fn starting_at(seed: u64, execution: u64) -> RandomWalk {
+        RandomWalk { seed, execution, source: RandomSource::new(seed, execution) }
+    }
+}
+
+impl Strategy for RandomWalk {
+    fn begin(&mut self) -> bool {
+        self.source = RandomSource::new(self.seed, self.execution);
+        self.execution += 1;
+        true
+    }
+
+    // Line 4: a random transition in Enabled(s).
+    #[inline]
+    fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {
+        if pending.len() == 1 { 0 } else { self.source.below(pending.len() as u32) as usize }
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Other, options)
+    }
+}

@@ -1,0 +1,56 @@
+//! Who chooses: a strategy sees the pending operations and nothing of the engine.
+
+use interloper_std::runtime::{Operation, TaskId};
+
+/// A task that can go on, and what it is about to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// The task.
+    pub task: TaskId,
+    /// Its next step.
+    pub operation: Operation,
+}
+
+/// Chooses whose step is next.
+///
+/// A strategy is called inside the engine; it must not use mirror types or the runtime.
+pub trait Strategy {
+    /// Prepares for another execution. False when there is none left to make.
+    fn begin(&mut self) -> bool {
+        true
+    }
+
+    /// The index of the chosen one in `pending`, which holds the enabled operations in the order of their tasks and is
+    /// never empty. `current` is the task that made the last step, if it is among them.
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize;
+
+    /// A decision that is not about tasks (which waiter is woken, say): a number below `options`, where 0 is the ordinary
+    /// answer.
+    fn pick(&mut self, options: u32) -> u32 {
+        let _ = options;
+        0
+    }
+
+    /// The execution is over; `execution` is what came of it.
+    fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
+        let _ = (execution, trace);
+    }
+}
+
+impl<S: Strategy + ?Sized> Strategy for &mut S {
+    fn begin(&mut self) -> bool {
+        (**self).begin()
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        (**self).choose(current, pending)
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        (**self).pick(options)
+    }
+
+    fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
+        (**self).end(execution, trace)
+    }
+}

@@ -1,0 +1,191 @@
+//! The least that a program needs: the mirror of `std` in a few lines.
+
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::Duration;
+
+use interloper_scheduler::decisions::{Deviations, Question, Source};
+use interloper_scheduler::runtime::{
+    self, Action, Count, Handle, Mode, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime, TaskId, Woken,
+};
+use interloper_scheduler::strategies::Guided;
+use interloper_scheduler::{Config, Engine, Execution};
+
+pub fn runtime<R>(use_it: impl FnOnce(&dyn Runtime) -> R) -> R {
+    runtime::with(|current| use_it(current.runtime())).expect("in a controlled run")
+}
+
+#[derive(Default)]
+pub struct Lock {
+    handle: Handle,
+}
+
+pub struct Guard<'a>(&'a Lock, Mode, Place);
+
+impl Lock {
+    pub const fn new() -> Lock {
+        Lock { handle: Handle::new() }
+    }
+
+    pub fn id(&self) -> ObjectId {
+        runtime::with(|current| self.handle.object(&current, ObjectKind::Mutex)).expect("in a controlled run")
+    }
+
+    #[track_caller]
+    pub fn lock(&self) -> Guard<'_> {
+        self.lock_as(Mode::Exclusive)
+    }
+
+    #[track_caller]
+    pub fn lock_as(&self, mode: Mode) -> Guard<'_> {
+        let location = Location::caller();
+        runtime(|runtime| runtime.acquire(self.id(), mode, location));
+        Guard(self, mode, location)
+    }
+
+    #[track_caller]
+    pub fn try_lock_as(&self, mode: Mode) -> Option<Guard<'_>> {
+        let location = Location::caller();
+        let free = runtime(|runtime| runtime.try_acquire(self.id(), mode, location));
+        free.then(|| Guard(self, mode, location))
+    }
+}
+
+impl Guard<'_> {
+    #[track_caller]
+    pub fn convert(&mut self, mode: Mode) {
+        let location = Location::caller();
+        runtime(|runtime| runtime.convert(self.0.id(), self.1, mode, location));
+        self.1 = mode;
+    }
+
+    #[track_caller]
+    pub fn wait(&self, condition: &Condition, timeout: Option<Duration>) -> Woken {
+        let location = Location::caller();
+        runtime(|runtime| runtime.wait(condition.id(), (self.0.id(), self.1), timeout, location))
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        runtime(|runtime| runtime.release(self.0.id(), self.1, self.2));
+    }
+}
+
+#[derive(Default)]
+pub struct Condition {
+    handle: Handle,
+}
+
+impl Condition {
+    pub fn id(&self) -> ObjectId {
+        runtime::with(|current| self.handle.object(&current, ObjectKind::Condvar)).expect("in a controlled run")
+    }
+
+    #[track_caller]
+    pub fn notify(&self, count: Count) -> u32 {
+        let location = Location::caller();
+        runtime(|runtime| runtime.notify(self.id(), count, location))
+    }
+}
+
+/// An atomic variable.
+#[derive(Default)]
+pub struct Variable {
+    handle: Handle,
+    value: Cell<i32>,
+}
+
+impl Variable {
+    #[track_caller]
+    fn step(&self, action: Action) {
+        let location = Location::caller();
+        runtime::with(|current| {
+            let object = self.handle.object(&current, ObjectKind::Atomic);
+            current.runtime().step(Operation { object, action, location });
+        });
+    }
+
+    #[track_caller]
+    pub fn get(&self) -> i32 {
+        self.step(Action::Read);
+        self.value.get()
+    }
+
+    #[track_caller]
+    pub fn set(&self, value: i32) {
+        self.step(Action::Write);
+        self.value.set(value);
+    }
+
+    #[track_caller]
+    pub fn add(&self, value: i32) -> i32 {
+        self.step(Action::ReadWrite);
+        self.value.replace(self.value.get() + value)
+    }
+}
+
+#[track_caller]
+pub fn spawn(body: impl FnOnce() + 'static) -> TaskId {
+    let location = Location::caller();
+    let task = NewTask { name: None, location };
+    runtime(|runtime| runtime.spawn(task, Box::new(body)))
+}
+
+#[track_caller]
+pub fn join(task: TaskId) -> Result<(), String> {
+    let location = Location::caller();
+    let result = runtime(|runtime| runtime.join(task, location));
+    result.map_err(|payload| payload.downcast_ref::<&str>().map_or_else(|| "?".to_owned(), |text| (*text).to_owned()))
+}
+
+/// Runs a program under every schedule; gives the executions. `seen` is told which operations were chosen.
+pub fn all_schedules(config: Config, program: impl Fn()) -> Vec<Execution> {
+    let mut engine = Engine::new(config);
+    let mut search = Deviations::new(0);
+    let mut executions = Vec::new();
+    while search.next_run() {
+        executions.push(engine.run(&mut Guided::new(&mut search), &program));
+        search.end_run();
+    }
+    assert!(search.coverage().complete, "the program is deterministic");
+    executions
+}
+
+/// Answers every question with 0: runs without preemptions.
+pub struct Zeros;
+
+impl Source for Zeros {
+    fn decide(&mut self, _: Question, _: u32) -> u32 {
+        0
+    }
+}
+
+/// Runs a program once without preemptions.
+pub fn run_once(program: impl FnOnce()) -> Execution {
+    Engine::new(Config::default()).run(&mut Guided::new(Zeros), program)
+}
+
+/// A list that tasks write to.
+#[derive(Clone, Default)]
+pub struct Log(Rc<RefCell<Vec<String>>>);
+
+impl Log {
+    pub fn say(&self, what: impl Into<String>) {
+        self.0.borrow_mut().push(what.into());
+    }
+
+    pub fn take(&self) -> Vec<String> {
+        self.0.take()
+    }
+}
+
+/// Says so when it is dropped.
+pub struct Dropped(pub Log, pub &'static str);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.say(self.1);
+    }
+}

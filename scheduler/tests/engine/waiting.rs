@@ -1,0 +1,139 @@
+//! Queues, time-outs, tokens.
+
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::Duration;
+
+use interloper_scheduler::runtime::{Action, Count, Operation, TaskId, Woken};
+use interloper_scheduler::{Config, End};
+
+use crate::common::*;
+
+#[test]
+fn a_wait_times_out_when_nobody_else_can_go_on() {
+    let log = Log::default();
+    let execution = run_once(|| {
+        let lock = Lock::new();
+        let condition = Condition::default();
+        let guard = lock.lock();
+        log.say(format!("{:?}", guard.wait(&condition, Some(Duration::from_millis(5)))));
+        drop(guard);
+    });
+    assert_eq!((execution.end, execution.clock), (End::Finished, Duration::from_millis(5)));
+    assert_eq!(log.take(), ["TimedOut"]);
+}
+
+#[test]
+fn a_notification_comes_before_a_time_out() {
+    let executions = all_schedules(Config::default(), || {
+        let shared = Rc::new((Lock::new(), Condition::default(), std::cell::Cell::new(false)));
+        let child = {
+            let shared = shared.clone();
+            spawn(move || {
+                let _guard = shared.0.lock();
+                shared.2.set(true);
+                shared.1.notify(Count::All);
+            })
+        };
+        let guard = shared.0.lock();
+        while !shared.2.get() {
+            assert_eq!(guard.wait(&shared.1, Some(Duration::from_secs(1))), Woken::Notified);
+        }
+        drop(guard);
+        join(child).unwrap();
+    });
+    assert!(executions.iter().all(|execution| execution.end.is_finished()), "{executions:?}");
+    assert!(executions.iter().all(|execution| execution.clock == Duration::ZERO));
+}
+
+#[test]
+fn sleepers_wake_in_the_order_of_their_times() {
+    let log = Log::default();
+    let execution = run_once(|| {
+        for (name, millis) in [("late", 30), ("early", 10), ("middle", 20)] {
+            let log = log.clone();
+            spawn(move || {
+                runtime(|runtime| runtime.sleep(Duration::from_millis(millis), Location::caller()));
+                log.say(name);
+            });
+        }
+    });
+    assert!(execution.end.is_finished());
+    assert_eq!(log.take(), ["early", "middle", "late"]);
+}
+
+#[test]
+fn one_of_several_waiters_is_woken_and_each_can_be_it() {
+    let woken = Log::default();
+    let executions = all_schedules(Config { trace: false, ..Config::default() }, || {
+        let lock = Rc::new(Lock::new());
+        let queue = lock.id();
+        let then = move |location| Operation { object: queue, action: Action::ReadWrite, location };
+        let waiters: Vec<TaskId> = ["first", "second"]
+            .into_iter()
+            .map(|name| {
+                let woken = woken.clone();
+                spawn(move || {
+                    runtime(|runtime| runtime.block(queue, None, then(Location::caller())));
+                    woken.say(name);
+                })
+            })
+            .collect();
+        // Both wait before the main task goes on.
+        runtime(|runtime| runtime.sleep(Duration::from_millis(1), Location::caller()));
+        runtime(|runtime| {
+            assert_eq!(runtime.notify(queue, Count::One, Location::caller()), 1);
+            runtime.sleep(Duration::from_millis(1), Location::caller());
+            woken.say("then");
+            assert_eq!(runtime.notify(queue, Count::All, Location::caller()), 1);
+            assert_eq!(runtime.notify(queue, Count::All, Location::caller()), 0);
+        });
+        waiters.into_iter().for_each(|waiter| join(waiter).unwrap());
+    });
+    assert!(executions.iter().all(|execution| execution.end.is_finished()));
+    let woken = woken.take();
+    let runs: Vec<_> = woken.chunks(3).map(|run| run.join(" ")).collect();
+    assert!(runs.iter().all(|run| run == "first then second" || run == "second then first"), "{runs:?}");
+    assert!(runs.iter().any(|run| run.starts_with("first")) && runs.iter().any(|run| run.starts_with("second")));
+}
+
+#[test]
+fn a_token_given_before_the_park_is_kept_and_two_are_one() {
+    let park = || runtime(|runtime| runtime.park(Some(Duration::from_secs(1)), Location::caller()));
+    let execution = run_once(|| {
+        let me = runtime(|runtime| runtime.task());
+        runtime(|runtime| runtime.unpark(me, Location::caller()));
+        runtime(|runtime| runtime.unpark(me, Location::caller()));
+        assert_eq!(park(), Woken::Notified);
+        assert_eq!(park(), Woken::TimedOut);
+    });
+    assert!(execution.end.is_finished(), "{execution:?}");
+}
+
+#[test]
+fn a_parked_task_is_woken() {
+    let executions = all_schedules(Config::default(), || {
+        let main = runtime(|runtime| runtime.task());
+        let child = spawn(move || runtime(|runtime| runtime.unpark(main, Location::caller())));
+        assert_eq!(runtime(|runtime| runtime.park(None, Location::caller())), Woken::Notified);
+        join(child).unwrap();
+    });
+    // The child starts and unparks while main waits; or starts first; main's park has no token before the unpark, so
+    // the only freedom is behind it: main parks and joins, once the child has ended. One schedule.
+    assert_eq!(executions.len(), 1);
+    assert!(executions[0].end.is_finished());
+}
+
+#[test]
+fn spinning_on_a_failed_attempt_lets_others_go_on() {
+    let executions = all_schedules(Config { step_bound: 200, ..Config::default() }, || {
+        let lock = Rc::new(Lock::new());
+        let other = lock.clone();
+        let child = spawn(move || drop(other.lock()));
+        while lock.try_lock_as(interloper_scheduler::runtime::Mode::Exclusive).is_none() {
+            runtime(|runtime| runtime.yield_now(Location::caller()));
+        }
+        join(child).unwrap();
+    });
+    assert!(executions.iter().all(|execution| execution.end.is_finished()));
+}
