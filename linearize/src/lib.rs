@@ -15,5 +15,6 @@
 //!   the exploration to say.
 
 pub mod composed;
+pub mod distinct;
 pub mod general;
 pub mod history;
