@@ -10,6 +10,7 @@ use interloper_linearize::composed::{self, Judgement, Observation, Observed, Poi
 use interloper_scheduler::decisions::{Question, Source};
 
 use crate::outcome::Misuse;
+use crate::quiet::quietly;
 use crate::run::{Abort, Aborted, Actor, Did, Idle, Log, Rules, Run};
 use crate::world::{CallId, Part, ResultId, StateId, World};
 use crate::{MethodUnderTest, Settings};
@@ -508,7 +509,4 @@ fn at<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
         list.resize_with(index + 1, T::default);
     }
     &mut list[index]
-}
-fn quietly<T>(body: impl FnOnce() -> T) -> T {
-    body()
 }
