@@ -336,8 +336,8 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         format!("{returned} and {end} [{}]", steps.join("; "))
     }
 
-    /// Whether a sequential order explains the run that was just made.
-    pub fn judge(&mut self, argument: usize, initial: StateId, ended: Ended) -> Result<Judgement, Misuse> {
+    /// Whether no sequential order explains the run that was just made.
+    pub fn refuted(&mut self, argument: usize, initial: StateId, ended: Ended) -> Result<bool, Misuse> {
         let points = self.observe();
         let environment = std::mem::take(&mut self.environment);
         let (initial, returned, end) = (initial, self.abstract_result(ended.returned), ended.end);
@@ -347,7 +347,13 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         let judgement = composed::judge(&mut orders, &observation, mode, &points);
         let misuse = orders.misuse;
         self.environment = environment;
-        misuse.map_or(Ok(judgement), Err)
+        match misuse {
+            Some(misuse) => Err(misuse),
+            None if judgement == Judgement::NoPoint => {
+                Err(Misuse::NoLinearizationPoint { call: self.call_text(0, argument) })
+            }
+            None => Ok(judgement == Judgement::Refuted),
+        }
     }
 
     /// Every sequential order of the run that was just made, with where it disagrees first.
