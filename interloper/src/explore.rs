@@ -58,7 +58,6 @@ pub(crate) fn explore(
 }
 
 /// The runs that a search makes, as sources of decisions.
-#[allow(clippy::large_enum_variant)] // there is one of these, and it never moves
 enum Runs {
     /// All of them.
     Exhaustive(Deviations),

@@ -51,7 +51,6 @@ mod explain;
 mod explore;
 mod method;
 mod outcome;
-mod quiet;
 mod run;
 mod runner;
 mod world;

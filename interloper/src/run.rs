@@ -4,7 +4,7 @@
 //! step of the method and before it returns (Figure 6 calls `ENV` in the same gaps; section 4.5 says why the last one
 //! is needed).
 
-use std::cell::{RefCell, RefMut};
+use std::cell::RefCell;
 use std::panic::Location;
 
 use interloper_collections::session::{Effect, Instrumented, LockId, Mode, Needs, PartId, Session, Step};
@@ -13,7 +13,7 @@ use interloper_scheduler::decisions::{Question, Source};
 
 use crate::Settings;
 use crate::adversary::{Adversary, random_call};
-use crate::world::{CallId, CallSet, ResultId, StateId, World, same};
+use crate::world::{CallId, CallSet, ResultId, StateId, World, nth_letter};
 
 /// What a run is allowed, and how its adversary chooses.
 #[derive(Clone, Debug)]
@@ -131,8 +131,6 @@ pub(crate) struct Log {
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
-    /// Kept from run to run, so that none of it is allocated anew.
-    scratch: Scratch,
 }
 
 impl Log {
@@ -142,28 +140,6 @@ impl Log {
         self.abort = None;
         self.contradiction = None;
         self.steps = 0;
-        self.scratch.clear();
-    }
-}
-
-/// What a run remembers while it goes on.
-#[derive(Default)]
-struct Scratch {
-    /// By call of the method under test.
-    memories: Vec<Memory>,
-    locks: Vec<Held>,
-    /// What tasks wait for, in the order in which they began to.
-    waits: Vec<Deadlock>,
-    /// Which calls have begun; only where there are several.
-    begun: Vec<bool>,
-}
-
-impl Scratch {
-    fn clear(&mut self) {
-        self.memories.iter_mut().for_each(Memory::clear);
-        self.locks.clear();
-        self.waits.clear();
-        self.begun.clear();
     }
 }
 
@@ -176,20 +152,8 @@ struct Memory {
     last: CallSet,
     /// The steps already made, to be judged in the current state too.
     calls: Vec<CallId>,
-    /// The step made last.
-    latest: Option<CallId>,
     /// The operation that was announced last.
     announced: Option<CallId>,
-}
-
-impl Memory {
-    fn clear(&mut self) {
-        self.preceding = 0;
-        self.last = 0;
-        self.calls.clear();
-        self.latest = None;
-        self.announced = None;
-    }
 }
 
 struct Held {
@@ -217,7 +181,14 @@ struct Inner<'r> {
     state: StateId,
     /// Environment operations made.
     used: u32,
+    /// By call of the method under test.
+    memories: Vec<Memory>,
     current: usize,
+    locks: Vec<Held>,
+    /// What tasks wait for, in the order in which they began to.
+    waits: Vec<Deadlock>,
+    /// Which calls have begun; only where there are several.
+    begun: Vec<bool>,
 }
 
 /// A run under way: the session of its collections.
@@ -263,7 +234,20 @@ impl<'r> Run<'r> {
         initial: StateId,
         tasks: Option<&'r dyn Tasks>,
     ) -> Run<'r> {
-        let inner = Inner { world, source, parts, rules, log, state: initial, used: 0, current: 0 };
+        let inner = Inner {
+            world,
+            source,
+            parts,
+            rules,
+            log,
+            state: initial,
+            used: 0,
+            memories: Vec::new(),
+            current: 0,
+            locks: Vec::new(),
+            waits: Vec::new(),
+            begun: Vec::new(),
+        };
         Run { inner: RefCell::new(inner), tasks }
     }
 
@@ -303,10 +287,10 @@ impl<'r> Run<'r> {
     /// The running call waits for others; without any, that is a deadlock.
     fn wait_for_others(&self, deadlock: Deadlock) {
         let Some(tasks) = self.tasks else { self.abort(Abort::Deadlock(deadlock)) };
-        self.inner.borrow_mut().log.scratch.waits.push(deadlock);
+        self.inner.borrow_mut().waits.push(deadlock);
         tasks.wait(deadlock.wanted.location);
         self.resume(tasks);
-        self.inner.borrow_mut().log.scratch.waits.retain(|waiting| *waiting != deadlock);
+        self.inner.borrow_mut().waits.retain(|waiting| *waiting != deadlock);
     }
 
     /// A call of several has ended.
@@ -322,7 +306,7 @@ impl<'r> Run<'r> {
     /// The engine found all tasks waiting for each other.
     pub fn deadlocked(&self) {
         let mut inner = self.inner.borrow_mut();
-        let first = inner.log.scratch.waits.first().copied();
+        let first = inner.waits.first().copied();
         match first {
             Some(deadlock) => {
                 inner.log.abort.get_or_insert(Abort::Deadlock(deadlock));
@@ -350,8 +334,7 @@ impl<'r> Run<'r> {
     fn wait_for(&self, part: PartId, needs: Needs, wanted: Claim) {
         loop {
             let inner = self.inner.borrow();
-            let Some(held) = inner.log.scratch.locks.iter().find(|held| held.part == part && clash(held.needs, needs))
-            else {
+            let Some(held) = inner.locks.iter().find(|held| held.part == part && clash(held.needs, needs)) else {
                 return;
             };
             let deadlock = Deadlock { held: Some(held.claim), wanted };
@@ -367,11 +350,12 @@ impl<'r> Run<'r> {
 
 impl Session for Run<'_> {
     fn before(&self, step: &Step<'_>) {
+        self.count_step();
         self.switch(step.location);
-        let mut inner = self.count_step();
-        let call = step.method.map(|method| inner.world.call_at(step.location, step.part, method, step.arguments));
+        let mut inner = self.inner.borrow_mut();
+        let call = step.method.map(|method| inner.world.call(step.part, method, step.arguments));
         inner.memory().announced = call;
-        if !inner.log.scratch.locks.is_empty() {
+        if !inner.locks.is_empty() {
             drop(inner);
             self.wait_for(step.part, step.needs, Claim { part: Some(step.part), call, location: step.location });
             inner = self.inner.borrow_mut();
@@ -383,11 +367,7 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         match effect {
             Effect::Call { method, arguments, result } => {
-                let announced = inner.memory().announced;
-                let call = match announced.filter(|&call| inner.world.is(call, part, method, arguments)) {
-                    Some(call) => call,
-                    None => inner.world.call(part, method, arguments),
-                };
+                let call = inner.world.call(part, method, arguments);
                 inner.made(call, result, location);
             }
             Effect::Section { state } => inner.made_section(part, state, location),
@@ -398,20 +378,15 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
         let call = inner.memory().announced;
-        inner.log.scratch.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, location } });
+        inner.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, location } });
     }
 
     fn release(&self, part: PartId, needs: Needs) {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
-        let held = inner
-            .log
-            .scratch
-            .locks
-            .iter()
-            .rposition(|held| held.owner == owner && held.part == part && held.needs == needs);
+        let held = inner.locks.iter().rposition(|held| held.owner == owner && held.part == part && held.needs == needs);
         if let Some(index) = held {
-            inner.log.scratch.locks.swap_remove(index);
+            inner.locks.swap_remove(index);
         }
         drop(inner);
         if let Some(tasks) = self.tasks {
@@ -420,8 +395,9 @@ impl Session for Run<'_> {
     }
 
     fn pause(&self, what: &'static str, location: &'static Location<'static>) {
+        self.count_step();
         self.switch(location);
-        let mut inner = self.count_step();
+        let mut inner = self.inner.borrow_mut();
         inner.gap(Next::Other);
         let (actor, state) = (Actor::Method(inner.current), inner.state);
         let event = Event { actor, did: Did::Pause(what), state, location: Some(location), marked: false };
@@ -442,26 +418,25 @@ impl Session for Run<'_> {
     }
 }
 
-impl<'r> Run<'r> {
-    fn count_step(&self) -> RefMut<'_, Inner<'r>> {
+impl Run<'_> {
+    fn count_step(&self) {
         let mut inner = self.inner.borrow_mut();
         inner.log.steps += 1;
         if inner.log.steps > inner.rules.step_bound {
             drop(inner);
             self.abort(Abort::StepBound);
         }
-        inner
     }
 }
 
 impl Inner<'_> {
     fn begin(&mut self) {
         let call = self.current;
-        if self.log.scratch.begun.len() <= call {
-            self.log.scratch.begun.resize(call + 1, false);
+        if self.begun.len() <= call {
+            self.begun.resize(call + 1, false);
         }
-        if !self.log.scratch.begun[call] {
-            self.log.scratch.begun[call] = true;
+        if !self.begun[call] {
+            self.begun[call] = true;
             let event = Event { did: Did::Begin, ..self.bare_event(call) };
             self.log.events.push(event);
         }
@@ -485,14 +460,9 @@ impl Inner<'_> {
                     if candidates == 0 {
                         return;
                     }
-                    let letters = self.world.letters(candidates);
-                    let options = letters.len() as u32 + 1;
-                    match self.source.decide(Question::Environment, options) {
+                    match self.source.decide(Question::Environment, candidates.count_ones() + 1) {
                         0 => return,
-                        answer => {
-                            let call = letters[answer as usize - 1];
-                            self.inject(call);
-                        }
+                        answer => self.inject(self.world.alphabet()[nth_letter(candidates, answer - 1)]),
                     }
                 }
             }
@@ -509,7 +479,7 @@ impl Inner<'_> {
             Next::Other => 0,
         };
         self.memory();
-        let memory = &self.log.scratch.memories[self.current];
+        let memory = &self.memories[self.current];
         let past = match self.rules.adversary {
             // A step is judged in the state before it (would the operation, moved in front of it, have told the
             // difference?) and in the current one (would the step, made again, tell the operation's?). The paper leaves
@@ -518,15 +488,15 @@ impl Inner<'_> {
                 let world = &mut *self.world;
                 memory.calls.iter().fold(memory.preceding, |set, &call| set | world.conflicting(state, call))
             }
-            Adversary::Nearest => match memory.latest {
-                Some(call) => memory.last | self.world.conflicting(state, call),
+            Adversary::Nearest => match memory.calls.last() {
+                Some(&call) => memory.last | self.world.conflicting(state, call),
                 None => memory.last,
             },
             Adversary::Unfiltered => CallSet::MAX,
             Adversary::Naive => unreachable!("the naive adversary draws its operations at random"),
         };
-        let candidates = (coming | past) & self.rules.allowed;
-        if self.log.scratch.locks.is_empty() { candidates } else { self.without_blocked(candidates) }
+        let candidates = (coming | past) & self.rules.allowed & self.world.all_letters();
+        if self.locks.is_empty() { candidates } else { self.without_blocked(candidates) }
     }
 
     /// Leaves out the operations that need a lock that a guard keeps: they are not enabled.
@@ -540,14 +510,14 @@ impl Inner<'_> {
     fn free(&self, call: CallId) -> bool {
         let call = self.world.call_of(call);
         let needs = self.parts[call.part.0 as usize].needs(&call.invocation);
-        !self.log.scratch.locks.iter().any(|held| held.part == call.part && clash(held.needs, needs))
+        !self.locks.iter().any(|held| held.part == call.part && clash(held.needs, needs))
     }
 
     fn random_operations(&mut self) {
         while self.used < self.rules.bound && self.source.decide(Question::Environment, 2) == 1 {
             let Some((part, invocation)) = random_call(self.source, self.world, self.parts) else { return };
             let call = self.world.call(part, invocation.method, &invocation.arguments);
-            if self.log.scratch.locks.is_empty() || self.free(call) {
+            if self.locks.is_empty() || self.free(call) {
                 self.inject(call);
             }
         }
@@ -593,7 +563,7 @@ impl Inner<'_> {
     fn follow(&mut self, call: CallId, real: &Value) -> ResultId {
         let (state, result) = self.world.step(self.state, call);
         let expected = self.world.value(result);
-        if !same(expected, real) {
+        if expected != real {
             let text = self.world.call_text(call);
             let state = self.world.state_text(self.state);
             let expected = expected.clone();
@@ -615,11 +585,8 @@ impl Inner<'_> {
             };
             let memory = self.memory();
             memory.last = conflicts;
-            memory.latest = Some(call);
             memory.preceding |= conflicts;
-            if !memory.calls.contains(&call) {
-                memory.calls.push(call);
-            }
+            memory.calls.push(call);
         }
         self.record(Did::Call(call, result), location);
     }
@@ -640,17 +607,17 @@ impl Inner<'_> {
     }
 
     fn memory(&mut self) -> &mut Memory {
-        if self.log.scratch.memories.len() <= self.current {
-            self.log.scratch.memories.resize_with(self.current + 1, Memory::default);
+        if self.memories.len() <= self.current {
+            self.memories.resize_with(self.current + 1, Memory::default);
         }
-        &mut self.log.scratch.memories[self.current]
+        &mut self.memories[self.current]
     }
 
     /// Reads the state of the collections: follows values that changed by themselves, or audits what was followed.
     fn read_back(&mut self) {
         let exclusive =
             |held: &Held| matches!(held.needs, Needs::One(_, Mode::Exclusive) | Needs::All(Mode::Exclusive));
-        if !(self.rules.interior || self.rules.audit) || self.log.scratch.locks.iter().any(exclusive) {
+        if !(self.rules.interior || self.rules.audit) || self.locks.iter().any(exclusive) {
             return;
         }
         let values: Vec<Value> = self.parts.iter().map(|part| part.snapshot()).collect();

@@ -1,1 +1,27 @@
-//! To be written.
+//! The regression suite: methods under test with their expected verdicts.
+//!
+//! Each [`Case`] is a method as applications have it, wrapped as a method under test. The bad ones come from the paper
+//! (COLT) and from everyday Rust, and each of them that can be mended names the mended one as its twin. What is expected
+//! was worked out by hand; `tests/suite.rs` holds the tool to it.
+//!
+//! The source text of a case is the code that runs: it is cut out of the file that it is compiled from.
+//!
+//! # Limits
+//! A verdict holds within the bounds of the case: three environment operations, unless the case says otherwise, over a
+//! few keys and values.
+
+mod case;
+mod cases;
+mod source;
+
+pub use case::{Case, Unexpected, run_case};
+
+/// All cases, in a fixed order: the paper's first.
+pub fn cases() -> Vec<Case> {
+    cases::all()
+}
+
+/// The case with this name.
+pub fn find(name: &str) -> Option<Case> {
+    cases().into_iter().find(|case| case.name == name)
+}

@@ -1,0 +1,54 @@
+//! Each example prints what its header says.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder where cargo puts the examples that it builds together with this test.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().expect("this test runs from a file");
+    test.ancestors().nth(2).expect("target/<profile>/deps/<test>").join("examples")
+}
+
+/// What stands between "```text" and "```" in the header.
+fn promised(source: &str) -> String {
+    let header = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let mut text = String::new();
+    for line in header.map(|line| line.strip_prefix(' ').unwrap_or(line)).skip_while(|line| *line != "```text").skip(1)
+    {
+        if line == "```" {
+            return text;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    panic!("the header has no output")
+}
+
+/// What it prints, without the spaces at the ends of lines, which comments do not keep.
+fn printed(name: &str) -> String {
+    let output = Command::new(built().join(name)).output().unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+#[test]
+fn examples_print_what_their_headers_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the folder of examples")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    sources.sort();
+    assert_eq!(sources.len(), 4, "{sources:?}");
+    for source in sources {
+        let name = source.file_stem().and_then(|stem| stem.to_str()).expect("a plain name");
+        let text = std::fs::read_to_string(&source).expect("readable");
+        assert_eq!(printed(name), promised(&text), "{name}");
+    }
+}
+
+#[test]
+fn a_header_is_read_up_to_the_end_of_its_output() {
+    assert_eq!(promised("//! Title.\n//!\n//! ```text\n//! a\n//!\n//!   b\n//! ```\n\nfn main() {}\n"), "a\n\n  b\n");
+}

@@ -1,0 +1,76 @@
+//! The cases, one file for each family.
+
+mod caches;
+mod counters;
+mod futures;
+mod guarded;
+mod keys;
+mod locks;
+mod memoization;
+mod paper;
+mod programs;
+mod queues;
+mod registries;
+mod sets;
+mod two_collections;
+
+use interloper::{Check, Datum, MethodUnderTest, ToValue, collections::Subject};
+
+use crate::Case;
+
+/// Where a pattern comes from that many programs have.
+const EVERYDAY: &str = "everyday Rust";
+
+/// All cases.
+pub(crate) fn all() -> Vec<Case> {
+    let families = [
+        paper::cases(),
+        futures::cases(),
+        programs::cases(),
+        memoization::cases(),
+        counters::cases(),
+        queues::cases(),
+        keys::cases(),
+        two_collections::cases(),
+        sets::cases(),
+        registries::cases(),
+        caches::cases(),
+        locks::cases(),
+        guarded::cases(),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// A method under test whatever its types.
+fn boxed<S, A, R>(method: MethodUnderTest<S, A, R>) -> Box<dyn Check>
+where
+    S: Subject + 'static,
+    A: Datum,
+    R: ToValue + 'static,
+{
+    Box::new(method)
+}
+
+/// The method from the states within one operation: where it takes two operations of the environment to violate, all
+/// runs with one come first, from every initial state.
+fn from_few_states<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
+where
+    S: Subject,
+    A: Datum,
+    R: ToValue,
+{
+    method.settings(|settings| settings.initial_size = 1)
+}
+
+/// The method against two operations of the environment instead of three.
+///
+/// A critical section conflicts with every operation on its collection, so that runs with three count in the hundred
+/// thousands. Two are one on each side of a section, or one that is seen and one that is not.
+fn briefly<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
+where
+    S: Subject,
+    A: Datum,
+    R: ToValue,
+{
+    method.settings(|settings| settings.bound = 2)
+}
