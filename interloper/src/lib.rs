@@ -64,6 +64,11 @@ pub use interloper_scheduler::decisions::Decisions;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use outcome::{Coverage, Misuse, Report, Verdict, Violation};
 
+/// The README's program compiles and does what it says.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 /// Instrumented collections: the originals' API, each operation a visible step under control.
 pub use interloper_collections as collections;
 /// Abstract data types as sequential models, and when their operations do not commute.

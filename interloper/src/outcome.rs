@@ -81,7 +81,11 @@ impl fmt::Display for Coverage {
         }
         write!(out, "; ")?;
         plural(out, self.executions, "execution")?;
-        out.write_str(if self.complete { ", complete" } else { ", not complete" })
+        out.write_str(match (self.complete, self.violating) {
+            (true, _) => ", complete",
+            (false, 0) => ", not complete",
+            (false, _) => ", stopped at the first violation",
+        })
     }
 }
 
