@@ -3,7 +3,6 @@
 use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, with_session};
 use interloper_commutativity::{Datum, ToValue, Value};
-use interloper_linearize::composed::Judgement;
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
 use crate::adversary::{Adversary, Environment, random_bits};
@@ -287,7 +286,7 @@ fn make_run<S: Subject, A: Datum, R: ToValue>(
     let ended = runner.run(source, argument, initial, rules)?;
     let refuted = match runner.log.abort {
         Some(_) => true,
-        None => runner.judge(argument, initial, ended)? == Judgement::Refuted,
+        None => runner.refuted(argument, initial, ended)?,
     };
     Ok(Made { argument, initial, ended, refuted })
 }
@@ -380,7 +379,7 @@ impl<S: Subject, A: Datum, R: ToValue> Program for Naive<'_, '_, S, A, R> {
         self.runner.set_random_argument(drawn);
         let initial = self.runner.world.state(&self.base);
         let ended = self.runner.run(source, 0, initial, &self.rules)?;
-        Ok(self.runner.log.abort.is_some() || self.runner.judge(0, initial, ended)? == Judgement::Refuted)
+        Ok(self.runner.log.abort.is_some() || self.runner.refuted(0, initial, ended)?)
     }
 
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {

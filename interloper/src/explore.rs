@@ -58,6 +58,7 @@ pub(crate) fn explore(
 }
 
 /// The runs that a search makes, as sources of decisions.
+#[allow(clippy::large_enum_variant)] // there is one of these, and it never moves
 enum Runs {
     /// All of them.
     Exhaustive(Deviations),

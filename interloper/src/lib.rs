@@ -51,6 +51,7 @@ mod explain;
 mod explore;
 mod method;
 mod outcome;
+mod quiet;
 mod run;
 mod runner;
 mod world;

@@ -202,6 +202,11 @@ pub enum Misuse {
     },
     /// A bound of zero.
     ZeroBound,
+    /// The program's linearization points were asked for, and a run of the method reached none.
+    NoLinearizationPoint {
+        /// The call.
+        call: String,
+    },
     /// The closed environment was asked for, and no method of the object was given beside the method under test.
     NoProgramEnvironment,
     /// Decisions to be replayed do not fit the method.
@@ -258,6 +263,10 @@ impl fmt::Display for Misuse {
                 write!(out, "no collection has a method called {name}; there are {known}")
             }
             Misuse::ZeroBound => out.write_str("a bound of 0 leaves nothing to search: it must be at least 1"),
+            Misuse::NoLinearizationPoint { call } => write!(
+                out,
+                "{call} took a path on which linearization_point() was not called, and the mode is that of given points",
+            ),
             Misuse::NoProgramEnvironment => out.write_str(
                 "the environment of the program is not known: restrict the open one with .without(…), or name the \
                  object's other methods with .beside(…)",

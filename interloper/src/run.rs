@@ -4,7 +4,7 @@
 //! step of the method and before it returns (Figure 6 calls `ENV` in the same gaps; section 4.5 says why the last one
 //! is needed).
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::panic::Location;
 
 use interloper_collections::session::{Effect, Instrumented, LockId, Mode, Needs, PartId, Session, Step};
@@ -13,7 +13,7 @@ use interloper_scheduler::decisions::{Question, Source};
 
 use crate::Settings;
 use crate::adversary::{Adversary, random_call};
-use crate::world::{CallId, CallSet, ResultId, StateId, World, nth_letter};
+use crate::world::{CallId, CallSet, ResultId, StateId, World, same};
 
 /// What a run is allowed, and how its adversary chooses.
 #[derive(Clone, Debug)]
@@ -131,6 +131,8 @@ pub(crate) struct Log {
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
+    /// Kept from run to run, so that none of it is allocated anew.
+    scratch: Scratch,
 }
 
 impl Log {
@@ -140,6 +142,28 @@ impl Log {
         self.abort = None;
         self.contradiction = None;
         self.steps = 0;
+        self.scratch.clear();
+    }
+}
+
+/// What a run remembers while it goes on.
+#[derive(Default)]
+struct Scratch {
+    /// By call of the method under test.
+    memories: Vec<Memory>,
+    locks: Vec<Held>,
+    /// What tasks wait for, in the order in which they began to.
+    waits: Vec<Deadlock>,
+    /// Which calls have begun; only where there are several.
+    begun: Vec<bool>,
+}
+
+impl Scratch {
+    fn clear(&mut self) {
+        self.memories.iter_mut().for_each(Memory::clear);
+        self.locks.clear();
+        self.waits.clear();
+        self.begun.clear();
     }
 }
 
@@ -152,8 +176,20 @@ struct Memory {
     last: CallSet,
     /// The steps already made, to be judged in the current state too.
     calls: Vec<CallId>,
+    /// The step made last.
+    latest: Option<CallId>,
     /// The operation that was announced last.
     announced: Option<CallId>,
+}
+
+impl Memory {
+    fn clear(&mut self) {
+        self.preceding = 0;
+        self.last = 0;
+        self.calls.clear();
+        self.latest = None;
+        self.announced = None;
+    }
 }
 
 struct Held {
@@ -181,14 +217,7 @@ struct Inner<'r> {
     state: StateId,
     /// Environment operations made.
     used: u32,
-    /// By call of the method under test.
-    memories: Vec<Memory>,
     current: usize,
-    locks: Vec<Held>,
-    /// What tasks wait for, in the order in which they began to.
-    waits: Vec<Deadlock>,
-    /// Which calls have begun; only where there are several.
-    begun: Vec<bool>,
 }
 
 /// A run under way: the session of its collections.
@@ -234,20 +263,7 @@ impl<'r> Run<'r> {
         initial: StateId,
         tasks: Option<&'r dyn Tasks>,
     ) -> Run<'r> {
-        let inner = Inner {
-            world,
-            source,
-            parts,
-            rules,
-            log,
-            state: initial,
-            used: 0,
-            memories: Vec::new(),
-            current: 0,
-            locks: Vec::new(),
-            waits: Vec::new(),
-            begun: Vec::new(),
-        };
+        let inner = Inner { world, source, parts, rules, log, state: initial, used: 0, current: 0 };
         Run { inner: RefCell::new(inner), tasks }
     }
 
@@ -287,10 +303,10 @@ impl<'r> Run<'r> {
     /// The running call waits for others; without any, that is a deadlock.
     fn wait_for_others(&self, deadlock: Deadlock) {
         let Some(tasks) = self.tasks else { self.abort(Abort::Deadlock(deadlock)) };
-        self.inner.borrow_mut().waits.push(deadlock);
+        self.inner.borrow_mut().log.scratch.waits.push(deadlock);
         tasks.wait(deadlock.wanted.location);
         self.resume(tasks);
-        self.inner.borrow_mut().waits.retain(|waiting| *waiting != deadlock);
+        self.inner.borrow_mut().log.scratch.waits.retain(|waiting| *waiting != deadlock);
     }
 
     /// A call of several has ended.
@@ -306,7 +322,7 @@ impl<'r> Run<'r> {
     /// The engine found all tasks waiting for each other.
     pub fn deadlocked(&self) {
         let mut inner = self.inner.borrow_mut();
-        let first = inner.waits.first().copied();
+        let first = inner.log.scratch.waits.first().copied();
         match first {
             Some(deadlock) => {
                 inner.log.abort.get_or_insert(Abort::Deadlock(deadlock));
@@ -334,7 +350,8 @@ impl<'r> Run<'r> {
     fn wait_for(&self, part: PartId, needs: Needs, wanted: Claim) {
         loop {
             let inner = self.inner.borrow();
-            let Some(held) = inner.locks.iter().find(|held| held.part == part && clash(held.needs, needs)) else {
+            let Some(held) = inner.log.scratch.locks.iter().find(|held| held.part == part && clash(held.needs, needs))
+            else {
                 return;
             };
             let deadlock = Deadlock { held: Some(held.claim), wanted };
@@ -350,12 +367,11 @@ impl<'r> Run<'r> {
 
 impl Session for Run<'_> {
     fn before(&self, step: &Step<'_>) {
-        self.count_step();
         self.switch(step.location);
-        let mut inner = self.inner.borrow_mut();
-        let call = step.method.map(|method| inner.world.call(step.part, method, step.arguments));
+        let mut inner = self.count_step();
+        let call = step.method.map(|method| inner.world.call_at(step.location, step.part, method, step.arguments));
         inner.memory().announced = call;
-        if !inner.locks.is_empty() {
+        if !inner.log.scratch.locks.is_empty() {
             drop(inner);
             self.wait_for(step.part, step.needs, Claim { part: Some(step.part), call, location: step.location });
             inner = self.inner.borrow_mut();
@@ -367,7 +383,11 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         match effect {
             Effect::Call { method, arguments, result } => {
-                let call = inner.world.call(part, method, arguments);
+                let announced = inner.memory().announced;
+                let call = match announced.filter(|&call| inner.world.is(call, part, method, arguments)) {
+                    Some(call) => call,
+                    None => inner.world.call(part, method, arguments),
+                };
                 inner.made(call, result, location);
             }
             Effect::Section { state } => inner.made_section(part, state, location),
@@ -378,15 +398,20 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
         let call = inner.memory().announced;
-        inner.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, location } });
+        inner.log.scratch.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, location } });
     }
 
     fn release(&self, part: PartId, needs: Needs) {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
-        let held = inner.locks.iter().rposition(|held| held.owner == owner && held.part == part && held.needs == needs);
+        let held = inner
+            .log
+            .scratch
+            .locks
+            .iter()
+            .rposition(|held| held.owner == owner && held.part == part && held.needs == needs);
         if let Some(index) = held {
-            inner.locks.swap_remove(index);
+            inner.log.scratch.locks.swap_remove(index);
         }
         drop(inner);
         if let Some(tasks) = self.tasks {
@@ -395,9 +420,8 @@ impl Session for Run<'_> {
     }
 
     fn pause(&self, what: &'static str, location: &'static Location<'static>) {
-        self.count_step();
         self.switch(location);
-        let mut inner = self.inner.borrow_mut();
+        let mut inner = self.count_step();
         inner.gap(Next::Other);
         let (actor, state) = (Actor::Method(inner.current), inner.state);
         let event = Event { actor, did: Did::Pause(what), state, location: Some(location), marked: false };
@@ -418,25 +442,26 @@ impl Session for Run<'_> {
     }
 }
 
-impl Run<'_> {
-    fn count_step(&self) {
+impl<'r> Run<'r> {
+    fn count_step(&self) -> RefMut<'_, Inner<'r>> {
         let mut inner = self.inner.borrow_mut();
         inner.log.steps += 1;
         if inner.log.steps > inner.rules.step_bound {
             drop(inner);
             self.abort(Abort::StepBound);
         }
+        inner
     }
 }
 
 impl Inner<'_> {
     fn begin(&mut self) {
         let call = self.current;
-        if self.begun.len() <= call {
-            self.begun.resize(call + 1, false);
+        if self.log.scratch.begun.len() <= call {
+            self.log.scratch.begun.resize(call + 1, false);
         }
-        if !self.begun[call] {
-            self.begun[call] = true;
+        if !self.log.scratch.begun[call] {
+            self.log.scratch.begun[call] = true;
             let event = Event { did: Did::Begin, ..self.bare_event(call) };
             self.log.events.push(event);
         }
@@ -460,9 +485,14 @@ impl Inner<'_> {
                     if candidates == 0 {
                         return;
                     }
-                    match self.source.decide(Question::Environment, candidates.count_ones() + 1) {
+                    let letters = self.world.letters(candidates);
+                    let options = letters.len() as u32 + 1;
+                    match self.source.decide(Question::Environment, options) {
                         0 => return,
-                        answer => self.inject(self.world.alphabet()[nth_letter(candidates, answer - 1)]),
+                        answer => {
+                            let call = letters[answer as usize - 1];
+                            self.inject(call);
+                        }
                     }
                 }
             }
@@ -479,7 +509,7 @@ impl Inner<'_> {
             Next::Other => 0,
         };
         self.memory();
-        let memory = &self.memories[self.current];
+        let memory = &self.log.scratch.memories[self.current];
         let past = match self.rules.adversary {
             // A step is judged in the state before it (would the operation, moved in front of it, have told the
             // difference?) and in the current one (would the step, made again, tell the operation's?). The paper leaves
@@ -488,15 +518,15 @@ impl Inner<'_> {
                 let world = &mut *self.world;
                 memory.calls.iter().fold(memory.preceding, |set, &call| set | world.conflicting(state, call))
             }
-            Adversary::Nearest => match memory.calls.last() {
-                Some(&call) => memory.last | self.world.conflicting(state, call),
+            Adversary::Nearest => match memory.latest {
+                Some(call) => memory.last | self.world.conflicting(state, call),
                 None => memory.last,
             },
             Adversary::Unfiltered => CallSet::MAX,
             Adversary::Naive => unreachable!("the naive adversary draws its operations at random"),
         };
-        let candidates = (coming | past) & self.rules.allowed & self.world.all_letters();
-        if self.locks.is_empty() { candidates } else { self.without_blocked(candidates) }
+        let candidates = (coming | past) & self.rules.allowed;
+        if self.log.scratch.locks.is_empty() { candidates } else { self.without_blocked(candidates) }
     }
 
     /// Leaves out the operations that need a lock that a guard keeps: they are not enabled.
@@ -510,14 +540,14 @@ impl Inner<'_> {
     fn free(&self, call: CallId) -> bool {
         let call = self.world.call_of(call);
         let needs = self.parts[call.part.0 as usize].needs(&call.invocation);
-        !self.locks.iter().any(|held| held.part == call.part && clash(held.needs, needs))
+        !self.log.scratch.locks.iter().any(|held| held.part == call.part && clash(held.needs, needs))
     }
 
     fn random_operations(&mut self) {
         while self.used < self.rules.bound && self.source.decide(Question::Environment, 2) == 1 {
             let Some((part, invocation)) = random_call(self.source, self.world, self.parts) else { return };
             let call = self.world.call(part, invocation.method, &invocation.arguments);
-            if self.locks.is_empty() || self.free(call) {
+            if self.log.scratch.locks.is_empty() || self.free(call) {
                 self.inject(call);
             }
         }
@@ -563,7 +593,7 @@ impl Inner<'_> {
     fn follow(&mut self, call: CallId, real: &Value) -> ResultId {
         let (state, result) = self.world.step(self.state, call);
         let expected = self.world.value(result);
-        if expected != real {
+        if !same(expected, real) {
             let text = self.world.call_text(call);
             let state = self.world.state_text(self.state);
             let expected = expected.clone();
@@ -585,8 +615,11 @@ impl Inner<'_> {
             };
             let memory = self.memory();
             memory.last = conflicts;
+            memory.latest = Some(call);
             memory.preceding |= conflicts;
-            memory.calls.push(call);
+            if !memory.calls.contains(&call) {
+                memory.calls.push(call);
+            }
         }
         self.record(Did::Call(call, result), location);
     }
@@ -607,17 +640,17 @@ impl Inner<'_> {
     }
 
     fn memory(&mut self) -> &mut Memory {
-        if self.memories.len() <= self.current {
-            self.memories.resize_with(self.current + 1, Memory::default);
+        if self.log.scratch.memories.len() <= self.current {
+            self.log.scratch.memories.resize_with(self.current + 1, Memory::default);
         }
-        &mut self.memories[self.current]
+        &mut self.log.scratch.memories[self.current]
     }
 
     /// Reads the state of the collections: follows values that changed by themselves, or audits what was followed.
     fn read_back(&mut self) {
         let exclusive =
             |held: &Held| matches!(held.needs, Needs::One(_, Mode::Exclusive) | Needs::All(Mode::Exclusive));
-        if !(self.rules.interior || self.rules.audit) || self.locks.iter().any(exclusive) {
+        if !(self.rules.interior || self.rules.audit) || self.log.scratch.locks.iter().any(exclusive) {
             return;
         }
         let values: Vec<Value> = self.parts.iter().map(|part| part.snapshot()).collect();

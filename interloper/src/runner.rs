@@ -10,6 +10,7 @@ use interloper_linearize::composed::{self, Judgement, Observation, Observed, Poi
 use interloper_scheduler::decisions::{Question, Source};
 
 use crate::outcome::Misuse;
+use crate::quiet::quietly;
 use crate::run::{Abort, Aborted, Actor, Did, Idle, Log, Rules, Run};
 use crate::world::{CallId, Part, ResultId, StateId, World};
 use crate::{MethodUnderTest, Settings};
@@ -335,8 +336,8 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         format!("{returned} and {end} [{}]", steps.join("; "))
     }
 
-    /// Whether a sequential order explains the run that was just made.
-    pub fn judge(&mut self, argument: usize, initial: StateId, ended: Ended) -> Result<Judgement, Misuse> {
+    /// Whether no sequential order explains the run that was just made.
+    pub fn refuted(&mut self, argument: usize, initial: StateId, ended: Ended) -> Result<bool, Misuse> {
         let points = self.observe();
         let environment = std::mem::take(&mut self.environment);
         let (initial, returned, end) = (initial, self.abstract_result(ended.returned), ended.end);
@@ -346,7 +347,13 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         let judgement = composed::judge(&mut orders, &observation, mode, &points);
         let misuse = orders.misuse;
         self.environment = environment;
-        misuse.map_or(Ok(judgement), Err)
+        match misuse {
+            Some(misuse) => Err(misuse),
+            None if judgement == Judgement::NoPoint => {
+                Err(Misuse::NoLinearizationPoint { call: self.call_text(0, argument) })
+            }
+            None => Ok(judgement == Judgement::Refuted),
+        }
     }
 
     /// Every sequential order of the run that was just made, with where it disagrees first.
@@ -508,7 +515,4 @@ fn at<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
         list.resize_with(index + 1, T::default);
     }
     &mut list[index]
-}
-fn quietly<T>(body: impl FnOnce() -> T) -> T {
-    body()
 }

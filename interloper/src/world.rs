@@ -4,6 +4,8 @@
 //! and looked up from then on, so that the search and the judge compare and copy numbers only.
 
 use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::ptr;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
@@ -95,6 +97,31 @@ pub(crate) struct World {
     conflicts: Vec<Vec<Option<CallSet>>>,
     /// By call: see [`World::touching`].
     touching: Vec<Option<CallSet>>,
+    /// The last call made at a place in the source.
+    places: [Option<(usize, CallId)>; PLACES],
+    /// Lists of sets of letters, by a hash of the set.
+    lists: [Letters; LISTS],
+}
+
+/// How many lists are kept: as many as the six bits of their hash tell apart.
+const LISTS: usize = 64;
+
+/// How many places in the source are remembered.
+const PLACES: usize = 64;
+
+/// Equality of values that takes the short way for the most common ones.
+#[inline]
+pub(crate) fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Int(one), Value::Int(other)) => one == other,
+        (Value::None, Value::None) | (Value::Unit, Value::Unit) => true,
+        _ => one == other,
+    }
+}
+
+#[inline]
+fn all_same(ones: &[Value], others: &[Value]) -> bool {
+    ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| same(one, other))
 }
 
 impl World {
@@ -111,6 +138,8 @@ impl World {
             alphabet: Vec::new(),
             conflicts: Vec::new(),
             touching: Vec::new(),
+            places: [None; PLACES],
+            lists: std::array::from_fn(|_| Letters { set: 0, calls: Box::default() }),
         }
     }
 
@@ -159,10 +188,7 @@ impl World {
     #[inline]
     pub fn call(&mut self, part: PartId, method: MethodId, arguments: &[Value]) -> CallId {
         let hash = hash_of_call(part, method, arguments);
-        let found = self.call_numbers.find(hash, |&id| {
-            let call = &self.calls[id as usize];
-            call.part == part && call.invocation.method == method && call.invocation.arguments == arguments
-        });
+        let found = self.call_numbers.find(hash, |&id| self.is(CallId(id), part, method, arguments));
         if let Some(&known) = found {
             return CallId(known);
         }
@@ -174,6 +200,36 @@ impl World {
             hash_of_call(call.part, call.invocation.method, &call.invocation.arguments)
         });
         CallId(id)
+    }
+
+    /// The number of a call that is made at `location`: a place in the source mostly makes the same call again.
+    #[inline]
+    pub fn call_at(
+        &mut self,
+        location: &'static Location<'static>,
+        part: PartId,
+        method: MethodId,
+        arguments: &[Value],
+    ) -> CallId {
+        let place = ptr::from_ref(location).addr();
+        // Places lie some words apart; any spread will do.
+        let slot = (place >> 3) % PLACES;
+        if let Some((of, call)) = self.places[slot]
+            && of == place
+            && self.is(call, part, method, arguments)
+        {
+            return call;
+        }
+        let call = self.call(part, method, arguments);
+        self.places[slot] = Some((place, call));
+        call
+    }
+
+    /// Whether `call` is this one.
+    #[inline]
+    pub fn is(&self, call: CallId, part: PartId, method: MethodId, arguments: &[Value]) -> bool {
+        let Call { part: its_part, invocation } = &self.calls[call.index()];
+        *its_part == part && invocation.method == method && all_same(&invocation.arguments, arguments)
     }
 
     /// A call by its number.
@@ -220,7 +276,7 @@ impl World {
     #[inline]
     pub fn result(&mut self, value: &Value) -> ResultId {
         let hash = hash_of(value);
-        if let Some(&known) = self.result_numbers.find(hash, |&id| self.results[id as usize] == *value) {
+        if let Some(&known) = self.result_numbers.find(hash, |&id| same(&self.results[id as usize], value)) {
             return ResultId(known);
         }
         let id = number(self.results.len());
@@ -300,10 +356,29 @@ impl World {
         self.alphabet = alphabet;
         self.conflicts.iter_mut().for_each(Vec::clear);
         self.touching.clear();
+        self.lists = std::array::from_fn(|_| Letters { set: 0, calls: Box::default() });
     }
 
     pub fn alphabet(&self) -> &[CallId] {
         &self.alphabet
+    }
+
+    /// The operations of a set of letters, in the order of the alphabet. Sets come again and again, so their lists are
+    /// kept.
+    #[inline]
+    pub fn letters(&mut self, set: CallSet) -> &[CallId] {
+        let folded = (set as u64) ^ ((set >> 64) as u64);
+        let slot = (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize;
+        if self.lists[slot].set != set {
+            self.lists[slot] = self.list(set);
+        }
+        &self.lists[slot].calls
+    }
+
+    #[cold]
+    fn list(&self, set: CallSet) -> Letters {
+        let letters = (0..self.alphabet.len()).filter(|letter| set >> letter & 1 == 1);
+        Letters { set, calls: letters.map(|letter| self.alphabet[letter]).collect() }
     }
 
     /// All operations of the alphabet.
@@ -358,12 +433,11 @@ impl World {
     }
 }
 
-/// The letters of a set, in the order of the alphabet: letter number `index` of the set.
-pub(crate) fn nth_letter(mut set: CallSet, index: u32) -> usize {
-    for _ in 0..index {
-        set &= set - 1;
-    }
-    set.trailing_zeros() as usize
+/// The letters of a set, listed.
+pub(crate) struct Letters {
+    set: CallSet,
+    /// In the order of the alphabet.
+    pub calls: Box<[CallId]>,
 }
 
 fn number(length: usize) -> u32 {

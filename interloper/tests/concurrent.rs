@@ -1,0 +1,110 @@
+//! Several concurrent calls on the fiber engine, with and without the environment.
+
+use interloper::collections::{AtomicU64, DashMap};
+use interloper::{Environment, MethodUnderTest, Value, Verdict};
+
+fn increment(map: &DashMap<u32, u32>, key: u32) -> u32 {
+    let next = map.get(&key).map_or(1, |count| *count + 1);
+    map.insert(key, next);
+    next
+}
+
+fn increment_in_one_step(map: &DashMap<u32, u32>, key: u32) -> u32 {
+    let mut count = map.entry(key).or_insert(0);
+    *count += 1;
+    *count
+}
+
+fn closed(method: fn(&DashMap<u32, u32>, u32) -> u32, calls: usize) -> MethodUnderTest<DashMap<u32, u32>, u32, u32> {
+    MethodUnderTest::new("increment", DashMap::new, method)
+        .arguments([7])
+        .initial_states([vec![Value::map([])]])
+        .concurrent(calls)
+        .settings(|settings| settings.environment = Environment::Closed)
+}
+
+#[test]
+fn two_increments_lose_one() {
+    let report = closed(increment, 2).check().expect("well described");
+    assert_eq!(report.verdict, Verdict::NotLinearizable);
+    let violation = report.violation.expect("a violation");
+    let rows: Vec<(usize, String)> =
+        violation.counterexample.rows.iter().map(|row| (row.column, row.event.to_string())).collect();
+    let reads = rows.iter().filter(|(_, text)| text.contains("get(7) → none")).count();
+    assert_eq!(reads, 2, "both calls read before either writes: {rows:?}");
+    // Two calls that overlap: two sequential orders.
+    assert_eq!(violation.counterexample.orders.len(), 2);
+    assert_eq!(violation.environment_operations, 0);
+}
+
+/// Each call is one entry, which holds its lock until the reference is dropped: one step. From each state two calls
+/// of one step have 2 interleavings, three calls 3! = 6. The object reaches {}, {7: 1} and {7: 2} in up to two calls.
+#[test]
+fn interleavings_of_one_step_calls_are_counted() {
+    for (calls, interleavings) in [(2, 2), (3, 6)] {
+        let report = closed(increment_in_one_step, calls).check().expect("well described");
+        assert_eq!(report.verdict, Verdict::Linearizable, "{report}");
+        assert_eq!(report.executions(), 3 * interleavings);
+        assert!(report.coverage[0].complete);
+    }
+}
+
+#[test]
+fn calls_with_the_environment_around_them() {
+    let open = |method: fn(&DashMap<u32, u32>, u32) -> u32| {
+        MethodUnderTest::new("increment", DashMap::new, method)
+            .arguments([7])
+            .keys([7u32])
+            .concurrent(2)
+            .settings(|settings| settings.bound = 1)
+            .check()
+            .expect("well described")
+    };
+    assert_eq!(open(increment).verdict, Verdict::NotLinearizable);
+    let good = open(increment_in_one_step);
+    assert_eq!(good.verdict, Verdict::Linearizable, "{good}");
+    assert_eq!(good.coverage[0].calls, 2);
+}
+
+/// A method that is only called on objects which nobody else resets.
+#[test]
+fn a_closed_environment_tells_modular_from_bad() {
+    let take_ticket = |next: &AtomicU64, (): ()| {
+        use std::sync::atomic::Ordering::SeqCst;
+        let before = next.load(SeqCst);
+        let ticket = next.fetch_add(1, SeqCst);
+        // Holds as long as nobody turns the counter back.
+        assert!(ticket >= before, "tickets never go back");
+        ticket
+    };
+    let method = || MethodUnderTest::new("take_ticket", || AtomicU64::new(0), take_ticket);
+    assert_eq!(method().check().expect("well described").verdict, Verdict::NotLinearizable);
+    let peek = |next: &AtomicU64, (): ()| next.load(std::sync::atomic::Ordering::SeqCst);
+    let report = method().beside("peek", peek).check().expect("well described");
+    assert_eq!(report.verdict, Verdict::Modular, "{report}");
+    assert_eq!(report.coverage.len(), 2);
+}
+
+#[test]
+fn a_concurrent_run_is_replayed() {
+    let first = closed(increment, 2).check().expect("well described").violation.expect("a violation");
+    let again = closed(increment, 2).replay(first.decisions.to_string()).check().expect("replayable");
+    assert_eq!(again.violation.expect("the same").history_hash, first.history_hash);
+}
+
+#[test]
+fn two_locks_in_two_orders_are_a_deadlock() {
+    let method = MethodUnderTest::new("swap", DashMap::new, |map: &DashMap<u32, u32>, (from, to): (u32, u32)| {
+        let source = map.entry(from).or_insert(1);
+        let mut target = map.entry(to).or_insert(2);
+        *target += *source;
+    });
+    let report = method
+        .arguments([(1, 2), (2, 1)])
+        .initial_states([vec![Value::map([])]])
+        .settings(|settings| settings.environment = Environment::Closed)
+        .check()
+        .expect("well described");
+    let violation = report.violation.expect("a violation");
+    assert!(violation.counterexample.deadlock.is_some(), "{}", violation.counterexample);
+}
