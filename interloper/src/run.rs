@@ -569,7 +569,8 @@ impl Inner<'_> {
             }
         };
         let result = if self.rules.interior {
-            let state = self.parts[part.0 as usize].snapshot();
+            let known = &self.world.values(self.state)[part.0 as usize];
+            let state = self.parts[part.0 as usize].snapshot_beside_guards(known);
             self.state = self.world.with_part(self.state, part, &state);
             self.world.result(&outcome.now)
         } else {
@@ -648,12 +649,12 @@ impl Inner<'_> {
 
     /// Reads the state of the collections: follows values that changed by themselves, or audits what was followed.
     fn read_back(&mut self) {
-        let exclusive =
-            |held: &Held| matches!(held.needs, Needs::One(_, Mode::Exclusive) | Needs::All(Mode::Exclusive));
-        if !(self.rules.interior || self.rules.audit) || self.log.scratch.locks.iter().any(exclusive) {
+        if !(self.rules.interior || self.rules.audit) {
             return;
         }
-        let values: Vec<Value> = self.parts.iter().map(|part| part.snapshot()).collect();
+        let known = self.world.values(self.state);
+        let values: Vec<Value> =
+            self.parts.iter().zip(known).map(|(part, known)| part.snapshot_beside_guards(known)).collect();
         let real = self.world.state(&values);
         if real != self.state && !self.rules.interior {
             let (followed, real) = (self.world.state_text(self.state), self.world.state_text(real));

@@ -6,6 +6,8 @@
 //! # Differences from the original
 //! - In a controlled run `compare_exchange_weak` never fails without a reason.
 //! - What goes through `as_ptr` is not seen.
+//! - An environment never leaves the type's range: it does not subtract 1 from an unsigned 0. Such a call is `refused`
+//!   and changes nothing, as if it were a checked `fetch_update`. The program's own `fetch_sub` wraps around.
 //! - Steps happen one after the other whatever their [`Ordering`]: an error that only a weaker memory order shows is not
 //!   found.
 
@@ -14,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{self as real, Ordering};
 
 use interloper_commutativity::models::{CounterModel, RegisterModel, register};
-use interloper_commutativity::{Invocation, MethodId, Model, ToValue, Value};
+use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, ToValue, Value};
 
 use crate::environment::{argument, domain, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
@@ -52,29 +54,53 @@ fn agrees(operation: fn(i64, i64) -> i64, amount: &Value, old: &Value, new: &Val
     }
 }
 
-/// Counts in the environment, if the width of the atomic makes no difference.
-macro_rules! apply_count {
-    ($self:ident, $count:ident, $operation:ident, $amount:expr) => {{
-        let amount = $amount;
-        let old = $self.inner.load(Ordering::SeqCst);
-        let new = old.$operation(amount);
-        if !agrees($count.1, &amount.to_value(), &old.to_value(), &new.to_value()) {
-            return Err(amount.to_value());
-        }
-        $self.inner.store(new, Ordering::SeqCst);
-        old.to_value()
-    }};
+/// The register or counter of an integer type narrower than the model's, or unsigned: a call that would leave the type's
+/// range is refused.
+struct Ranged<M> {
+    base: M,
+    within: fn(&Value) -> bool,
 }
 
-/// A Boolean cannot be counted with.
-macro_rules! no_count {
-    ($self:ident, $count:ident, $operation:ident, $amount:expr) => {
-        return Err(unknown())
-    };
+impl<M: Model> Model for Ranged<M> {
+    fn name(&self) -> &str {
+        self.base.name()
+    }
+
+    fn methods(&self) -> &[Method] {
+        self.base.methods()
+    }
+
+    fn initial(&self) -> Value {
+        self.base.initial()
+    }
+
+    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
+        let mut next = state.clone();
+        let result = self.base.apply(&mut next, call);
+        if !(self.within)(&next) {
+            return Value::variant("refused", []);
+        }
+        *state = next;
+        result
+    }
+}
+
+/// The abstract type of an atomic of type `T`.
+fn model<T: Datum>(kind: Kind, initial: &T) -> Arc<dyn Model> {
+    let register = RegisterModel { initial: initial.to_value() };
+    let within = |content: &Value| T::from_value(content).is_some();
+    // The models count with 64 bits: where the type does so too, their tables hold.
+    let as_is = within(&i64::MIN.to_value()) || !within(&Value::Int(0));
+    match kind {
+        Kind::Register if as_is => Arc::new(register),
+        Kind::Counter if as_is => Arc::new(CounterModel),
+        Kind::Register => Arc::new(Ranged { base: register, within }),
+        Kind::Counter => Arc::new(Ranged { base: CounterModel, within }),
+    }
 }
 
 macro_rules! atomic {
-    ($(#[$doc:meta])* $name:ident($type:ty), $apply_count:ident) => {
+    ($(#[$doc:meta])* $name:ident($type:ty)) => {
         $(#[$doc])*
         pub struct $name {
             inner: real::$name,
@@ -263,10 +289,7 @@ macro_rules! atomic {
             }
 
             fn model(&self) -> Arc<dyn Model> {
-                match self.kind {
-                    Kind::Register => Arc::new(RegisterModel { initial: self.initial.to_value() }),
-                    Kind::Counter => Arc::new(CounterModel),
-                }
+                model(self.kind, &self.initial)
             }
 
             fn snapshot(&self) -> Value {
@@ -278,8 +301,6 @@ macro_rules! atomic {
                 Ok(())
             }
 
-            /// # Errors
-            /// Also the amount of a count whose result the width of the atomic changes.
             fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
                 let value = |index| argument::<$type>(call, index);
                 let order = Ordering::SeqCst;
@@ -293,10 +314,14 @@ macro_rules! atomic {
                     register::COMPARE_EXCHANGE => {
                         self.inner.compare_exchange(value(0)?, value(1)?, order, order).to_value()
                     }
-                    register::FETCH_ADD => $apply_count!(self, ADD, wrapping_add, value(0)?),
-                    register::FETCH_SUB => $apply_count!(self, SUB, wrapping_sub, value(0)?),
-                    register::FETCH_MAX => $apply_count!(self, MAX, max, value(0)?),
-                    register::FETCH_MIN => $apply_count!(self, MIN, min, value(0)?),
+                    register::FETCH_ADD | register::FETCH_SUB | register::FETCH_MAX | register::FETCH_MIN => {
+                        // There is one thread: what the model makes of the content is what `fetch_update` would store.
+                        let mut content = self.snapshot();
+                        let within = |content: &Value| <$type>::from_value(content).is_some();
+                        let result = Ranged { base: CounterModel, within }.apply(&mut content, call);
+                        self.restore(&content)?;
+                        result
+                    }
                     _ => return Err(unknown()),
                 };
                 Ok(Outcome::fixed(result))
@@ -317,7 +342,7 @@ macro_rules! integer {
     ($($name:ident($type:ident)),*) => {$(
         atomic! {
             #[doc = concat!("[`std::sync::atomic::", stringify!($name), "`], instrumented.")]
-            $name($type), apply_count
+            $name($type)
         }
 
         impl $name {
@@ -373,7 +398,7 @@ integer!(AtomicI32(i32), AtomicI64(i64), AtomicIsize(isize), AtomicU32(u32), Ato
 
 atomic! {
     /// [`std::sync::atomic::AtomicBool`], instrumented.
-    AtomicBool(bool), no_count
+    AtomicBool(bool)
 }
 
 impl AtomicBool {
@@ -544,16 +569,29 @@ mod tests {
     }
 
     #[test]
-    fn what_the_width_changes_is_refused() {
+    fn the_environment_stays_in_the_range_of_the_type() {
+        // From 0, counting by 1 and 2 twice: 0 to 4, and not below 0.
+        assert_eq!(check_environment(&AtomicU64::counter(0), &[register::MODIFY]), 5 * 17);
+        assert_eq!(check_environment(&AtomicI32::counter(0), &[register::MODIFY]), 9 * 17);
         let atomic = AtomicU64::counter(0);
         let call = Invocation::new(register::FETCH_SUB, [Value::Int(1)]);
-        assert_eq!(atomic.apply(&call).err(), Some(Value::Int(1)));
+        assert_eq!(atomic.apply(&call).expect("an amount").now, Value::variant("refused", []));
         assert_eq!(atomic.snapshot(), Value::Int(0));
         assert_eq!(atomic.restore(&Value::Int(-1)), Err(Value::Int(-1)));
+        let atomic = AtomicI32::counter(i32::MAX);
+        let call = Invocation::new(register::FETCH_ADD, [Value::Int(1)]);
+        assert_eq!(atomic.apply(&call).expect("an amount").now, Value::variant("refused", []));
+        assert!(AtomicI64::counter(0).model().specification().is_some(), "the model's own table holds");
+        assert!(AtomicU64::counter(0).model().specification().is_none(), "it would overlook refusals");
+    }
+
+    #[test]
+    fn a_boolean_is_a_register() {
         let flag = AtomicBool::new(false);
-        assert!(flag.apply(&call).is_err());
         assert!(flag.apply(&Invocation::new(register::STORE, [Value::Bool(true)])).is_ok());
         assert_eq!(flag.snapshot(), Value::Bool(true));
+        assert_eq!(flag.restore(&Value::Int(1)), Err(Value::Int(1)));
+        assert!(flag.model().specification().is_some());
     }
 
     #[test]

@@ -232,8 +232,14 @@ pub trait Instrumented {
     /// The abstract type.
     fn model(&self) -> Arc<dyn Model>;
 
-    /// The abstract state.
+    /// The abstract state. Not while a guard of this collection is alive that writes: the lock is taken.
     fn snapshot(&self) -> Value;
+
+    /// The abstract state also while guards are alive that write: what they keep locked is as in `known`.
+    fn snapshot_beside_guards(&self, known: &Value) -> Value {
+        let _ = known;
+        self.snapshot()
+    }
 
     /// Makes the abstract state `state`.
     ///
@@ -254,8 +260,8 @@ pub trait Instrumented {
     /// Runs one environment operation, atomically, and gives its result.
     ///
     /// # Errors
-    /// The argument that is no key or value of this collection's types, or that leads out of them (1 is subtracted from
-    /// an unsigned 0); or that there is no such method. Nothing happened then: the environment cannot do this.
+    /// The argument that is no key or value of this collection's types; or that there is no such method. Nothing happened
+    /// then.
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value>;
 
     /// The locks that `call` takes on the real collection.

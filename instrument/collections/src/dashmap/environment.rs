@@ -26,8 +26,20 @@ where
         Arc::new(MapModel)
     }
 
+    /// # Panics
+    /// When a write guard into the map is alive.
     fn snapshot(&self) -> Value {
-        Value::map(self.inner.iter().map(|entry| (entry.key().to_value(), entry.value().to_value())))
+        self.read_shards(|_, _| panic!("no write guard into the map is alive when its state is read"))
+    }
+
+    fn snapshot_beside_guards(&self, known: &Value) -> Value {
+        self.read_shards(|index, entries| {
+            let Value::Map(known) = known else { return };
+            let lies_here = |key: &Value| K::from_value(key).is_some_and(|key| self.inner.determine_map(&key) == index);
+            entries.extend(
+                known.iter().filter(|(key, _)| lies_here(key)).map(|(key, value)| (key.clone(), value.clone())),
+            );
+        })
     }
 
     /// # Panics
@@ -126,6 +138,24 @@ where
 }
 
 impl<K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone> DashMap<K, V, S> {
+    /// The forms of all entries. `locked` adds those of a shard that is locked for writing.
+    fn read_shards(&self, locked: impl Fn(usize, &mut BTreeMap<Value, Value>)) -> Value {
+        let mut entries = BTreeMap::new();
+        for (index, shard) in self.inner.shards().iter().enumerate() {
+            let Some(table) = shard.try_read() else {
+                locked(index, &mut entries);
+                continue;
+            };
+            // SAFETY: the iterator does not outlive the lock.
+            for bucket in unsafe { table.iter() } {
+                // SAFETY: the bucket is full and the table is locked against writing.
+                let (key, value) = unsafe { bucket.as_ref() };
+                entries.insert(key.to_value(), value.get().to_value());
+            }
+        }
+        Value::Map(Arc::new(entries))
+    }
+
     /// Removes all entries but those that `wanted` has, too. How many remain.
     fn keep_only(&self, wanted: &BTreeMap<Value, Value>) -> usize {
         let mut kept = 0;

@@ -601,6 +601,21 @@ fn a_value_that_can_change_is_read_again() {
 }
 
 #[test]
+fn a_state_is_read_beside_guards() {
+    let recorder = Recorder::new();
+    let map = recorder.make(Map::new);
+    let known = entries(&[(1, 5), (2, 6)]);
+    map.restore(&known).expect("integers");
+    let mut guard = map.get_mut(&1).expect("there");
+    *guard = 9;
+    map.insert(2, 8);
+    map.insert(3, 7);
+    assert_eq!(map.snapshot_beside_guards(&known), entries(&[(1, 5), (2, 8), (3, 7)]));
+    drop(guard);
+    assert_eq!(map.snapshot_beside_guards(&known), entries(&[(1, 9), (2, 8), (3, 7)]));
+}
+
+#[test]
 fn a_map_outside_a_session_is_no_step_though_bound() {
     let recorder = Recorder::new();
     let map = recorder.make(Map::new);

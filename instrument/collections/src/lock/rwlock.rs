@@ -206,6 +206,14 @@ impl<C: StdCollection> Instrumented for RwLock<C> {
         self.look(StdCollection::state)
     }
 
+    fn snapshot_beside_guards(&self, known: &Value) -> Value {
+        match self.inner.try_read() {
+            Err(TryLockError::WouldBlock) => known.clone(),
+            Ok(content) => content.state(),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.get_ref().state(),
+        }
+    }
+
     fn restore(&self, state: &Value) -> Result<(), Value> {
         self.inner.clear_poison();
         self.directly(|content| content.restore(state))

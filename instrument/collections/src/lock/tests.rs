@@ -208,6 +208,22 @@ fn a_mutex_can_be_a_value_in_a_map() {
 }
 
 #[test]
+fn a_state_is_read_beside_guards() {
+    let (mutex, lock) = (Mutex::new(1), RwLock::new(1));
+    let known = Value::Int(7);
+    let guards = (mutex.lock().unwrap(), lock.write().unwrap());
+    assert_eq!(
+        (mutex.snapshot_beside_guards(&known), lock.snapshot_beside_guards(&known)),
+        (known.clone(), known.clone())
+    );
+    drop(guards);
+    let one = Value::Int(1);
+    assert_eq!((mutex.snapshot_beside_guards(&known), lock.snapshot_beside_guards(&known)), (one.clone(), one.clone()));
+    let _reader = lock.read().unwrap();
+    assert_eq!(lock.snapshot_beside_guards(&known), one);
+}
+
+#[test]
 fn another_task_sees_whole_sections() {
     let recorder = Recorder::new();
     let stack = recorder.make(|| Mutex::new(vec![1i64]));

@@ -1,11 +1,11 @@
 //! An unbounded queue.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crossbeam::queue as real;
 use interloper_commutativity::models::{QueueModel, queue};
-use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
+use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, ToValue, Value};
 
 use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
@@ -92,13 +92,43 @@ impl<T> IntoIterator for SegQueue<T> {
     }
 }
 
+/// A queue at whose front an environment does not look: the original has no method for it.
+struct PeeklessModel;
+
+impl Model for PeeklessModel {
+    fn name(&self) -> &str {
+        QueueModel.name()
+    }
+
+    fn methods(&self) -> &[Method] {
+        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+            let mut methods = QueueModel.methods().to_vec();
+            methods[usize::from(queue::PEEK.0)].environment = false;
+            methods
+        });
+        &METHODS
+    }
+
+    fn initial(&self) -> Value {
+        QueueModel.initial()
+    }
+
+    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
+        QueueModel.apply(state, call)
+    }
+
+    fn specification(&self) -> Option<&Specification> {
+        QueueModel.specification()
+    }
+}
+
 impl<T: Datum> Instrumented for SegQueue<T> {
     fn handle(&self) -> &Handle {
         &self.handle
     }
 
     fn model(&self) -> Arc<dyn Model> {
-        Arc::new(QueueModel)
+        Arc::new(PeeklessModel)
     }
 
     fn snapshot(&self) -> Value {

@@ -111,6 +111,16 @@ fn environment_operations_do_what_the_model_does() {
 }
 
 #[test]
+fn an_environment_has_only_methods_that_the_original_has() {
+    let open = |collection: &dyn Instrumented| -> Vec<&str> {
+        let model = collection.model();
+        model.methods().iter().filter(|method| method.environment).map(|method| method.name).collect()
+    };
+    assert_eq!(open(&SegQueue::<i64>::new()), ["push", "pop"]);
+    assert_eq!(open(&ArrayQueue::<i64>::new(1)), ["push", "pop"]);
+}
+
+#[test]
 fn a_state_that_does_not_fit_is_refused() {
     let queue = ArrayQueue::<i64>::new(1);
     let two = Value::list([Value::Int(1), Value::Int(2)]);
