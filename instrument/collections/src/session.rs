@@ -85,7 +85,7 @@ pub trait Session {
     /// The running task is about to make `step`. Returns when it may.
     ///
     /// May be called several times before the operation happens: when what ran in here changed which lock the operation
-    /// needs (the next key of an iteration lies elsewhere now), it is announced again.
+    /// needs (a shard that an iteration must look into was locked meanwhile), it is announced again.
     ///
     /// Does not return when the run ends here (a deadlock, say): it unwinds with a payload of the session's own.
     fn before(&self, step: &Step<'_>);

@@ -19,19 +19,35 @@ pub use ::dashmap::iter::OwningIter;
 type Pair<K, V> = Bucket<(K, SharedValue<V>)>;
 type Table<K, V> = RawTable<(K, SharedValue<V>)>;
 
-/// A walk over the entries in the order of their keys' forms, one step for each and one that finds no further entry.
+/// A walk over the entries in the order of their keys' forms.
 ///
-/// Each step locks the shard of its key. Which one that is depends on what ran while the step was announced, so the
-/// step is announced again when the key turns out to be another.
+/// The original goes from shard to shard: a key that comes in behind it is missed, one that goes before it comes there
+/// is not found. So there are two steps for each entry, one that finds which key is next, without its lock, and one
+/// that locks that key's shard and looks whether the entry is still there; and a last one that finds no further key.
 pub(super) struct Walk<'a, K, V, S> {
     map: &'a Original<K, V, S>,
     site: Site,
     mode: Mode,
-    /// The last key visited, as the map model's cursor.
+    /// The last key that the walk has come to, as the map model's cursor.
     cursor: Value,
+    /// The shard of the last entry that an iterator gave out: locked until it knows where it goes next.
+    current: Option<Arc<Locked<'a, K, V>>>,
     /// Shards that entries given out by an iterator may still keep locked.
     kept: Vec<(usize, Weak<Locked<'a, K, V>>)>,
     finished: bool,
+}
+
+/// What a walk does with the entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It gives them out.
+    Give,
+    /// It counts them.
+    Count,
+    /// It changes or removes them, as a function of the program says.
+    Change,
+    /// It removes them.
+    Clear,
 }
 
 impl<'a, K, V, S> Walk<'a, K, V, S>
@@ -41,65 +57,65 @@ where
     S: BuildHasher + Clone,
 {
     pub(super) fn new(map: &'a Original<K, V, S>, site: Site, mode: Mode) -> Self {
-        Walk { map, site, mode, cursor: Value::None, kept: Vec::new(), finished: false }
+        Walk { map, site, mode, cursor: Value::None, current: None, kept: Vec::new(), finished: false }
     }
 
     /// Goes on to the next entry; `None` when there is no further one.
-    pub(super) fn step(&mut self) -> Option<Visit<'a, K, V>> {
-        if self.finished {
-            return None;
+    pub(super) fn step(&mut self, purpose: Purpose) -> Option<Visit<'a, K, V>> {
+        while !self.finished {
+            let next = self.next_key();
+            self.current = None;
+            let Some((index, key)) = next else {
+                self.finished = true;
+                break;
+            };
+            self.cursor = Value::option(Some(key.clone()));
+            if let Some(visit) = self.visit(purpose, index, key) {
+                return Some(visit);
+            }
         }
-        let visit = self.announce().map(|(index, key)| self.visit(index, key));
-        let (cursor, result) = match &visit {
-            None => (Value::None, Value::None),
-            Some(visit) => {
-                (Value::option(Some(visit.key.clone())), Value::tuple([visit.key.clone(), visit.value.clone()]))
+        None
+    }
+
+    /// The step that finds the next key and its shard.
+    fn next_key(&self) -> Option<(usize, Value)> {
+        let mut blocked = self.look().err();
+        let found = loop {
+            let needs = blocked.map_or(Needs::Nothing, |index| shard(index, Mode::Shared));
+            self.site.before(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), needs);
+            match self.look() {
+                Ok(found) => break found,
+                Err(index) => {
+                    assert!(blocked != Some(index), "{TAKEN}");
+                    blocked = Some(index);
+                }
             }
         };
+        let result = match &found {
+            None => Value::None,
+            Some((_, key, value)) => Value::tuple([key.clone(), value.clone()]),
+        };
         self.site.after(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), &result);
-        self.cursor = cursor;
-        self.finished = visit.is_none();
-        visit
+        found.map(|(index, key, _)| (index, key))
     }
 
-    /// Announces the step until what it needs is what was announced. Gives the shard and the key.
-    fn announce(&self) -> Option<(usize, Value)> {
-        let mut next = self.look();
-        loop {
-            let announced = match &next {
-                Ok(None) => None,
-                Ok(Some((index, _))) | Err(index) => Some(*index).filter(|index| self.own(*index).is_none()),
-            };
-            let needs = announced.map_or(Needs::Nothing, |index| shard(index, self.mode));
-            self.site.before(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), needs);
-            let unreadable = next.as_ref().err().copied();
-            next = self.look();
-            match &next {
-                Ok(None) => return None,
-                Ok(Some((index, _))) if announced == Some(*index) || self.own(*index).is_some() => {
-                    return next.ok().flatten();
-                }
-                Ok(Some(_)) => {}
-                Err(index) => assert!(unreadable != Some(*index), "{TAKEN}"),
-            }
-        }
-    }
-
-    /// The shard and the form of the first key after the cursor, or the first shard that is locked for writing by
+    /// The first key after the cursor with its shard and value; or the first shard that is locked for writing by
     /// somebody else: its keys cannot be seen.
-    fn look(&self) -> Result<Option<(usize, Value)>, usize> {
+    fn look(&self) -> Result<Option<(usize, Value, Value)>, usize> {
         let after = self.cursor.content();
-        let mut first: Option<(usize, Value)> = None;
+        let mut first: Option<(usize, Value, Value)> = None;
         for (index, lock) in self.map.shards().iter().enumerate() {
             let bound = |key: &Value| {
-                after.is_none_or(|after| key > after) && first.as_ref().is_none_or(|(_, best)| key < best)
+                after.is_none_or(|after| key > after) && first.as_ref().is_none_or(|(_, best, _)| key < best)
             };
             let found = match self.own(index) {
                 Some(locked) => smallest(locked.guard.table(), bound),
                 None => smallest(&*lock.try_read().ok_or(index)?, bound),
             };
-            if let Some((key, _)) = found {
-                first = Some((index, key));
+            if let Some((key, bucket)) = found {
+                // SAFETY: nothing ran since the bucket was found. Its value was not given out: a walk's own entries are
+                // not after its cursor, and nobody else's write lock lets the shard be read.
+                first = Some((index, key, unsafe { &*value_of(&bucket) }.to_value()));
             }
         }
         Ok(first)
@@ -110,21 +126,50 @@ where
         self.kept.iter().find(|(kept, _)| *kept == index).and_then(|(_, locked)| locked.upgrade())
     }
 
-    /// Locks the shard and finds the entry with this key in it.
-    fn visit(&self, index: usize, key: Value) -> Visit<'a, K, V> {
-        let locked = self.own(index).unwrap_or_else(|| {
-            let lock = &self.map.shards()[index];
-            let guard = match self.mode {
-                Mode::Shared => Guard::Read(lock.try_read().expect(TAKEN)),
-                Mode::Exclusive => Guard::Write(lock.try_write().expect(TAKEN)),
-            };
-            Arc::new(Locked { guard, _hold: self.site.hold(shard(index, self.mode)) })
-        });
-        let (_, bucket) = smallest(locked.guard.table(), |other| *other == key).expect("nothing ran since it was seen");
+    /// The step that locks the key's shard and finds the entry, if it is still there.
+    fn visit(&self, purpose: Purpose, index: usize, key: Value) -> Option<Visit<'a, K, V>> {
+        let announced = match purpose {
+            Purpose::Give => map::GET,
+            Purpose::Count => map::CONTAINS_KEY,
+            Purpose::Change => map::MODIFY,
+            Purpose::Clear => map::REMOVE,
+        };
+        let own = self.own(index);
+        let needs = if own.is_some() { Needs::Nothing } else { shard(index, self.mode) };
+        self.site.before(announced, std::slice::from_ref(&key), needs);
+        let locked = own.unwrap_or_else(|| self.lock(index));
+        let found = smallest(locked.guard.table(), |other| *other == key);
         // SAFETY: the bucket is one of the table that `locked` keeps from being changed, and its value was not given
-        // out before: a walk comes to each entry once.
-        let value = unsafe { &*value_of(&bucket) }.to_value();
-        Visit { locked, index, bucket, site: self.site, key, value }
+        // out before: a walk comes to each key once.
+        let value = found.as_ref().map(|(_, bucket)| unsafe { &*value_of(bucket) }.to_value());
+        let name = std::slice::from_ref(&key);
+        match purpose {
+            Purpose::Give | Purpose::Change => self.site.after(map::GET, name, &Value::option(value.clone())),
+            Purpose::Count => self.site.after(map::CONTAINS_KEY, name, &Value::Bool(value.is_some())),
+            // The removal of an entry that is there is reported when it happens.
+            Purpose::Clear if value.is_none() => self.site.after(map::REMOVE, name, &Value::None),
+            Purpose::Clear => {}
+        }
+        let ((_, bucket), value) = found.zip(value)?;
+        Some(Visit { locked, index, bucket, site: self.site, key, value })
+    }
+
+    fn lock(&self, index: usize) -> Arc<Locked<'a, K, V>> {
+        let lock = &self.map.shards()[index];
+        let guard = match self.mode {
+            Mode::Shared => Guard::Read(lock.try_read().expect(TAKEN)),
+            Mode::Exclusive => Guard::Write(lock.try_write().expect(TAKEN)),
+        };
+        Arc::new(Locked { guard, _hold: self.site.hold(shard(index, self.mode)) })
+    }
+
+    /// Goes on to the next entry for an iterator that gives it out.
+    fn advance(&mut self) -> Option<Visit<'a, K, V>> {
+        let visit = self.step(Purpose::Give)?;
+        self.kept.retain(|(_, locked)| locked.strong_count() > 0);
+        self.kept.push((visit.index, Arc::downgrade(&visit.locked)));
+        self.current = Some(Arc::clone(&visit.locked));
+        Some(visit)
     }
 }
 
@@ -220,11 +265,7 @@ pub struct IterMut<'a, K, V, S = RandomState>(Kind<'a, K, V, S, real::IterMut<'a
 
 enum Kind<'a, K, V, S, O> {
     Original(O),
-    Stepwise {
-        walk: Walk<'a, K, V, S>,
-        /// The shard of the last entry, which stays locked until the iterator has locked the next one.
-        current: Option<Arc<Locked<'a, K, V>>>,
-    },
+    Stepwise(Walk<'a, K, V, S>),
 }
 
 impl<'a, K, V, S> Iter<'a, K, V, S> {
@@ -233,7 +274,7 @@ impl<'a, K, V, S> Iter<'a, K, V, S> {
     }
 
     pub(super) fn stepwise(walk: Walk<'a, K, V, S>) -> Self {
-        Iter(Kind::Stepwise { walk, current: None })
+        Iter(Kind::Stepwise(walk))
     }
 }
 
@@ -243,7 +284,7 @@ impl<'a, K, V, S> IterMut<'a, K, V, S> {
     }
 
     pub(super) fn stepwise(walk: Walk<'a, K, V, S>) -> Self {
-        IterMut(Kind::Stepwise { walk, current: None })
+        IterMut(Kind::Stepwise(walk))
     }
 }
 
@@ -258,7 +299,7 @@ where
     fn next(&mut self) -> Option<RefMulti<'a, K, V>> {
         match &mut self.0 {
             Kind::Original(iter) => iter.next().map(RefMulti::original),
-            Kind::Stepwise { walk, current } => advance(walk, current).map(Visit::into_reference),
+            Kind::Stepwise(walk) => walk.advance().map(Visit::into_reference),
         }
     }
 }
@@ -274,27 +315,9 @@ where
     fn next(&mut self) -> Option<RefMutMulti<'a, K, V>> {
         match &mut self.0 {
             Kind::Original(iter) => iter.next().map(RefMutMulti::original),
-            Kind::Stepwise { walk, current } => advance(walk, current).map(Visit::into_reference_mut),
+            Kind::Stepwise(walk) => walk.advance().map(Visit::into_reference_mut),
         }
     }
-}
-
-fn advance<'a, K, V, S>(
-    walk: &mut Walk<'a, K, V, S>,
-    current: &mut Option<Arc<Locked<'a, K, V>>>,
-) -> Option<Visit<'a, K, V>>
-where
-    K: Eq + Hash + ToValue,
-    V: ToValue,
-    S: BuildHasher + Clone,
-{
-    let visit = walk.step();
-    walk.kept.retain(|(_, locked)| locked.strong_count() > 0);
-    if let Some(visit) = &visit {
-        walk.kept.push((visit.index, Arc::downgrade(&visit.locked)));
-    }
-    *current = visit.as_ref().map(|visit| Arc::clone(&visit.locked));
-    visit
 }
 
 /// An entry behind a read guard, from [`DashMap::iter`](super::DashMap::iter).

@@ -5,7 +5,9 @@
 //! lives, nothing that needs the same lock can happen, and the program that asks for it again waits for itself.
 //!
 //! A method on all keys (`iter`, `retain`, `clear`, `len`, …) takes the locks one after the other and is *not* atomic:
-//! here it is a sequence of steps, one for each entry and one that finds that there is no further entry.
+//! here it is a sequence of steps. For each entry there is one that finds which key is next, without a lock, and one
+//! that locks its shard and finds the entry, or finds it gone; a last one finds that there is no further key. So a key
+//! that comes in behind the walk is missed, as in the original: `len` may give 0 for a map that never was empty.
 //!
 //! # Differences from the original
 //! Outside a controlled run: none but the hasher's type. In one:
@@ -13,6 +15,7 @@
 //! - the map has 16 shards whatever the machine, and a fixed hash ([`RandomState`]) that puts neighbouring keys into
 //!   different shards, so that a guard on one key seldom locks another;
 //! - entries are visited in the order of their keys' plain forms. The original's order depends on its random hash;
+//! - all keys between two entries are found to be absent at one moment, those of the original at several;
 //! - an iterator waits for a shard that is locked for writing even where it has nothing more to find in it;
 //! - `alter` and `alter_all` hand a clone of the value to the function, and a panic in it unwinds; the original aborts
 //!   the process.
@@ -42,7 +45,7 @@ pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use guards::{MappedRef, MappedRefMut, Ref, RefMut};
 pub use iter::{Iter, IterMut, OwningIter, RefMulti, RefMutMulti};
 
-use iter::Walk;
+use iter::{Purpose, Walk};
 use watch::Watch;
 
 type Original<K, V, S> = ::dashmap::DashMap<K, V, S>;
@@ -402,13 +405,13 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         self.get(key).map(|entry| f(entry.key(), entry.value()))
     }
 
-    /// Keeps the entries of which `f` says so. *Not* one step: one for each entry, with `f` and the removal, and one
-    /// that finds that there is no further entry. The original keeps the lock of one shard at a time.
+    /// Keeps the entries of which `f` says so. *Not* one step: two for each entry, the second with `f` and the removal,
+    /// and one that finds that there is no further key. The original keeps the lock of one shard at a time.
     #[track_caller]
     pub fn retain(&self, mut f: impl FnMut(&K, &mut V) -> bool) {
         let Some(site) = self.handle.site() else { return self.inner.retain(f) };
         let mut walk = Walk::new(&self.inner, site, Mode::Exclusive);
-        while let Some(visit) = walk.step() {
+        while let Some(visit) = walk.step(Purpose::Change) {
             let mut entry = visit.into_reference_mut();
             let keep = {
                 let (key, value) = entry.pair_mut();
@@ -420,24 +423,25 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         }
     }
 
-    /// Removes all entries. *Not* one step: as [`DashMap::retain`].
+    /// Removes all entries. *Not* one step: two for each entry and one that finds that there is no further key.
     #[track_caller]
     pub fn clear(&self) {
-        if self.handle.site().is_none() {
-            return self.inner.clear();
+        let Some(site) = self.handle.site() else { return self.inner.clear() };
+        let mut walk = Walk::new(&self.inner, site, Mode::Exclusive);
+        while let Some(visit) = walk.step(Purpose::Clear) {
+            visit.into_reference_mut().remove();
         }
-        self.retain(|_, _| false);
     }
 
     /// How many entries there are. *Not* one step: the original adds up the shards one after the other, so the sum may
-    /// be one that the map never had. Here each entry is counted in a step of its own; another step finds that there is
-    /// no further one.
+    /// be one that the map never had. Here each entry is found in one step and counted in another; a last one finds that
+    /// there is no further key.
     #[track_caller]
     pub fn len(&self) -> usize {
         let Some(site) = self.handle.site() else { return self.inner.len() };
         let mut walk = Walk::new(&self.inner, site, Mode::Shared);
         let mut count = 0;
-        while walk.step().is_some() {
+        while walk.step(Purpose::Count).is_some() {
             count += 1;
         }
         count
@@ -449,8 +453,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         self.len() == 0
     }
 
-    /// The entries, each behind a read guard. *Not* one step: one for each entry and one that finds that there is no
-    /// further one. Like the original, the iterator itself keeps the lock of the last entry's shard until it goes on:
+    /// The entries, each behind a read guard. *Not* one step: two for each entry and one that finds that there is no
+    /// further key. Like the original, the iterator itself keeps the lock of the last entry's shard until it goes on:
     /// to insert or remove in the loop is to wait for oneself.
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V, S> {

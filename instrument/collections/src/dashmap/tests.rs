@@ -333,55 +333,60 @@ fn a_panic_under_a_lock_gives_it_up() {
     );
 }
 
-#[test]
-fn bulk_methods_are_sequences_of_steps() {
-    let start = [(1, 5), (2, 6)];
-    let walk = |mode: &str, between: &[&str]| -> Vec<String> {
-        let [ask, hold, free] = ["? next_after", "hold", "free"].map(str::to_owned);
-        let mut expected = Vec::new();
-        for (index, (cursor, key, value)) in [("none", 1, 5), ("1", 2, 6)].into_iter().enumerate() {
-            expected.push(format!("{ask}({cursor}) {mode}"));
-            expected.push(format!("{hold} {mode}"));
-            expected.push(format!("next_after({cursor}) -> ({key}, {value})"));
-            expected.extend(between.get(index).map(|line| line.to_string()));
-            expected.push(format!("{free} {mode}"));
-        }
-        expected.push(format!("{ask}(2) -"));
-        expected.push("next_after(2) -> none".to_owned());
-        expected
-    };
-    let check = |program: fn(&Map), expected: Vec<String>| {
-        check(&start, program, &expected.iter().map(String::as_str).collect::<Vec<_>>());
-    };
-    check(|map| assert_eq!(map.len(), 2), walk("r", &[]));
-    check(|map| assert!(!map.is_empty()), walk("r", &[]));
-    check(|map| map.clear(), walk("w", &["remove(1) -> 5", "remove(2) -> 6"]));
-    check(|map| map.retain(|_, _| true), walk("w", &[]));
-    check(
-        |map| {
-            map.retain(|key, value| {
-                *value += 1;
-                *key == 1
-            })
-        },
-        walk("w", &["insert(1, 6) -> 5", "remove(2) -> 6"]),
-    );
+/// What a walk over {1: 5, 2: 6} says: `visits` are what it says in each entry's second step, between lock and release.
+fn walk(announced: &str, mode: &str, visits: [&[&str]; 2]) -> Vec<String> {
+    let mut expected = Vec::new();
+    for ((cursor, key, value), visit) in [("none", 1, 5), ("1", 2, 6)].into_iter().zip(visits) {
+        expected.push(format!("? next_after({cursor}) -"));
+        expected.push(format!("next_after({cursor}) -> ({key}, {value})"));
+        expected.push(format!("? {announced}({key}) {mode}"));
+        expected.push(format!("hold {mode}"));
+        expected.extend(visit.iter().map(|line| line.to_string()));
+        expected.push(format!("free {mode}"));
+    }
+    expected.push("? next_after(2) -".to_owned());
+    expected.push("next_after(2) -> none".to_owned());
+    expected
 }
 
 #[test]
-fn an_iterator_keeps_a_lock_until_it_has_the_next() {
+fn bulk_methods_are_sequences_of_steps() {
+    let check = |program: fn(&Map), expected: Vec<String>| {
+        check(&[(1, 5), (2, 6)], program, &expected.iter().map(String::as_str).collect::<Vec<_>>());
+    };
+    let counted: [&[&str]; 2] = [&["contains_key(1) -> true"], &["contains_key(2) -> true"]];
+    check(|map| assert_eq!(map.len(), 2), walk("contains_key", "r", counted));
+    check(|map| assert!(!map.is_empty()), walk("contains_key", "r", counted));
+    check(|map| map.clear(), walk("remove", "w", [&["remove(1) -> 5"], &["remove(2) -> 6"]]));
+    check(|map| map.retain(|_, _| true), walk("modify", "w", [&["get(1) -> 5"], &["get(2) -> 6"]]));
+    let first_only = |map: &Map| {
+        map.retain(|key, value| {
+            *value += 1;
+            *key == 1
+        })
+    };
+    let changed: [&[&str]; 2] = [&["get(1) -> 5", "insert(1, 6) -> 5"], &["get(2) -> 6", "remove(2) -> 6"]];
+    check(first_only, walk("modify", "w", changed));
+}
+
+#[test]
+fn an_iterator_keeps_a_lock_until_it_knows_the_next_key() {
     check(
         &[(1, 5), (2, 6)],
         |map| map.iter_mut().for_each(|mut entry| *entry += 1),
         &[
-            "? next_after(none) w",
-            "hold w",
+            "? next_after(none) -",
             "next_after(none) -> (1, 5)",
-            "insert(1, 6) -> 5",
-            "? next_after(1) w",
+            "? get(1) w",
             "hold w",
+            "get(1) -> 5",
+            "insert(1, 6) -> 5",
+            "? next_after(1) -",
             "next_after(1) -> (2, 6)",
             "free w",
+            "? get(2) w",
+            "hold w",
+            "get(2) -> 6",
             "insert(2, 7) -> 6",
             "? next_after(2) -",
             "next_after(2) -> none",
@@ -479,26 +484,62 @@ fn a_try_that_finds_the_lock_taken_has_no_effect() {
     );
 }
 
-/// What another task does while a step is announced changes which key is next: the step is announced again.
-#[test]
-fn an_iteration_follows_what_others_do() {
+/// Runs `program` on a map with these entries while `other` acts at the announcement of each step, by its number.
+fn interleaved<R>(
+    start: &[(i64, i64)],
+    other: impl Fn(usize, &Map) + 'static,
+    program: impl FnOnce(&Map) -> R,
+) -> (R, Vec<String>) {
     let recorder = Recorder::new();
     let map = recorder.make(Map::new);
-    map.restore(&entries(&[(1, 5), (4, 6)])).expect("integers");
-    let other = Rc::clone(&map);
+    map.restore(&entries(start)).expect("integers");
+    let others = Rc::clone(&map);
     recorder.on_step(move |number, _| {
-        match number {
-            2 => done(other.insert(3, 8)),
-            4 => done(other.remove(&4)),
-            _ => {}
-        }
+        other(number, &others);
         true
     });
-    let (seen, log) = recorder.run(|| map.iter().map(|entry| *entry.key()).collect::<Vec<_>>());
+    let (seen, log) = recorder.run(|| program(&map));
+    (seen, log.into_iter().filter(|line| line.starts_with('?')).collect())
+}
+
+#[test]
+fn an_iteration_follows_what_others_do() {
+    let other = |number, map: &Map| match number {
+        3 => done(map.insert(3, 8)),
+        6 => done(map.remove(&4)),
+        _ => {}
+    };
+    let keys = |map: &Map| map.iter().map(|entry| *entry.key()).collect::<Vec<_>>();
+    let (seen, announced) = interleaved(&[(1, 5), (4, 6)], other, keys);
     assert_eq!(seen, [1, 3]);
-    let announced: Vec<&str> = log.iter().map(String::as_str).filter(|line| line.starts_with('?')).collect();
-    // Number 2 expects key 4 and finds 3, number 4 expects 4 and finds the end.
-    assert_eq!(announced, ["? next_after(none) r", "? next_after(1) r", "? next_after(1) r", "? next_after(3) r"]);
+    // Number 3 finds the new key; number 6 finds 4 gone after number 5 saw it.
+    assert_eq!(
+        announced,
+        [
+            "? next_after(none) -",
+            "? get(1) r",
+            "? next_after(1) -",
+            "? get(3) r",
+            "? next_after(3) -",
+            "? get(4) r",
+            "? next_after(4) -"
+        ]
+    );
+}
+
+#[test]
+fn a_map_that_never_is_empty_can_seem_so() {
+    let other = |number, map: &Map| {
+        if number == 2 {
+            map.insert(1, 5);
+            map.remove(&2);
+        }
+    };
+    let (empty, announced) = interleaved(&[(2, 5)], other, |map| map.is_empty());
+    assert!(empty);
+    assert_eq!(announced, ["? next_after(none) -", "? contains_key(2) r", "? next_after(2) -"]);
+    // It is not when nobody interferes.
+    assert!(!interleaved(&[(2, 5)], |_, _| {}, |map| map.is_empty()).0);
 }
 
 /// The locks that an operation takes are among those it announced: everything else is locked while it runs, and what
