@@ -17,3 +17,5 @@
 pub mod composed;
 pub mod general;
 pub mod history;
+pub mod schema;
+pub mod types;

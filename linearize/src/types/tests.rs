@@ -1,0 +1,146 @@
+use super::*;
+use crate::schema::Schema;
+
+/// Runs a sequence on a fresh object: `text` is `call → result; call → result; …`.
+fn check(name: &str, text: &str) {
+    let data_type = type_named(name).expect("a type");
+    let mut state = data_type.initial();
+    for line in text.split(';').map(str::trim).filter(|line| !line.is_empty()) {
+        let (call, expected) = line.split_once(" → ").expect("a call and its result");
+        let schema = Schema::parse(&format!("{{ {call} }}")).unwrap_or_else(|mistake| panic!("{mistake}"));
+        let invocation = &schema.sequences()[0][0];
+        let signature = resolve(data_type, &invocation.method, &invocation.arguments).expect("a call of the type");
+        let before = state.clone();
+        let result = data_type.apply(&mut state, &invocation.method, &invocation.arguments);
+        assert_eq!(result.to_string(), expected, "{name}: {call} in {before}");
+        assert!(!signature.reads || before == state, "{name}: {call} changes {before}");
+    }
+}
+
+#[test]
+fn maps() {
+    for name in ["map", "sorted-map"] {
+        check(
+            name,
+            "isEmpty() → true; get(1) → none; put(1,5) → none; put(1,6) → 5; putIfAbsent(1,7) → 6; putIfAbsent(0,4) → none;
+             get(1) → 6; containsKey(0) → true; containsKey(2) → false; contains(4) → true; containsValue(5) → false;
+             size() → 2; mappingCount() → 2; isEmpty() → false; keys() → [0, 1]; keySet() → [0, 1]; values() → [4, 6];
+             elements() → [4, 6]; entrySet() → [(0, 4), (1, 6)]; toString() → \"{0=4, 1=6}\";
+             replace(2,1) → none; replace(0,3) → 4; replace(0,4,9) → false; replace(0,3,9) → true; get(0) → 9;
+             remove(0,3) → false; remove(0,9) → true; remove(0) → none; remove(1) → 6;
+             putAll({0=1,1=0}) → (); entrySet() → [(0, 1), (1, 0)]; clear() → (); size() → 0; toString() → \"{}\"",
+        );
+    }
+    check(
+        "sorted-map",
+        "firstKey() → error(\"empty\"); lastKey() → error(\"empty\"); pollFirstEntry() → none; ceilingKey(0) → none;
+         putAll({1=10,3=30,5=50}) → (); firstKey() → 1; lastKey() → 5; ceilingKey(3) → 3; ceilingKey(4) → 5;
+         ceilingKey(6) → none; floorKey(3) → 3; floorKey(2) → 1; floorKey(0) → none; higherKey(3) → 5; higherKey(5) → none;
+         lowerKey(3) → 1; lowerKey(1) → none; headMap(3) → [(1, 10)]; tailMap(3) → [(3, 30), (5, 50)];
+         subMap(1,5) → [(1, 10), (3, 30)]; subMap(5,1) → error(\"range\"); pollFirstEntry() → (1, 10);
+         pollLastEntry() → (5, 50); keySet() → [3]",
+    );
+}
+
+#[test]
+fn sets() {
+    for name in ["set", "sorted-set"] {
+        check(
+            name,
+            "add(1) → true; add(1) → false; contains(1) → true; contains(0) → false; remove(0) → false; remove(1) → true;
+             addAll([0,1]) → true; addAll([1]) → false; containsAll({0,1}) → true; containsAll({0,2}) → false; size() → 2;
+             isEmpty() → false; toArray() → [0, 1]; toString() → \"[0, 1]\"; removeAll([1,2]) → true; removeAll({}) → false;
+             retainAll([0]) → false; retainAll([]) → true; add(3) → true; clear() → (); isEmpty() → true",
+        );
+    }
+    check(
+        "sorted-set",
+        "first() → error(\"empty\"); last() → error(\"empty\"); pollFirst() → none; pollLast() → none; floor(1) → none;
+         addAll([1,3,5]) → true; first() → 1; last() → 5; ceiling(3) → 3; ceiling(4) → 5; ceiling(6) → none; floor(3) → 3;
+         floor(2) → 1; higher(3) → 5; higher(5) → none; lower(3) → 1; lower(1) → none; headSet(3) → [1]; tailSet(3) → [3, 5];
+         subSet(1,5) → [1, 3]; subSet(3,3) → []; subSet(5,1) → error(\"range\"); pollFirst() → 1; pollLast() → 5; toArray() → [3]",
+    );
+}
+
+#[test]
+fn queues() {
+    for name in ["queue", "deque"] {
+        check(
+            name,
+            "poll() → none; dequeue() → none; peek() → none; element() → error(\"empty\"); remove() → error(\"empty\");
+             remainingCapacity() → 2147483647; offer(2) → true; add(1) → true; put(2) → (); enqueue(3) → (); peek() → 2;
+             element() → 2; size() → 4; remainingCapacity() → 2147483643; toArray() → [2, 1, 2, 3]; toString() → \"[2, 1, 2, 3]\";
+             contains(3) → true; containsAll([1,3]) → true; containsAll([1,4]) → false; remove(2) → true; remove(7) → false;
+             toArray() → [1, 2, 3]; remove() → 1; poll() → 2; dequeue() → 3; addAll([]) → false; addAll([4,5,4]) → true;
+             removeAll([4]) → true; removeAll([4]) → false; retainAll([5]) → false; retainAll([]) → true; isEmpty() → true;
+             offer(1) → true; clear() → (); isEmpty() → true",
+        );
+    }
+    check(
+        "deque",
+        "pollFirst() → none; pollLast() → none; removeFirst() → error(\"empty\"); removeLast() → error(\"empty\");
+         peekFirst() → none; peekLast() → none; getFirst() → error(\"empty\"); getLast() → error(\"empty\"); addFirst(2) → ();
+         addLast(3) → (); offerFirst(1) → true; offerLast(4) → true; toArray() → [1, 2, 3, 4]; peekFirst() → 1; peekLast() → 4;
+         getFirst() → 1; getLast() → 4; pollFirst() → 1; pollLast() → 4; removeFirst() → 2; removeLast() → 3;
+         addAll([1,2,1,2,1]) → true; removeFirstOccurrence(1) → true; toArray() → [2, 1, 2, 1]; removeLastOccurrence(2) → true;
+         toArray() → [2, 1, 1]; removeFirstOccurrence(7) → false; removeLastOccurrence(7) → false",
+    );
+    check(
+        "priority-queue",
+        "poll() → none; offer(2) → true; add(0) → true; put(1) → (); enqueue(0) → (); toArray() → [0, 0, 1, 2]; peek() → 0; poll() → 0;
+         remove() → 0; dequeue() → 1; element() → 2; remainingCapacity() → 2147483647; addAll([3,1]) → true; toArray() → [1, 2, 3];
+         remove(2) → true; retainAll([3]) → true; toArray() → [3]",
+    );
+}
+
+#[test]
+fn stacks_counters_registers_and_stores() {
+    check(
+        "stack",
+        "pop() → none; peek() → none; push(1) → (); push(2) → (); peek() → 2; size() → 2; contains(1) → true; isEmpty() → false;
+         toArray() → [1, 2]; toString() → \"[1, 2]\"; pop() → 2; clear() → (); pop() → none",
+    );
+    check(
+        "counter",
+        "get() → 0; increment() → (); add(5) → (); decrement() → (); get() → 5; addAndGet(2) → 7; getAndAdd(-3) → 7;
+         incrementAndGet() → 5; getAndIncrement() → 5; decrementAndGet() → 5; getAndDecrement() → 5; get() → 4;
+         set(9223372036854775807) → (); incrementAndGet() → -9223372036854775808",
+    );
+    check(
+        "register",
+        "read() → none; write(1) → none; read() → 1; cas(2,3) → false; cas(1,3) → true; read() → 3; write(null) → none; read() → none",
+    );
+    check(
+        "kv",
+        "get(\"x\") → \"\"; append(\"x\",\"a\") → none; append(\"x\",\"b\") → none; get(\"x\") → \"ab\"; put(\"x\",\"c\") → none; get(\"x\") → \"c\"; get(0) → \"\"",
+    );
+}
+
+#[test]
+fn a_text_prints_as_in_java() {
+    check("set", "addAll([\"a\", null, true]) → true; toString() → \"[null, true, a]\"");
+}
+
+#[test]
+fn every_method_of_every_type_can_be_called() {
+    for data_type in types() {
+        for signature in data_type.methods() {
+            let argument = |shape: &Shape| match shape {
+                Shape::Any | Shape::Key | Shape::Amount => Value::Int(0),
+                Shape::Text => Value::text("a"),
+                Shape::Elements => Value::list([Value::Int(0)]),
+                Shape::Entries => Value::map([(Value::Int(0), Value::Int(0))]),
+            };
+            let arguments: Vec<Value> = signature.parameters.iter().map(argument).collect();
+            assert_eq!(resolve(data_type, signature.name, &arguments), Ok(signature));
+            let mut state = data_type.initial();
+            data_type.apply(&mut state, signature.name, &arguments);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "map has no method fly with arguments [1]")]
+fn a_call_that_was_not_resolved() {
+    Map { sorted: false }.apply(&mut Value::map([]), "fly", &[Value::Int(1)]);
+}
