@@ -17,5 +17,6 @@
 pub mod composed;
 pub mod general;
 pub mod history;
+pub mod recording;
 pub mod schema;
 pub mod types;

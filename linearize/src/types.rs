@@ -290,6 +290,27 @@ pub fn error(reason: &str) -> Value {
     Value::variant("error", [Value::text(reason)])
 }
 
+/// Whether an observed result is the expected one. The result of a method that returns nothing may have been observed
+/// as [`Value::Unit`] or as [`Value::None`], and lists, sets and pairs as lists of the same values.
+pub fn agrees(expected: &Value, observed: &Value) -> bool {
+    fn items(value: &Value) -> Option<Vec<&Value>> {
+        match value {
+            Value::List(items) | Value::Tuple(items) => Some(items.iter().collect()),
+            Value::Set(items) => Some(items.iter().collect()),
+            _ => None,
+        }
+    }
+    if expected == observed || (*expected == Value::Unit && observed.is_none()) {
+        return true;
+    }
+    match (items(expected), items(observed)) {
+        (Some(expected), Some(observed)) => {
+            expected.len() == observed.len() && expected.iter().zip(observed).all(|(one, other)| agrees(one, other))
+        }
+        _ => false,
+    }
+}
+
 /// A signature of a method that changes the object.
 const fn changes(name: &'static str, parameters: &'static [Shape]) -> Signature {
     Signature { name, parameters, reads: false }

@@ -45,7 +45,7 @@ impl DataType for Register {
     fn role(&self, method: &str, arguments: &[Value], result: Option<&Value>) -> Role {
         match (method, arguments, result) {
             // Writing the first content again would make it a value that comes twice.
-            ("write", [new], _) if !new.is_none() => Role::Insert(new.clone()),
+            ("write", [new], None | Some(Value::None | Value::Unit)) if !new.is_none() => Role::Insert(new.clone()),
             ("read", [], Some(content)) => Role::Find(content.clone()),
             ("read", [], None) => Role::Nothing,
             _ => Role::Other,

@@ -3,7 +3,7 @@
 use interloper_commutativity::Value;
 
 use super::list::{self, COLLECTION};
-use super::{DataType, Family, Role, Shape, Signature, changes, elements, reads, unresolved};
+use super::{DataType, Family, Role, Shape, Signature, agrees, changes, elements, reads, unresolved};
 
 /// A first-in-first-out queue without a bound that is ever reached. Besides Java's names it knows `enqueue`, which gives
 /// nothing, and `dequeue`, which is `poll`.
@@ -93,7 +93,12 @@ pub(super) fn run(state: &mut Value, method: &str, arguments: &[Value]) -> Optio
 pub(super) fn role(method: &str, arguments: &[Value], result: Option<&Value>) -> Role {
     match (method, arguments, result) {
         // A null result of `poll` is no element, so there must not be a null element either.
-        ("offer" | "add" | "put" | "enqueue", [item], _) if !item.is_none() => Role::Insert(item.clone()),
+        ("offer" | "add", [item], None | Some(Value::Bool(true))) if !item.is_none() => Role::Insert(item.clone()),
+        ("put" | "enqueue", [item], result)
+            if !item.is_none() && result.is_none_or(|result| agrees(&Value::Unit, result)) =>
+        {
+            Role::Insert(item.clone())
+        }
         ("poll" | "dequeue", [], Some(Value::None)) => Role::Empty,
         ("remove", [], Some(result)) if *result == list::empty() => Role::Empty,
         ("poll" | "dequeue" | "remove", [], Some(item)) => Role::Remove(item.clone()),

@@ -2,7 +2,7 @@
 
 use interloper_commutativity::Value;
 
-use super::{DataType, Family, Role, Shape, Signature, changes, count, list, reads, unresolved};
+use super::{DataType, Family, Role, Shape, Signature, agrees, changes, count, list, reads, unresolved};
 
 /// A last-in-first-out stack; its state is a list, bottom first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +51,9 @@ impl DataType for Stack {
 
     fn role(&self, method: &str, arguments: &[Value], result: Option<&Value>) -> Role {
         match (method, arguments, result) {
-            ("push", [item], _) if !item.is_none() => Role::Insert(item.clone()),
+            ("push", [item], result) if !item.is_none() && result.is_none_or(|result| agrees(&Value::Unit, result)) => {
+                Role::Insert(item.clone())
+            }
             ("pop", [], Some(Value::None)) => Role::Empty,
             ("pop", [], Some(item)) => Role::Remove(item.clone()),
             ("pop", [], None) => Role::UnknownRemoval,

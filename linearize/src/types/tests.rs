@@ -144,3 +144,58 @@ fn every_method_of_every_type_can_be_called() {
 fn a_call_that_was_not_resolved() {
     Map { sorted: false }.apply(&mut Value::map([]), "fly", &[Value::Int(1)]);
 }
+
+#[test]
+fn observed_results() {
+    let int = Value::Int;
+    let check = |expected: &Value, observed: &Value, agreement| assert_eq!(agrees(expected, observed), agreement);
+    check(&int(1), &int(1), true);
+    check(&int(1), &int(2), false);
+    check(&Value::Unit, &Value::None, true);
+    check(&Value::None, &Value::Unit, false);
+    let pairs = Value::list([Value::tuple([int(1), int(2)])]);
+    check(&pairs, &Value::list([Value::list([int(1), int(2)])]), true);
+    check(&pairs, &Value::list([Value::list([int(1), int(3)])]), false);
+    check(&pairs, &Value::list([]), false);
+    check(&pairs, &int(1), false);
+}
+
+#[test]
+fn roles_follow_from_results() {
+    let check = |name: &str, method: &str, arguments: &[Value], result: Option<Value>, expected: Role| {
+        let data_type = type_named(name).expect("a type");
+        assert_eq!(data_type.role(method, arguments, result.as_ref()), expected, "{name}.{method}");
+    };
+    let (one, yes, no) = (Value::Int(1), Some(Value::Bool(true)), Some(Value::Bool(false)));
+    let x = std::slice::from_ref(&one);
+    for name in ["queue", "priority-queue"] {
+        check(name, "offer", x, yes.clone(), Role::Insert(one.clone()));
+        check(name, "offer", x, no.clone(), Role::Other);
+        check(name, "offer", x, None, Role::Insert(one.clone()));
+        check(name, "enqueue", x, Some(Value::None), Role::Insert(one.clone()));
+        check(name, "offer", &[Value::None], yes.clone(), Role::Other);
+        check(name, "poll", &[], Some(one.clone()), Role::Remove(one.clone()));
+        check(name, "poll", &[], Some(Value::None), Role::Empty);
+        check(name, "remove", &[], Some(error("empty")), Role::Empty);
+        check(name, "remove", x, yes.clone(), Role::Other);
+        check(name, "poll", &[], None, Role::UnknownRemoval);
+        check(name, "size", &[], None, Role::Nothing);
+        check(name, "size", &[], Some(one.clone()), Role::Other);
+    }
+    check("stack", "push", x, Some(Value::Unit), Role::Insert(one.clone()));
+    check("stack", "pop", &[], Some(Value::None), Role::Empty);
+    check("stack", "pop", &[], None, Role::UnknownRemoval);
+    check("set", "add", x, yes.clone(), Role::Insert(one.clone()));
+    check("set", "add", x, no.clone(), Role::Find(one.clone()));
+    check("set", "remove", x, no.clone(), Role::Miss(one.clone()));
+    check("set", "contains", x, yes, Role::Find(one.clone()));
+    check("set", "contains", x, no, Role::Miss(one.clone()));
+    check("set", "add", x, None, Role::Unknown(one.clone()));
+    check("set", "contains", x, None, Role::Nothing);
+    check("register", "write", x, Some(Value::None), Role::Insert(one.clone()));
+    check("register", "write", &[Value::None], Some(Value::None), Role::Other);
+    check("register", "read", &[], Some(one.clone()), Role::Find(one.clone()));
+    check("register", "read", &[], None, Role::Nothing);
+    check("register", "cas", &[one.clone(), one.clone()], None, Role::Other);
+    check("map", "put", &[one.clone(), one], None, Role::Other);
+}

@@ -1,0 +1,224 @@
+use super::*;
+use crate::general::{Budget, Verdict, Witness};
+use crate::schema::Schema;
+use crate::types::{Unresolved, type_named};
+
+/// A history as text, a line for each process and a character for each moment: a call is written from its invocation to
+/// its return, `call → result` in angle brackets. `<put(1,2) → 3>`, or `<put(1,2)` for a pending call.
+fn recorded(lines: &[&str]) -> Recording {
+    let mut events: Vec<(usize, Process, Event)> = Vec::new();
+    for (process, line) in (0..).zip(lines) {
+        let letters: Vec<char> = line.chars().collect();
+        let mut start = 0;
+        while let Some(open) = (start..letters.len()).find(|&place| letters[place] == '<') {
+            let close = (open..letters.len()).find(|&place| letters[place] == '>');
+            let text: String = letters[open + 1..close.unwrap_or(letters.len())].iter().collect();
+            let (call, result) = match text.split_once('→') {
+                Some((call, result)) => (call.trim(), Some(result.trim())),
+                None => (text.trim(), None),
+            };
+            let schema = Schema::parse(&format!("{{ {call} }}")).expect("a call");
+            events.push((open, process, Event::Invoke(schema.sequences()[0][0].clone())));
+            if let (Some(close), Some(result)) = (close, result) {
+                events.push((close, process, Event::Return(value(result))));
+            }
+            start = close.unwrap_or(letters.len());
+        }
+    }
+    events.sort_by_key(|(place, process, _)| (*place, *process));
+    let mut recorder = Recorder::new();
+    for (_, process, event) in events {
+        match event {
+            Event::Invoke(invocation) => recorder.invoke(process, invocation).expect("idle"),
+            Event::Return(result) => recorder.returned(process, result).expect("busy"),
+        }
+    }
+    recorder.finish()
+}
+
+enum Event {
+    Invoke(Invocation),
+    Return(Value),
+}
+
+fn value(text: &str) -> Value {
+    let schema = Schema::parse(&format!("{{ f({text}) }}")).expect("a value");
+    schema.sequences()[0][0].arguments[0].clone()
+}
+
+fn checked(name: &str, lines: &[&str]) -> Checked {
+    check(type_named(name).expect("a type"), &recorded(lines), Budget::Unlimited).expect("calls of the type")
+}
+
+/// The history is linearizable in this order.
+fn accept(name: &str, lines: &[&str], order: &[usize], checker: Checker, parts: usize) {
+    let verdict = Verdict::Linearizable { order: order.to_vec() };
+    assert_eq!(checked(name, lines), Checked { verdict, checker, parts });
+}
+
+/// The history is not linearizable: the first call that cannot return, and the longest linearization before it.
+fn refuse(name: &str, lines: &[&str], stuck: usize, longest: &[usize], checker: Checker, parts: usize) {
+    let verdict = Verdict::NotLinearizable(Witness { stuck: Some(stuck), longest: vec![longest.to_vec()] });
+    assert_eq!(checked(name, lines), Checked { verdict, checker, parts });
+}
+
+#[test]
+fn events_in_order() {
+    let mut recorder = Recorder::new();
+    let call = |text: &str| Invocation::new(text, []);
+    assert_eq!(recorder.returned(1, Value::None), Err(Misplaced::Idle(1)));
+    recorder.invoke(1, call("a")).expect("idle");
+    assert_eq!(recorder.invoke(1, call("b")), Err(Misplaced::Busy(1)));
+    recorder.invoke(2, call("c")).expect("idle");
+    recorder.failed(1).expect("busy");
+    recorder.invoke(1, call("d")).expect("idle");
+    recorder.unknown(2).expect("busy");
+    recorder.invoke(2, call("e")).expect("idle");
+    recorder.returned(1, Value::Int(3)).expect("busy");
+    let recording = recorder.finish();
+    let names: Vec<(&str, Process, Option<Value>)> =
+        recording.calls.iter().map(|call| (&*call.invocation.method, call.process, call.result.clone())).collect();
+    assert_eq!(names, [("c", 2, None), ("d", 1, Some(Value::Int(3))), ("e", 2, None)]);
+    let interval = |invoked, returned| Interval { invoked, returned };
+    assert_eq!(recording.history.calls(), [interval(1, None), interval(2, Some(4)), interval(3, None)]);
+}
+
+#[test]
+fn registers() {
+    accept(
+        "register",
+        &["<write(1) → null>    <read() → 2>", "     <write(2)→null>"],
+        &[0, 1, 2],
+        Checker::Distinct,
+        1,
+    );
+    let stale = ["<write(1) → null>                     <read() → 1>", "                    <write(2) → null>"];
+    refuse("register", &stale, 2, &[0, 1], Checker::Distinct, 1);
+    // With a cas it takes the search.
+    accept("register", &["<write(1) → null> <cas(1,2) → true> <read() → 2>"], &[0, 1, 2], Checker::General, 1);
+    refuse("register", &["<write(1) → null> <cas(2,3) → true>"], 1, &[0], Checker::General, 1);
+    // Pending calls may or may not have taken effect.
+    accept("register", &["<write(1)", "          <read() → 1> <read() → 1>"], &[0, 1, 2], Checker::Distinct, 1);
+    accept("register", &["<write(1)", "          <read() → null>"], &[1], Checker::Distinct, 1);
+    refuse("register", &["<write(1)", "      <read() → 1> <read() → null>"], 2, &[0, 1], Checker::Distinct, 1);
+    accept("register", &["<cas(null,1)", "             <read() → 1>"], &[0, 1], Checker::General, 1);
+}
+
+#[test]
+fn entries_of_a_map_are_judged_apart() {
+    let good = [
+        "<put(1,5) → null>     <get(2) → 6>                     <remove(1) → 5>",
+        "          <put(2,6) → null>         <get(1) → 5>",
+    ];
+    accept("map", &good, &[0, 1, 2, 3, 4], Checker::General, 2);
+    let bad = ["<put(1,5) → null>                <get(1) → 5>", "             <put(2,6) → 7>"];
+    refuse("map", &bad, 1, &[], Checker::General, 2);
+    // A call about the whole map: one part.
+    refuse("map", &["<put(1,5) → null> <put(2,5) → null> <size() → 1>"], 2, &[0, 1], Checker::General, 1);
+    accept("map", &["<put(1,5) → null> <put(2,5) → null> <size() → 2>"], &[0, 1, 2], Checker::General, 1);
+}
+
+#[test]
+fn the_violation_that_is_seen_first_is_reported() {
+    let bad = ["<get(1) → \"a\">                <get(2) → \"b\">", "               <get(3) → \"c\">"];
+    refuse("kv", &bad, 0, &[], Checker::General, 3);
+    let good = ["<append(1,\"a\") → null> <append(1,\"b\") → null> <get(1) → \"ab\"> <get(2) → \"\">"];
+    accept("kv", &good, &[0, 1, 2, 3], Checker::General, 2);
+}
+
+#[test]
+fn collections() {
+    let both = |name: &str, first: i64, second: i64, good: bool| {
+        let text = format!("<ADD(1)→()> <ADD(2)→()> <TAKE()→{first}> <TAKE()→{second}> <TAKE()→null>");
+        let (add, take) = if name == "stack" { ("push", "pop") } else { ("enqueue", "dequeue") };
+        let text = text.replace("ADD", add).replace("TAKE", take).replace("()>", "null>");
+        if good {
+            accept(name, &[&text], &[0, 1, 2, 3, 4], Checker::Distinct, 1);
+        } else {
+            refuse(name, &[&text], 2, &[0, 1], Checker::Distinct, 1);
+        }
+    };
+    both("queue", 1, 2, true);
+    both("queue", 2, 1, false);
+    both("stack", 2, 1, true);
+    both("stack", 1, 2, false);
+    both("priority-queue", 1, 2, true);
+    both("priority-queue", 2, 1, false);
+    // The order of values counts, not the order in which they were met.
+    accept(
+        "priority-queue",
+        &["<offer(2)→true> <offer(1)→true> <poll()→1> <poll()→2>"],
+        &[0, 1, 2, 3],
+        Checker::Distinct,
+        1,
+    );
+    // A value twice, or a method that looks at more: the search.
+    accept("queue", &["<offer(1)→true> <offer(1)→true> <poll()→1> <poll()→1>"], &[0, 1, 2, 3], Checker::General, 1);
+    accept("queue", &["<offer(1)→true> <peek()→1> <poll()→1>"], &[0, 1, 2], Checker::General, 1);
+    refuse("queue", &["<offer(1)→true> <peek()→null> <poll()→1>"], 1, &[0], Checker::General, 1);
+    // A pending removal that may have taken a value.
+    accept(
+        "queue",
+        &["<offer(1)→true> <poll()", "                      <poll()→null>"],
+        &[0, 1, 2],
+        Checker::General,
+        1,
+    );
+    accept("queue", &["<peek() ", "        <poll()→null>"], &[1], Checker::Distinct, 1);
+}
+
+#[test]
+fn sets() {
+    accept(
+        "set",
+        &["<add(1)→true> <contains(1)→true> <remove(1)→true> <contains(1)→false>"],
+        &[0, 1, 2, 3],
+        Checker::Distinct,
+        1,
+    );
+    // Only the element that was added twice needs the search.
+    let twice = ["<add(1)→true> <remove(1)→true> <add(1)→true> <add(2)→true> <remove(1)→true> <contains(2)→true>"];
+    accept("set", &twice, &[0, 1, 2, 3, 4, 5], Checker::Both, 2);
+    refuse("set", &["<add(1)→true> <remove(1)→true> <add(1)→true> <add(1)→true>"], 3, &[0, 1, 2], Checker::General, 1);
+    refuse("set", &["<add(1)→true> <size()→0>"], 1, &[0], Checker::General, 1);
+}
+
+#[test]
+fn counters() {
+    accept("counter", &["<increment()→null>  <get()→2>", "    <addAndGet(1)→2>"], &[0, 1, 2], Checker::General, 1);
+    refuse("counter", &["<increment()→null>   <get()→1>", "    <addAndGet(1)→2>"], 2, &[0, 1], Checker::General, 1);
+}
+
+#[test]
+fn calls_that_the_type_does_not_have() {
+    let recording = recorded(&["<read() → null> <fly(1) → null>"]);
+    let (index, reason) =
+        check(type_named("register").expect("a type"), &recording, Budget::Unlimited).expect_err("fly");
+    assert_eq!(index, 1);
+    assert!(matches!(reason, Unresolved::Method { ref name, .. } if name == "fly"));
+}
+
+#[test]
+fn a_part_without_an_answer() {
+    // 20 values overlap and the last read sees none of them, on one key; another key is fine.
+    let mut recorder = Recorder::new();
+    for process in 0..20 {
+        let text = Value::text(format!("{process}"));
+        recorder.invoke(process, Invocation::new("put", [Value::Int(1), text])).expect("idle");
+    }
+    for process in 0..20 {
+        recorder.returned(process, Value::None).expect("busy");
+    }
+    recorder.invoke(0, Invocation::new("get", [Value::Int(1)])).expect("idle");
+    recorder.returned(0, Value::text("x")).expect("busy");
+    let mut recording = recorder.clone().finish();
+    let kv = type_named("kv").expect("a type");
+    let verdict = |recording: &Recording| check(kv, recording, Budget::StopAfter(1000)).expect("calls of kv").verdict;
+    assert_eq!(verdict(&recording), Verdict::Unknown);
+    // A violation elsewhere is known all the same.
+    recorder.invoke(0, Invocation::new("get", [Value::Int(2)])).expect("idle");
+    recorder.returned(0, Value::text("y")).expect("busy");
+    recording = recorder.finish();
+    let witness = Witness { stuck: Some(21), longest: vec![vec![]] };
+    assert_eq!(verdict(&recording), Verdict::NotLinearizable(witness));
+}
