@@ -15,6 +15,7 @@
 //!   the exploration to say.
 
 pub mod composed;
+pub mod distinct;
 pub mod general;
 pub mod history;
 pub mod recording;

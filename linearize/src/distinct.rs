@@ -1,0 +1,201 @@
+//! Linearizability in O(n log n) where every value is inserted at most once.
+//!
+//! For queues, stacks, priority queues, sets and registers whose values are distinct, the values tell which insertion
+//! a removal or a read belongs to, and the search of [`crate::general`] can be replaced by a direct construction. That
+//! this is possible is due to Gibbons and Korach (*Testing shared memories*, 1997) for registers, to Bouajjani, Emmi,
+//! Enea and Hamza (*On reducing linearizability to state reachability*, 2015) for queues and stacks, and to Lee and
+//! Mathur (*Efficient decrease-and-conquer linearizability monitoring*, 2025) in this time for all of them. Each
+//! module says why its construction is complete.
+//!
+//! All of them look at the *gaps* between two events of the history, one after the other: a call takes effect in a gap
+//! between its invocation and its return, and several calls may take effect in the same gap, in any order.
+//! Consequently:
+//!
+//! - A list of calls is a linearization of the real-time order when each call can be given a gap of its own interval so
+//!   that the gaps never decrease along the list.
+//! - A value is *certainly in* a collection in the gaps between the return of its insertion and the invocation of its
+//!   removal. In all other gaps of its life it can be in or out.
+//!
+//! A history that these methods do not apply to is not judged, see [`NotApplicable`]. The judgement agrees with the
+//! one of the general search; the witness of a violation has one longest linearization only.
+
+mod collection;
+mod cover;
+mod events;
+mod priority_queue;
+mod queue;
+mod register;
+mod set;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use crate::general::{Verdict, Witness};
+use crate::history::History;
+use collection::{Lives, Unfit};
+use events::{Cut, Events};
+
+/// A value of a history: equal values have equal numbers. For priority queues the order of the numbers is the order in
+/// which values leave the queue.
+pub type ValueId = u32;
+
+/// A call of a queue, a stack or a priority queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectionCall {
+    /// Inserts a value.
+    Insert(ValueId),
+    /// Removes a value.
+    Remove(ValueId),
+    /// A removal that finds nothing.
+    Empty,
+    /// A pending call that removes what it finds, if it takes effect.
+    UnknownRemoval,
+}
+
+/// A call of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetCall {
+    /// The element that the call is about.
+    pub value: ValueId,
+    /// What the call does.
+    pub action: SetAction,
+}
+
+/// What a call of a set does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetAction {
+    /// Adds the element, which was not there.
+    Add,
+    /// Removes the element, which was there.
+    Remove,
+    /// Finds the element: a test that says so, an addition of an element that is there already.
+    Find,
+    /// Does not find the element: a test that says so, a removal of an element that is not there.
+    Miss,
+    /// A pending addition or removal.
+    Unknown,
+}
+
+/// A call of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterCall {
+    /// Writes a value.
+    Write(ValueId),
+    /// Reads a value.
+    Read(ValueId),
+    /// Reads what the register held at the start of the history.
+    ReadInitial,
+}
+
+/// The calls are not such that this method knows the answer: a value is inserted twice, or a pending call may have
+/// removed one of several values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotApplicable;
+
+/// A first-in-first-out queue that is empty at first.
+///
+/// # Errors
+/// When a value is inserted twice, or a removal is pending while there are values that it may have removed.
+///
+/// # Panics
+/// When there is not one call for each call of the history.
+pub fn queue(history: &History, calls: &[CollectionCall]) -> Result<Verdict, NotApplicable> {
+    collection(history, calls, queue::order)
+}
+
+/// A last-in-first-out stack that is empty at first.
+///
+/// # Errors
+/// When a value is inserted twice, or a removal is pending while there are values that it may have removed.
+///
+/// # Panics
+/// When there is not one call for each call of the history.
+pub fn stack(history: &History, calls: &[CollectionCall]) -> Result<Verdict, NotApplicable> {
+    collection(history, calls, stack::order)
+}
+
+/// A priority queue that is empty at first; the smallest [`ValueId`] leaves first.
+///
+/// # Errors
+/// When a value is inserted twice, or a removal is pending while there are values that it may have removed.
+///
+/// # Panics
+/// When there is not one call for each call of the history.
+pub fn priority_queue(history: &History, calls: &[CollectionCall]) -> Result<Verdict, NotApplicable> {
+    collection(history, calls, priority_queue::order)
+}
+
+/// A set that is empty at first.
+///
+/// # Errors
+/// When an element is added or removed more than once, or an addition or removal is pending.
+///
+/// # Panics
+/// When there is not one call for each call of the history.
+pub fn set(history: &History, calls: &[SetCall]) -> Result<Verdict, NotApplicable> {
+    assert_eq!(history.calls().len(), calls.len(), "one action for each call");
+    let events = Events::new(history);
+    let plan = set::Plan::new(calls)?;
+    Ok(judge(&events, |cut| plan.order(&events, calls, cut)))
+}
+
+/// A register.
+///
+/// # Errors
+/// When a value is written twice.
+///
+/// # Panics
+/// When there is not one call for each call of the history.
+pub fn register(history: &History, calls: &[RegisterCall]) -> Result<Verdict, NotApplicable> {
+    assert_eq!(history.calls().len(), calls.len(), "one action for each call");
+    let events = Events::new(history);
+    let plan = register::Plan::new(calls)?;
+    Ok(judge(&events, |cut| plan.order(&events, calls, cut)))
+}
+
+fn collection(
+    history: &History,
+    calls: &[CollectionCall],
+    order: impl Fn(&Events, &Lives) -> Option<Vec<usize>>,
+) -> Result<Verdict, NotApplicable> {
+    assert_eq!(history.calls().len(), calls.len(), "one action for each call");
+    let events = Events::new(history);
+    let any_unknown = calls.contains(&CollectionCall::UnknownRemoval);
+    let whole = match Lives::new(&events, calls, events.whole()) {
+        Err(Unfit::NotApplicable) => return Err(NotApplicable),
+        Ok(lives) if any_unknown && lives.lives.iter().any(|life| life.removal.is_none()) => return Err(NotApplicable),
+        Err(Unfit::Impossible) => None,
+        Ok(lives) => order(&events, &lives),
+    };
+    Ok(judge_with(&events, whole, |cut| Lives::new(&events, calls, cut).ok().and_then(|lives| order(&events, &lives))))
+}
+
+/// The verdict, given how to linearize the part of the history before a cut.
+fn judge(events: &Events, order: impl Fn(Cut) -> Option<Vec<usize>>) -> Verdict {
+    judge_with(events, order(events.whole()), order)
+}
+
+/// Finds the first return that makes the history not linearizable. A part of a linearizable history is linearizable,
+/// so this is a binary search.
+fn judge_with(events: &Events, whole: Option<Vec<usize>>, order: impl Fn(Cut) -> Option<Vec<usize>>) -> Verdict {
+    if let Some(order) = whole {
+        return Verdict::Linearizable { order };
+    }
+    let (mut good, mut bad) = (0, events.returns.len());
+    let mut longest = Vec::new();
+    while good + 1 < bad {
+        let middle = good.midpoint(bad);
+        match order(events.after_returns(middle)) {
+            Some(order) => {
+                good = middle;
+                longest = order;
+            }
+            None => bad = middle,
+        }
+    }
+    // What has happened before the return that fails: the same returns, and the invocations since the last of them.
+    if let Some(order) = order(events.before_return(bad)) {
+        longest = order;
+    }
+    Verdict::NotLinearizable(Witness { stuck: Some(events.returns[bad - 1]), longest: vec![longest] })
+}

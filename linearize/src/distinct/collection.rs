@@ -1,0 +1,88 @@
+//! What queues, stacks and priority queues have in common: values that come and go once.
+
+use super::events::{Cut, Events};
+use super::{CollectionCall, ValueId};
+
+/// The life of one value. All numbers are events, see [`Events`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Life {
+    pub value: ValueId,
+    pub insertion: usize,
+    /// None: the value remains in the collection.
+    pub removal: Option<usize>,
+    pub inserted: (u32, u32),
+    /// The interval of the removal. A value that remains leaves after all events, when all other such values do.
+    pub removed: (u32, u32),
+}
+
+impl Life {
+    /// The gaps in which the value is certainly in the collection, from the first to before the second; there are none
+    /// when they are not in this order.
+    pub fn certain(&self) -> (u32, u32) {
+        (self.inserted.1, self.removed.0)
+    }
+
+    /// The first gap in which the value can have come and gone.
+    pub fn earliest_removal(&self) -> u32 {
+        self.inserted.0.max(self.removed.0)
+    }
+}
+
+/// The lives of all values of a history, and the removals that find nothing.
+pub(super) struct Lives {
+    pub lives: Vec<Life>,
+    /// The calls with their intervals.
+    pub empties: Vec<(usize, (u32, u32))>,
+}
+
+/// Why there are no lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// See [`super::NotApplicable`].
+    NotApplicable,
+    /// A removal gives a value that was not inserted before, or that another removal gives too.
+    Impossible,
+}
+
+impl Lives {
+    /// Reads the part of a history before `cut`. Pending calls that have no consequence are left out: tests, and
+    /// insertions of values that are never removed. A pending removal whose result is known is kept: to let the value go
+    /// at the end is one of its possibilities. One whose result is unknown is taken to remove nothing, which is all
+    /// that it can do when no value remains at the end of the history.
+    pub fn new(events: &Events, calls: &[CollectionCall], cut: Cut) -> Result<Lives, Unfit> {
+        let mut ends = Vec::with_capacity(calls.len());
+        let mut empties = Vec::new();
+        for (call, &action) in calls.iter().enumerate() {
+            let Some(interval) = events.within(call, cut) else { continue };
+            match action {
+                CollectionCall::Insert(value) => ends.push((value, false, call, interval)),
+                CollectionCall::Remove(value) => ends.push((value, true, call, interval)),
+                CollectionCall::Empty if interval.1 < events.never() => empties.push((call, interval)),
+                CollectionCall::Empty | CollectionCall::UnknownRemoval => {}
+            }
+        }
+        ends.sort_unstable_by_key(|&(value, is_removal, _, interval)| (value, is_removal, interval.1, interval.0));
+        let mut lives = Vec::with_capacity(ends.len() / 2 + 1);
+        let mut impossible = false;
+        for ends in ends.chunk_by(|one, other| one.0 == other.0) {
+            let (insertions, removals) = ends.split_at(ends.partition_point(|end| !end.1));
+            let complete = removals.partition_point(|removal| removal.3.1 < events.never());
+            if insertions.len() > 1 {
+                return Err(Unfit::NotApplicable);
+            }
+            impossible |= complete > insertions.len();
+            let Some(&(value, _, insertion, inserted)) = insertions.first() else { continue };
+            // Of several pending removals one takes effect at most; the one that was invoked first can do what the others
+            // can.
+            let (removal, removed) = match removals.first() {
+                Some(&(_, _, removal, removed)) => (Some(removal), removed),
+                None => (None, (events.end(), events.never())),
+            };
+            impossible |= removed.1 < inserted.0;
+            if removal.is_some() || inserted.1 < events.never() {
+                lives.push(Life { value, insertion, removal, inserted, removed });
+            }
+        }
+        if impossible { Err(Unfit::Impossible) } else { Ok(Lives { lives, empties }) }
+    }
+}
