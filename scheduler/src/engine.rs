@@ -2,6 +2,7 @@
 
 mod core;
 mod fiber;
+mod hub;
 mod panics;
 mod runtime;
 mod state;
@@ -11,6 +12,7 @@ use std::panic::Location;
 use interloper_std::runtime::{ObjectId, ObjectKind};
 
 use self::core::Core;
+use self::fiber::Fibers;
 use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::strategy::Strategy;
@@ -25,6 +27,8 @@ pub struct Config {
     /// After so many rounds in which every task that could go on only waited for a change, an execution ends as
     /// [`crate::End::Livelock`].
     pub livelock_rounds: u32,
+    /// Whether giving a lock back is a step.
+    pub unlock: Unlock,
     /// Whether the steps are recorded.
     pub trace: bool,
     /// Whether the decisions are recorded.
@@ -33,13 +37,25 @@ pub struct Config {
     pub seed: u64,
 }
 
+/// Whether giving a lock back is a step of its own, before which other tasks may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlock {
+    /// It is a step.
+    Step,
+    /// It is part of the step before it: half the decisions for programs that use locks. Nothing is lost, since no other
+    /// task can tell the difference (giving back is a left-mover: R. J. Lipton, *Reduction*, CACM 1975), as long as
+    /// nobody *tries* to take a lock; [`Execution::tried`] says if somebody did.
+    Part,
+}
+
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the trace and the decisions are recorded; seed 0.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; the trace and the decisions are recorded; seed 0.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
             step_bound: 1_000_000,
             livelock_rounds: 100_000,
+            unlock: Unlock::Step,
             trace: true,
             decisions: true,
             seed: 0,
@@ -78,13 +94,14 @@ impl Default for Config {
 /// ```
 pub struct Engine {
     core: Box<Core>,
+    fibers: Fibers,
 }
 
 impl Engine {
     /// An engine with no stacks yet; they are made as tasks need them and kept.
     pub fn new(config: Config) -> Engine {
         panics::install_hook();
-        Engine { core: Box::new(Core::new(config)) }
+        Engine { fibers: Fibers::new(config.stack_size), core: Box::new(Core::new(config)) }
     }
 
     /// Runs `main` as the main task of a program, and everything that it spawns, to the end.
@@ -98,7 +115,7 @@ impl Engine {
     pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
         let mut main = Some(main);
         let mut call = || main.take().expect("the main task is started once")();
-        self.core.run(strategy, &mut call, Location::caller())
+        hub::run(&self.core, &mut self.fibers, strategy, &mut call, Location::caller())
     }
 
     /// The steps of the last execution, if they were recorded.

@@ -27,6 +27,8 @@ pub struct Execution {
     pub tasks: usize,
     /// The virtual time at the end.
     pub clock: Duration,
+    /// Whether a task tried to take a lock, or looked whether it was free: see [`crate::Unlock::Part`].
+    pub tried: bool,
     /// The panics that ended a task, in their order; also those that another task joined and dealt with.
     pub panics: Vec<PanicReport>,
 }

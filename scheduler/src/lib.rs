@@ -19,7 +19,7 @@ mod execution;
 pub mod strategies;
 mod strategy;
 
-pub use engine::{Config, Engine};
+pub use engine::{Config, Engine, Unlock};
 pub use execution::{End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use interloper_std::runtime;
 pub use strategy::{Pending, Strategy};

@@ -1,30 +1,34 @@
-//! How tasks are chosen, switched, ended and unwound.
+//! The tasks' side of an execution: how the next one is chosen, and how a task starts, waits, ends and is unwound.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell, RefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Abort, Action, Local, Operation, Place, Runtime, TaskId, Woken};
+use interloper_std::runtime::{self, Abort, Action, Local, ObjectId, Operation, Place, Runtime, TaskId, Woken};
 
 use super::Config;
-use super::fiber::{Fiber, Link, Resumed, Stacks};
-use super::panics::{self, message};
+use super::fiber::Link;
+use super::panics::message;
 use super::state::{Gate, State, Timer};
 use crate::decisions::{Decision, Question};
-use crate::execution::{End, Event, Execution, PanicReport, SourcePlace};
+use crate::execution::{End, Event, PanicReport, SourcePlace};
 use crate::strategy::Strategy;
 
 /// What the fibers of an engine share. It stays where it is while they live.
 pub(super) struct Core {
     pub(super) config: Config,
     pub(super) state: RefCell<State>,
+    /// The running task, or the one that was chosen to run next: as in the state, for when that is borrowed.
+    pub(super) next: Cell<usize>,
+    /// All tasks have ended, or the execution has ended early.
+    pub(super) over: Cell<bool>,
+    /// The thread is on the fiber of a task.
+    pub(super) in_task: Cell<bool>,
     strategy: Cell<Option<*mut dyn Strategy>>,
-    main: Cell<Option<*mut dyn FnMut()>>,
-    /// The strategy is being asked: a panic is its own.
+    /// The strategy is being asked. It stays so when the strategy panics.
     choosing: Cell<bool>,
-    /// The task whose fiber is running.
-    running: Cell<Option<usize>>,
+    main: Cell<Option<*mut dyn FnMut()>>,
     /// Panics that have begun, by their tasks. Apart from the state, which can be borrowed when one begins.
     begun: RefCell<Vec<PanicReport>>,
     /// The payload of a panic of the strategy.
@@ -34,195 +38,85 @@ pub(super) struct Core {
 /// After so many steps a task that is being unwound is given up.
 const ABORT_STEPS: u32 = 10_000;
 
+const MAIN: usize = TaskId::MAIN.index();
+
 impl Core {
     pub(super) fn new(config: Config) -> Core {
-        let stacks = Stacks::new(config.stack_size);
         Core {
             config,
-            state: RefCell::new(State::new(stacks)),
+            state: RefCell::new(State::new()),
+            next: Cell::new(MAIN),
+            over: Cell::new(false),
+            in_task: Cell::new(false),
             strategy: Cell::new(None),
-            main: Cell::new(None),
             choosing: Cell::new(false),
-            running: Cell::new(None),
+            main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
             strategy_panic: Cell::new(None),
         }
     }
 
-    // The thread: it runs one fiber after the other.
-
-    pub(super) fn run(&self, strategy: &mut dyn Strategy, main: &mut dyn FnMut(), location: Place) -> Execution {
-        // SAFETY: only lifetimes change. Both pointers are used by the fibers of this execution alone, while they run;
-        // when this function returns all of them have ended or are never resumed again.
-        let (strategy_pointer, main) = unsafe {
-            (
-                std::mem::transmute::<*mut (dyn Strategy + '_), *mut (dyn Strategy + 'static)>(strategy),
-                std::mem::transmute::<*mut (dyn FnMut() + '_), *mut (dyn FnMut() + 'static)>(main),
-            )
-        };
-        self.strategy.set(Some(strategy_pointer));
+    /// Begins an execution: the main task is chosen to start.
+    pub(super) fn begin(&self, strategy: *mut dyn Strategy, main: *mut dyn FnMut(), location: Place) {
+        self.strategy.set(Some(strategy));
         self.main.set(Some(main));
-        {
-            let mut state = self.state.borrow_mut();
-            state.reset();
-            state.add_task(None, location, None);
-            if self.choose(&mut state, false).is_none() {
-                state.aborting = true;
+        self.over.set(false);
+        self.choosing.set(false);
+        let mut state = self.state.borrow_mut();
+        state.reset();
+        state.add_task(None, location, None);
+        let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
+        match first {
+            Ok(Some(_)) => {}
+            Ok(None) => self.abort(&mut state),
+            Err(payload) => {
+                self.strategy_panic.set(Some(payload));
+                self.abort(&mut state);
             }
         }
-        let panicking = std::thread::panicking();
-        panics::observed(self, || runtime::enter(self, || self.drive()));
-        if !panicking {
-            panics::forget_unfinished();
-        }
+    }
+
+    /// Ends an execution; gives the payload of a panic of the strategy.
+    pub(super) fn finish_run(&self) -> Option<Box<dyn Any + Send>> {
         self.strategy.set(None);
         self.main.set(None);
-        if let Some(payload) = self.strategy_panic.take() {
-            resume_unwind(payload);
-        }
-        self.summary()
-    }
-
-    fn drive(&self) {
-        self.run_tasks();
-        if !self.state.borrow().shared.is_empty() {
-            self.restart_main();
-            self.run_tasks();
-        }
-        runtime::leave(|| self.drop_payloads());
-    }
-
-    fn run_tasks(&self) {
-        loop {
-            let (next, unfinished, aborting) = {
-                let state = self.state.borrow();
-                (state.next, state.unfinished, state.aborting)
-            };
-            if unfinished == 0 {
-                break;
-            }
-            if aborting {
-                self.unwind_all();
-                break;
-            }
-            self.resume(next);
-        }
-    }
-
-    fn resume(&self, task: usize) {
-        let fiber = {
-            let mut state = self.state.borrow_mut();
-            state.current = task;
-            match state.tasks[task].fiber.take() {
-                Some(fiber) => fiber,
-                None => {
-                    let core: *const Core = self;
-                    // SAFETY: the core outlives its fibers: the engine that owns it borrows it for the whole run, at
-                    // the end of which they have ended or are never resumed again.
-                    unsafe { Fiber::new(&mut state.stacks, move |link| (*core).root(task, link)) }
-                }
-            }
-        };
-        self.running.set(Some(task));
-        let resumed = fiber.resume(|stack| self.state.borrow_mut().stacks.recycle(stack));
-        self.running.set(None);
-        match resumed {
-            Resumed::Suspended(fiber) => self.state.borrow_mut().tasks[task].fiber = Some(fiber),
-            Resumed::Ended => {}
-        }
-    }
-
-    /// Unwinds the tasks that are left. One that cannot be unwound (it waits in a destructor for another such one, or
-    /// catches what unwinds it again and again) is given up with its stack.
-    fn unwind_all(&self) {
-        loop {
-            let before = self.state.borrow().abort_progress;
-            let mut task = 0;
-            while task < self.state.borrow().live {
-                let ended = |state: &State| state.tasks[task].done || state.tasks[task].lost;
-                if !ended(&self.state.borrow()) {
-                    self.resume(task);
-                }
-                task += 1;
-            }
-            let state = self.state.borrow();
-            if state.unfinished == 0 || state.abort_progress == before {
-                break;
-            }
-        }
-        let mut state = self.state.borrow_mut();
-        let live = state.live;
-        for task in state.tasks[..live].iter_mut().filter(|task| !task.done) {
-            task.lost = true;
-            task.fiber.take().into_iter().for_each(Fiber::abandon);
-        }
-        state.suspended_unwinding = 0;
-    }
-
-    /// The main task goes on, with its closure gone: it drops the values of the execution.
-    fn restart_main(&self) {
-        let mut state = self.state.borrow_mut();
-        let task = TaskId::MAIN.index();
-        let main = &mut state.tasks[task];
-        let done = std::mem::replace(&mut main.done, false);
-        main.lost = false;
-        state.unfinished += usize::from(done);
-        state.next = task;
-        if !state.aborting {
-            state.enable(task);
-        }
-    }
-
-    /// Payloads that nobody asked for belong to the program: their destructors may do anything.
-    fn drop_payloads(&self) {
-        let live = self.state.borrow().live;
-        for task in 0..live {
-            let payload = self.state.borrow_mut().tasks[task].payload.take();
-            if let Some(payload) = payload {
-                let mut state = self.state.borrow_mut();
-                if state.end.is_none() {
-                    state.end = Some(End::Panicked(state.panics[0].clone()));
-                }
-                drop(state);
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-            }
-        }
         self.begun.borrow_mut().clear();
+        self.strategy_panic.take()
     }
 
-    fn summary(&self) -> Execution {
-        let mut state = self.state.borrow_mut();
-        Execution {
-            end: state.end.take().unwrap_or(End::Finished),
-            steps: state.steps,
-            tasks: state.live,
-            clock: state.clock,
-            panics: std::mem::take(&mut state.panics),
-        }
+    fn abort(&self, state: &mut State) {
+        state.aborting = true;
+        self.over.set(true);
     }
 
-    // The fiber of a task: its first and last frames.
+    // The first and last frames of a task.
 
-    fn root(&self, task: usize, link: Link) {
+    pub(super) fn root(&self, task: usize, link: Link) {
         let (body, aborting) = {
             let mut state = self.state.borrow_mut();
             state.tasks[task].link = Some(link);
             (state.tasks[task].body.take(), state.aborting)
         };
-        let main = if task == TaskId::MAIN.index() { self.main.take() } else { None };
-        let epilogue = task == TaskId::MAIN.index() && main.is_none();
+        let main = if task == MAIN { self.main.take() } else { None };
+        let epilogue = task == MAIN && main.is_none();
         let result = catch_unwind(AssertUnwindSafe(|| match (main, body) {
             _ if aborting => {}
-            // SAFETY: `run` keeps the closure borrowed, and `take` made this the only use.
+            // SAFETY: `hub::run` keeps the closure borrowed, and `take` made this the only use.
             (Some(main), _) => unsafe { (*main)() },
             (None, Some(body)) => body(),
             (None, None) => {}
         }));
-        self.drop_values(|state| if epilogue { state.shared.pop() } else { state.tasks[task].locals.pop() }, task);
-        self.finish(task, result, epilogue);
+        self.drop_values(task, |state| if epilogue { state.shared.pop() } else { state.tasks[task].locals.pop() });
+        if let Err(payload) = result {
+            self.record_panic(task, payload);
+        }
+        // Whatever unwinds out of here is the strategy's.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.finish(task, epilogue))) {
+            self.record_panic(task, payload);
+        }
     }
 
-    fn drop_values(&self, mut pop: impl FnMut(&mut State) -> Option<Local>, task: usize) {
+    fn drop_values(&self, task: usize, mut pop: impl FnMut(&mut State) -> Option<Local>) {
         loop {
             let Some(value) = pop(&mut self.state.borrow_mut()) else { break };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
@@ -231,27 +125,23 @@ impl Core {
         }
     }
 
-    fn finish(&self, task: usize, result: Result<(), Box<dyn Any + Send>>, epilogue: bool) {
-        if let Err(payload) = result {
-            self.record_panic(task, payload);
-        }
+    fn finish(&self, task: usize, epilogue: bool) {
         let mut state = self.state.borrow_mut();
-        let main_panicked = task == TaskId::MAIN.index() && state.tasks[task].panicked;
-        if main_panicked && state.end.is_none() {
+        if task == MAIN && state.tasks[task].panicked && state.end.is_none() {
             state.end = Some(End::Panicked(state.panics[0].clone()));
-            state.aborting = true;
+            self.abort(&mut state);
         }
-        let object = state.tasks[task].object;
-        let location = state.tasks[task].operation.location;
-        if self.config.trace && !state.aborting && !epilogue {
-            let operation = Operation { object, action: Action::Exit, location };
-            state.trace.push(Event { task: TaskId(task as u32), operation, continues: true });
+        if !epilogue {
+            let (object, location) = (state.tasks[task].object, state.operation(task).location);
+            self.record_part(&mut state, task, object, Action::Exit, location);
         }
         state.finish(task);
-        if state.unfinished > 0 && !state.aborting {
+        if state.unfinished == 0 {
+            self.over.set(true);
+        } else if !state.aborting {
             state.settle();
             if self.choose(&mut state, false).is_none() {
-                state.aborting = true;
+                self.abort(&mut state);
             }
         }
     }
@@ -259,6 +149,10 @@ impl Core {
     fn record_panic(&self, task: usize, payload: Box<dyn Any + Send>) {
         if runtime::is_abort(&*payload) {
             return;
+        }
+        if self.choosing.get() {
+            self.strategy_panic.set(Some(payload));
+            return self.abort(&mut self.state.borrow_mut());
         }
         let id = TaskId(task as u32);
         let begun = {
@@ -275,10 +169,12 @@ impl Core {
         state.tasks[task].payload = Some(payload);
     }
 
-    /// The panic hook was called in the running task. False when the panic is not one of the program.
+    /// The panic hook was called on this thread. False when the panic is not one of the program.
     pub(super) fn panic_begins(&self, message: String, place: Option<SourcePlace>) -> bool {
-        let Some(task) = self.running.get().filter(|_| !self.choosing.get()) else { return false };
-        let task = TaskId(task as u32);
+        if !self.in_task.get() || self.choosing.get() {
+            return false;
+        }
+        let task = TaskId(self.next.get() as u32);
         let report = PanicReport { task, name: None, message, place };
         let mut begun = self.begun.borrow_mut();
         match begun.iter_mut().find(|other| other.task == task) {
@@ -292,34 +188,89 @@ impl Core {
 
     /// Lets the strategy choose until it is the turn of the running task to make `operation`, for which `gate` must be
     /// open. The state is given back borrowed, so that nothing comes between the choice and the step.
-    #[inline]
+    #[inline(always)]
     pub(super) fn make(&self, operation: Operation, gate: Gate) -> RefMut<'_, State> {
         let mut state = self.state.borrow_mut();
         state.settle();
         let task = state.current;
+        let Operation { object, action, location } = operation;
+        if state.aborting || std::thread::panicking() || !state.is_open(task, gate) {
+            return self.make_slowly(state, object, action, location, gate);
+        }
+        state.show(task, object, action, location);
+        match self.ask(&mut state, false) {
+            Some((_, chosen)) if chosen == task => {
+                // Not read back from where it was just shown: that would wait for the memory.
+                self.record(&mut state, task, object, action, location);
+                return state;
+            }
+            Some((index, chosen)) => {
+                let Operation { object, action, location } = state.enabled[index].operation;
+                self.record(&mut state, chosen, object, action, location);
+                state.enter_gate(task, gate);
+            }
+            None => self.abort(&mut state),
+        }
+        self.resume_turn(state, task, gate)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_slowly<'a>(
+        &'a self,
+        mut state: RefMut<'a, State>,
+        object: ObjectId,
+        action: Action,
+        location: Place,
+        gate: Gate,
+    ) -> RefMut<'a, State> {
+        let task = state.current;
         if !state.aborting {
-            state.announce(task, operation, gate);
+            state.announce(task, Operation { object, action, location }, gate);
         }
         self.turn(state, gate)
     }
 
     /// As [`Core::make`], for a task that has said what it waits for already.
-    #[inline]
-    pub(super) fn turn<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate) -> RefMut<'a, State> {
+    fn turn<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate) -> RefMut<'a, State> {
         let task = state.current;
         let unwinding = std::thread::panicking() && is_unwinding(&state, task);
-        if !state.aborting {
-            match self.choose(&mut state, unwinding) {
-                Some(chosen) if chosen == task => {}
-                Some(_) => state = self.suspend(state, unwinding),
-                None => state.aborting = true,
-            }
-        }
         if state.aborting {
             return self.turn_of_aborted(state, gate, unwinding);
         }
-        state.proceed(task);
-        state
+        match self.choose(&mut state, unwinding) {
+            Some(chosen) if chosen == task => {
+                state.proceed(task);
+                state
+            }
+            Some(_) => {
+                state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
+                if state.aborting {
+                    return self.turn_of_aborted(state, gate, unwinding);
+                }
+                state.proceed(task);
+                state
+            }
+            None => {
+                self.abort(&mut state);
+                self.turn_of_aborted(state, gate, unwinding)
+            }
+        }
+    }
+
+    /// Another task was chosen, or the execution has ended: waits for the turn of this one, which does not unwind.
+    ///
+    /// Inlined, as `suspend` is, because each return behind a switch of stacks is predicted wrongly.
+    #[inline(always)]
+    fn resume_turn<'a>(&'a self, mut state: RefMut<'a, State>, task: usize, gate: Gate) -> RefMut<'a, State> {
+        if !state.aborting {
+            state = self.suspend(state, task);
+            if !state.aborting {
+                state.leave_gate(task, gate);
+                return state;
+            }
+        }
+        self.turn_of_aborted(state, gate, false)
     }
 
     /// The execution has ended: the task unwinds. If it does so already, the step is made as soon as it can be.
@@ -345,112 +296,151 @@ impl Core {
             if state.tasks[task].abort_steps > ABORT_STEPS {
                 // The thread will not resume it.
                 state.tasks[task].lost = true;
-            } else if state.is_open(task) {
+            } else if state.is_open(task, gate) {
                 state.proceed(task);
                 return state;
             }
-            state = self.suspend(state, unwinding);
+            state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
         }
     }
 
-    /// Asks the strategy whose step is next. `None` when the execution ends here.
+    /// Lets the strategy choose whose step is next, and makes that task the running one. `None` when the execution ends
+    /// here.
     ///
     /// `alone`: the running task is not to be preempted.
-    #[inline]
     fn choose(&self, state: &mut State, alone: bool) -> Option<usize> {
-        if (state.enabled.is_empty() && !state.revive(self.config.livelock_rounds))
-            || state.steps >= self.config.step_bound
-        {
-            state.end = Some(self.why_stuck(state));
-            return None;
-        }
-        state.steps += 1;
-        let current = state.tasks[state.current].position;
-        let pending = match current {
-            Some(position) if alone => &state.enabled[position as usize..][..1],
-            _ => &state.enabled[..],
-        };
-        let id = current.map(|_| TaskId(state.current as u32));
-        let index = self.ask(|strategy| {
-            let index = strategy.choose(id, pending);
-            assert!(index < pending.len(), "the strategy chose {index} out of {}", pending.len());
-            index
-        })?;
-        let chosen = pending[index];
-        if self.config.decisions && pending.len() > 1 {
-            let rank = rank(index, current.map(|position| position as usize));
-            state.decisions.push(Decision::new(Question::Task, pending.len() as u32, rank));
-        }
-        if self.config.trace {
-            state.trace.push(Event { task: chosen.task, operation: chosen.operation, continues: false });
-        }
-        state.dirty = !chosen.operation.action.only_reads() && !chosen.operation.action.is_private();
-        state.next = chosen.task.index();
-        Some(state.next)
+        let (index, chosen) = self.ask(state, alone)?;
+        let Operation { object, action, location } = state.enabled[index].operation;
+        self.record(state, chosen, object, action, location);
+        Some(chosen)
     }
 
-    fn why_stuck(&self, state: &State) -> End {
-        if !state.enabled.is_empty() {
+    /// Asks the strategy; gives the index among the enabled operations, and the task.
+    #[inline(always)]
+    fn ask(&self, state: &mut State, alone: bool) -> Option<(usize, usize)> {
+        if state.enabled.is_empty() || state.steps >= self.config.step_bound || self.choosing.get() {
+            self.unstick(state)?;
+        }
+        state.steps += 1;
+        let current = state.tasks[state.current].position.map(|position| position as usize);
+        let (first, pending) = match current {
+            Some(position) if alone => (position, &state.enabled[position..=position]),
+            _ => (0, &state.enabled[..]),
+        };
+        let id = current.map(|_| TaskId(state.current as u32));
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: `hub::run` keeps the strategy borrowed. It is used here and in `pick` alone, and cannot come here
+        // again from inside: the state is borrowed.
+        let index = unsafe { (*strategy).choose(id, pending) };
+        let Some(chosen) = pending.get(index) else {
+            panic!("the strategy chose {index} out of {}", pending.len());
+        };
+        let chosen = chosen.task.index();
+        self.choosing.set(false);
+        if self.config.decisions && pending.len() > 1 {
+            let options = pending.len() as u32;
+            state.decisions.push(Decision::new(Question::Task, options, rank(index, current)));
+        }
+        Some((first + index, chosen))
+    }
+
+    /// The chosen task makes its step.
+    #[inline(always)]
+    fn record(&self, state: &mut State, chosen: usize, object: ObjectId, action: Action, location: Place) {
+        if self.config.trace {
+            let operation = Operation { object, action, location };
+            state.trace.push(Event { task: TaskId(chosen as u32), operation, continues: false });
+        }
+        state.dirty = !action.only_reads() && !action.is_private();
+        state.current = chosen;
+        self.next.set(chosen);
+    }
+
+    /// No task is enabled, or the bound is reached, or the strategy has panicked and the program caught it.
+    #[cold]
+    fn unstick(&self, state: &mut State) -> Option<()> {
+        if self.choosing.get() {
+            self.strategy_panic.set(Some(Box::new("the strategy panicked")));
+            return None;
+        }
+        if state.steps < self.config.step_bound && state.revive(self.config.livelock_rounds) {
+            return Some(());
+        }
+        state.end = Some(if !state.enabled.is_empty() {
             End::StepBound(state.recent())
         } else if !state.yielded.is_empty() {
             End::Livelock(state.reports())
-        } else if state.tasks[TaskId::MAIN.index()].done {
+        } else if state.tasks[MAIN].done {
             End::Leaked(state.reports())
         } else {
             End::Deadlock(state.reports())
-        }
-    }
-
-    /// Calls the strategy. `None` when it panics; the panic goes on where the run was asked for.
-    #[inline]
-    fn ask<R>(&self, question: impl FnOnce(&mut dyn Strategy) -> R) -> Option<R> {
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: `run` keeps the strategy borrowed. It is used here alone, and cannot come here again from inside: the
-        // state is borrowed.
-        let answer = catch_unwind(AssertUnwindSafe(|| question(unsafe { &mut *strategy })));
-        self.choosing.set(false);
-        match answer {
-            Ok(answer) => Some(answer),
-            Err(payload) => {
-                self.strategy_panic.set(Some(payload));
-                None
-            }
-        }
+        });
+        None
     }
 
     /// A decision that is not about tasks.
     pub(super) fn pick(&self, state: &mut State, options: u32) -> u32 {
         assert!(options > 0, "a decision has at least one answer");
-        if options == 1 || state.aborting {
+        if options == 1 || state.aborting || self.choosing.get() {
             return 0;
         }
-        let answer = self.ask(|strategy| {
-            let answer = strategy.pick(options);
-            assert!(answer < options, "the strategy picked {answer} out of {options}");
-            answer
-        });
-        let Some(answer) = answer else {
-            state.aborting = true;
-            return 0;
-        };
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `choose`.
+        let answer = unsafe { (*strategy).pick(options) };
+        assert!(answer < options, "the strategy picked {answer} out of {options}");
+        self.choosing.set(false);
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Other, options, answer));
         }
         answer
     }
 
-    /// Lets another fiber run until this one is resumed.
-    fn suspend<'a>(&'a self, mut state: RefMut<'a, State>, unwinding: bool) -> RefMut<'a, State> {
-        let task = state.current;
-        state.tasks[task].unwinding = unwinding;
-        state.suspended_unwinding += usize::from(unwinding);
+    /// A part of a step that the strategy was not asked about.
+    pub(super) fn record_part(
+        &self,
+        state: &mut State,
+        task: usize,
+        object: ObjectId,
+        action: Action,
+        location: Place,
+    ) {
+        if self.config.trace && !state.aborting {
+            let operation = Operation { object, action, location };
+            state.trace.push(Event { task: TaskId(task as u32), operation, continues: true });
+        }
+    }
+
+    /// Lets another fiber run until that of `task`, which is this one, is resumed.
+    #[inline(always)]
+    fn suspend<'a>(&'a self, state: RefMut<'a, State>, task: usize) -> RefMut<'a, State> {
         let link = state.tasks[task].link.expect("the running task has started");
+        let execution = state.execution;
         drop(state);
-        // SAFETY: the link is that of the running task, whose fiber this is.
+        if runtime::with(|current| current.execution()) == Some(execution) {
+            // SAFETY: the link is that of the running task, whose fiber this is.
+            unsafe { link.suspend() };
+        } else {
+            self.suspend_elsewhere(link);
+        }
+        self.state.borrow_mut()
+    }
+
+    /// The task is under another runtime, or under none.
+    #[cold]
+    fn suspend_elsewhere(&self, link: Link) {
+        // SAFETY: as in `suspend`.
         runtime::enter(self, || unsafe { link.suspend() });
-        let mut state = self.state.borrow_mut();
-        state.suspended_unwinding -= usize::from(unwinding);
+    }
+
+    /// As [`Core::suspend`], for a task that unwinds.
+    #[cold]
+    fn suspend_unwinding<'a>(&'a self, mut state: RefMut<'a, State>, task: usize) -> RefMut<'a, State> {
+        state.tasks[task].unwinding = true;
+        state.suspended_unwinding += 1;
+        state = self.suspend(state, task);
+        state.suspended_unwinding -= 1;
         state
     }
 
@@ -471,7 +461,7 @@ impl Core {
             let ticket = state.ticket();
             state.tasks[task].ticket = ticket;
             state.announce(task, then, gate);
-            if let (Some(timeout), false) = (timeout, state.is_open(task)) {
+            if let (Some(timeout), false) = (timeout, state.is_open(task, gate)) {
                 let deadline = state.clock.saturating_add(timeout);
                 state.timers.push(Timer { deadline, ticket, task });
             }
@@ -487,7 +477,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         if !state.aborting {
             state.end = Some(end);
-            state.aborting = true;
+            self.abort(&mut state);
         }
         if !unwinding {
             drop(self.turn_of_aborted(state, Gate::Open, false));

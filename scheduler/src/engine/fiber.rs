@@ -3,56 +3,70 @@
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-/// A fiber that is not running: not started yet, or suspended.
-pub(super) struct Fiber(Coroutine<(), (), (), DefaultStack>);
-
 /// How a running fiber suspends itself.
 #[derive(Clone, Copy)]
 pub(super) struct Link(*const Yielder<(), ()>);
 
-/// Stacks that no fiber uses, each with a guard page below it.
-pub(super) struct Stacks {
-    size: usize,
+/// The fibers of an engine by their tasks, and stacks that no fiber uses. Each stack has a guard page below it.
+pub(super) struct Fibers {
+    stack_size: usize,
+    fibers: Vec<Option<Coroutine<(), (), (), DefaultStack>>>,
     free: Vec<DefaultStack>,
 }
 
-/// What a fiber has come to.
-pub(super) enum Resumed {
-    Suspended(Fiber),
-    Ended,
-}
+impl Fibers {
+    pub(super) fn new(stack_size: usize) -> Fibers {
+        Fibers { stack_size, fibers: Vec::new(), free: Vec::new() }
+    }
 
-impl Fiber {
-    /// A fiber that will run `body`, on a stack of `stacks`.
+    /// Whether the task has a fiber that has not ended.
+    #[inline]
+    pub(super) fn has(&self, task: usize) -> bool {
+        matches!(self.fibers.get(task), Some(Some(_)))
+    }
+
+    /// Gives the task a fiber that will run `body`.
     ///
     /// # Safety
     /// What `body` borrows lives until the fiber has ended or is never resumed again.
     ///
     /// # Panics
     /// When there is no memory for another stack.
-    pub(super) unsafe fn new(stacks: &mut Stacks, body: impl FnOnce(Link)) -> Fiber {
-        let stack = stacks.free.pop().unwrap_or_else(|| {
-            DefaultStack::new(stacks.size)
-                .unwrap_or_else(|error| panic!("no stack of {} bytes for another task: {error}", stacks.size))
+    pub(super) unsafe fn start(&mut self, task: usize, body: impl FnOnce(Link)) {
+        let stack = self.free.pop().unwrap_or_else(|| {
+            let size = self.stack_size;
+            DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
         // SAFETY: the caller's promise is the one that is asked for.
-        Fiber(unsafe { Coroutine::with_stack_unchecked(stack, |yielder, ()| body(Link(yielder))) })
+        let fiber = unsafe { Coroutine::with_stack_unchecked(stack, |yielder, ()| body(Link(yielder))) };
+        if self.fibers.len() <= task {
+            self.fibers.resize_with(task + 1, || None);
+        }
+        self.fibers[task] = Some(fiber);
     }
 
-    /// Runs the fiber until it suspends itself or ends. Once it has ended its stack goes back to `stacks`.
-    pub(super) fn resume(mut self, recycle: impl FnOnce(DefaultStack)) -> Resumed {
-        match self.0.resume(()) {
-            CoroutineResult::Yield(()) => Resumed::Suspended(self),
-            CoroutineResult::Return(()) => {
-                recycle(self.0.into_stack());
-                Resumed::Ended
-            }
+    /// Runs the fiber of a task until it suspends itself or ends.
+    ///
+    /// # Panics
+    /// When the task has none.
+    #[inline(always)]
+    pub(super) fn resume(&mut self, task: usize) {
+        let slot = &mut self.fibers[task];
+        match slot.as_mut().expect("a task that is resumed has a fiber").resume(()) {
+            CoroutineResult::Yield(()) => {}
+            CoroutineResult::Return(()) => self.free.extend(slot.take().map(Coroutine::into_stack)),
         }
     }
 
-    /// Gives the fiber up: it is never resumed, and its stack stays as it is for ever.
-    pub(super) fn abandon(self) {
-        std::mem::forget(self);
+    /// Gives up the fibers that have not ended: they are never resumed, and their stacks stay as they are for ever.
+    pub(super) fn abandon(&mut self) {
+        self.fibers.iter_mut().filter_map(Option::take).for_each(std::mem::forget);
+    }
+}
+
+impl Drop for Fibers {
+    fn drop(&mut self) {
+        self.abandon();
     }
 }
 
@@ -61,19 +75,9 @@ impl Link {
     ///
     /// # Safety
     /// The link is that of the running fiber.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn suspend(self) {
         // SAFETY: the yielder is on the stack of the fiber, which is running.
         unsafe { &*self.0 }.suspend(());
-    }
-}
-
-impl Stacks {
-    pub(super) fn new(size: usize) -> Stacks {
-        Stacks { size, free: Vec::new() }
-    }
-
-    pub(super) fn recycle(&mut self, stack: DefaultStack) {
-        self.free.push(stack);
     }
 }

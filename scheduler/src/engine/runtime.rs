@@ -9,9 +9,10 @@ use interloper_std::runtime::{
     Woken,
 };
 
+use super::Unlock;
 use super::core::{Core, is_unwinding};
 use super::state::Gate;
-use crate::execution::{End, Event};
+use crate::execution::End;
 
 impl Runtime for Core {
     fn execution(&self) -> ExecutionId {
@@ -72,6 +73,7 @@ impl Runtime for Core {
         let mut state = self.make(Operation { object: lock, action: Action::TryLock(mode), location }, Gate::Open);
         let task = state.current;
         let free = state.objects[lock.index()].is_free(mode);
+        state.tried = true;
         if free {
             state.take(task, lock, mode, location);
         } else {
@@ -82,6 +84,9 @@ impl Runtime for Core {
 
     #[inline]
     fn release(&self, lock: ObjectId, mode: Mode, location: Place) {
+        if self.config.unlock == Unlock::Part {
+            return self.release_at_once(lock, mode, location);
+        }
         let operation = Operation { object: lock, action: Action::Unlock(mode), location };
         let mut state = self.make(operation, Gate::Open);
         let task = state.current;
@@ -100,6 +105,7 @@ impl Runtime for Core {
         let mut state = self.make(operation, Gate::Open);
         let task = state.current;
         let admitted = state.objects[lock.index()].admits(from, to);
+        state.tried = true;
         if admitted {
             state.change_mode(task, lock, from, to, location);
         } else {
@@ -157,8 +163,8 @@ impl Runtime for Core {
         }
         state.dirty = true;
         let (first, woken) = match count {
-            Count::One => (self.pick(&mut state, waiters), 1),
-            Count::All => (0, waiters),
+            Count::One => (self.pick(&mut state, waiters as u32), 1),
+            Count::All => (0, waiters as u32),
         };
         for _ in 0..woken {
             let task = state.waiter(queue, first).expect("there are as many waiters as counted");
@@ -172,14 +178,11 @@ impl Runtime for Core {
             drop(self.make(self.own(Action::Yield, task.location), Gate::Open));
         }
         let mut state = self.state.borrow_mut();
-        let parent = TaskId(state.current as u32);
+        let parent = state.current;
         let child = state.add_task(task.name, task.location, Some(body));
         state.dirty = true;
-        if self.config.trace {
-            let operation =
-                Operation { object: state.tasks[child].object, action: Action::Spawn, location: task.location };
-            state.trace.push(Event { task: parent, operation, continues: true });
-        }
+        let object = state.tasks[child].object;
+        self.record_part(&mut state, parent, object, Action::Spawn, task.location);
         TaskId(child as u32)
     }
 
@@ -293,6 +296,19 @@ impl Runtime for Core {
 }
 
 impl Core {
+    #[inline]
+    fn release_at_once(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let mut state = self.state.borrow_mut();
+        if state.aborting {
+            drop(state);
+            state = self.make(Operation { object: lock, action: Action::Unlock(mode), location }, Gate::Open);
+        }
+        let task = state.current;
+        state.give_back(task, lock, mode);
+        state.dirty = true;
+        self.record_part(&mut state, task, lock, Action::Unlock(mode), location);
+    }
+
     /// An operation of the running task on itself.
     fn own(&self, action: Action, location: Place) -> Operation {
         let state = self.state.borrow();
@@ -305,6 +321,8 @@ impl Core {
             let mut state = self.state.borrow_mut();
             state.settle();
             let task = state.current;
+            let kind = state.objects[operation.object.index()].kind;
+            state.tried |= matches!(kind, ObjectKind::Mutex | ObjectKind::RwLock);
             state.spins(task, operation)
         };
         if spins && !self.panicking() {

@@ -8,7 +8,7 @@ use interloper_std::runtime::{
     Action, ExecutionId, Local, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken,
 };
 
-use super::fiber::{Fiber, Link, Stacks};
+use super::fiber::Link;
 use crate::decisions::Decision;
 use crate::execution::{End, Event, Held, PanicReport, TaskReport};
 use crate::strategy::Pending;
@@ -24,9 +24,8 @@ pub(super) struct State {
     pub(super) objects: Vec<Object>,
     /// The enabled tasks and their operations, in the order of tasks.
     pub(super) enabled: Vec<Pending>,
-    /// The running task, and the one to run next.
+    /// The running task, or the one that was chosen to run next.
     pub(super) current: usize,
-    pub(super) next: usize,
     pub(super) steps: u64,
     pub(super) trace: Vec<Event>,
     pub(super) decisions: Vec<Decision>,
@@ -38,6 +37,8 @@ pub(super) struct State {
     pub(super) yielded: Vec<usize>,
     /// How often all tasks that could go on were waiting for a change, since the last one.
     pub(super) idle_rounds: u32,
+    /// Whether a task tried to take a lock.
+    pub(super) tried: bool,
     pub(super) clock: Duration,
     pub(super) timers: Vec<Timer>,
     /// Orders waiters and timers by their age.
@@ -52,12 +53,10 @@ pub(super) struct State {
     pub(super) abort_progress: u64,
     /// Tasks that are suspended while they unwind.
     pub(super) suspended_unwinding: usize,
-    pub(super) stacks: Stacks,
 }
 
 /// A task, or a place for one.
 pub(super) struct Task {
-    pub(super) fiber: Option<Fiber>,
     /// How the fiber is suspended, once it has started.
     pub(super) link: Option<Link>,
     pub(super) body: Option<Box<dyn FnOnce()>>,
@@ -69,8 +68,8 @@ pub(super) struct Task {
     pub(super) needs: Vec<Need>,
     /// Its index in the enabled ones.
     pub(super) position: Option<u32>,
-    /// The next step, or the one being made.
-    pub(super) operation: Operation,
+    /// The next step, while it is not enabled.
+    operation: Operation,
     pub(super) held: Vec<Held>,
     /// The place in a queue of waiters.
     pub(super) ticket: u64,
@@ -119,9 +118,9 @@ pub(super) struct Object {
     pub(super) upgradable: bool,
     pub(super) shared: u32,
     /// How many tasks have a gate that concerns it.
-    pub(super) contenders: u32,
+    pub(super) contenders: i32,
     /// How many tasks wait in its queue.
-    pub(super) waiters: u32,
+    pub(super) waiters: i32,
 }
 
 /// When a waiting task is to be woken by the clock.
@@ -151,7 +150,7 @@ pub(super) struct Slots {
 const SPIN_ROUNDS: u32 = 32;
 
 impl State {
-    pub(super) fn new(stacks: Stacks) -> State {
+    pub(super) fn new() -> State {
         State {
             execution: ExecutionId::fresh(),
             tasks: Vec::new(),
@@ -160,7 +159,6 @@ impl State {
             objects: Vec::new(),
             enabled: Vec::new(),
             current: 0,
-            next: 0,
             steps: 0,
             trace: Vec::new(),
             decisions: Vec::new(),
@@ -168,6 +166,7 @@ impl State {
             changes: 0,
             yielded: Vec::new(),
             idle_rounds: 0,
+            tried: false,
             clock: Duration::ZERO,
             timers: Vec::new(),
             tickets: 0,
@@ -178,20 +177,20 @@ impl State {
             aborting: false,
             abort_progress: 0,
             suspended_unwinding: 0,
-            stacks,
         }
     }
 
     /// Makes ready for a new execution; memory stays.
     pub(super) fn reset(&mut self) {
         self.execution = ExecutionId::fresh();
-        (self.live, self.unfinished, self.current, self.next, self.steps) = (0, 0, 0, 0, 0);
+        (self.live, self.unfinished, self.current, self.steps) = (0, 0, 0, 0);
         self.objects.clear();
         self.enabled.clear();
         self.trace.clear();
         self.decisions.clear();
         (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
         self.yielded.clear();
+        self.tried = false;
         self.clock = Duration::ZERO;
         self.timers.clear();
         self.tickets = 0;
@@ -224,58 +223,84 @@ impl State {
     }
 
     /// The next step of a task, and what it takes to be enabled.
-    #[inline]
     pub(super) fn announce(&mut self, task: usize, operation: Operation, gate: Gate) {
-        self.tasks[task].operation = operation;
+        match self.tasks[task].position {
+            Some(position) => self.enabled[position as usize].operation = operation,
+            None => self.tasks[task].operation = operation,
+        }
         self.set_gate(task, gate);
-        let open = gate == Gate::Open || self.is_open(task);
-        match (self.tasks[task].position, open) {
-            (Some(position), true) => self.enabled[position as usize].operation = operation,
+        match (self.tasks[task].position, self.is_open(task, gate)) {
             (Some(_), false) => self.disable(task),
             (None, true) => self.enable(task),
-            (None, false) => {}
+            _ => {}
         }
+    }
+
+    /// The next step of a task, or the one that it is making.
+    pub(super) fn operation(&self, task: usize) -> Operation {
+        match self.tasks[task].position {
+            Some(position) => self.enabled[position as usize].operation,
+            None => self.tasks[task].operation,
+        }
+    }
+
+    /// The next step of the running task, which is enabled. Its gate is to be set if another one is chosen to run.
+    #[inline(always)]
+    pub(super) fn show(&mut self, task: usize, object: ObjectId, action: Action, location: Place) {
+        let position = self.tasks[task].position.expect("the running task is among the enabled ones");
+        let operation = &mut self.enabled[position as usize].operation;
+        operation.object = object;
+        operation.action = action;
+        operation.location = location;
     }
 
     /// The task makes its step: it no longer contends.
-    #[inline]
     pub(super) fn proceed(&mut self, task: usize) {
-        self.set_gate(task, Gate::Open);
+        if self.tasks[task].gate != Gate::Open {
+            self.set_gate(task, Gate::Open);
+        }
     }
 
-    #[inline]
-    pub(super) fn set_gate(&mut self, task: usize, gate: Gate) {
-        let old = std::mem::replace(&mut self.tasks[task].gate, gate);
-        if old != Gate::Open {
-            self.contend(task, old, u32::wrapping_sub);
-        }
+    /// The running task, whose gate is open, waits for its turn at this one.
+    #[inline(always)]
+    pub(super) fn enter_gate(&mut self, task: usize, gate: Gate) {
         if gate != Gate::Open {
-            self.contend(task, gate, u32::wrapping_add);
+            self.tasks[task].gate = gate;
+            self.contend(task, gate, 1);
         }
     }
 
-    fn contend(&mut self, task: usize, gate: Gate, count: impl Fn(u32, u32) -> u32) {
+    /// The task goes on through the gate that it entered.
+    #[inline(always)]
+    pub(super) fn leave_gate(&mut self, task: usize, gate: Gate) {
+        if gate != Gate::Open {
+            self.tasks[task].gate = Gate::Open;
+            self.contend(task, gate, -1);
+        }
+    }
+
+    pub(super) fn set_gate(&mut self, task: usize, gate: Gate) {
+        self.contend(task, self.tasks[task].gate, -1);
+        self.tasks[task].gate = gate;
+        self.contend(task, gate, 1);
+    }
+
+    #[inline(always)]
+    fn contend(&mut self, task: usize, gate: Gate, by: i32) {
         match gate {
-            Gate::Lock(lock, _) | Gate::Convert(lock, ..) => {
-                let contenders = &mut self.objects[lock.index()].contenders;
-                *contenders = count(*contenders, 1);
-            }
+            Gate::Open => {}
+            Gate::Lock(lock, _) | Gate::Convert(lock, ..) => self.objects[lock.index()].contenders += by,
+            Gate::Queue(queue) => self.objects[queue.index()].waiters += by,
             Gate::Needs => {
-                for need in &self.tasks[task].needs {
-                    let contenders = &mut self.objects[need.lock.index()].contenders;
-                    *contenders = count(*contenders, 1);
-                }
+                self.tasks[task].needs.iter().for_each(|need| self.objects[need.lock.index()].contenders += by);
             }
-            Gate::Queue(queue) => {
-                let waiters = &mut self.objects[queue.index()].waiters;
-                *waiters = count(*waiters, 1);
-            }
-            Gate::Open | Gate::Ended(_) | Gate::Token | Gate::Clock | Gate::Change => {}
+            Gate::Ended(_) | Gate::Token | Gate::Clock | Gate::Change => {}
         }
     }
 
-    pub(super) fn is_open(&self, task: usize) -> bool {
-        match self.tasks[task].gate {
+    #[inline(always)]
+    pub(super) fn is_open(&self, task: usize, gate: Gate) -> bool {
+        match gate {
             Gate::Open => true,
             Gate::Lock(lock, mode) => self.objects[lock.index()].is_free(mode),
             Gate::Convert(lock, from, to) => self.objects[lock.index()].admits(from, to),
@@ -295,7 +320,7 @@ impl State {
                 _ => false,
             };
             if concerned {
-                match (self.is_open(task), self.tasks[task].position) {
+                match (self.is_open(task, self.tasks[task].gate), self.tasks[task].position) {
                     (true, None) => self.enable(task),
                     (false, Some(_)) => self.disable(task),
                     _ => {}
@@ -317,7 +342,7 @@ impl State {
 
     pub(super) fn disable(&mut self, task: usize) {
         if let Some(index) = self.tasks[task].position.take() {
-            self.enabled.remove(index as usize);
+            self.tasks[task].operation = self.enabled.remove(index as usize).operation;
             self.number_from(index as usize);
         }
     }
@@ -396,7 +421,7 @@ impl State {
     pub(super) fn rouse(&mut self, task: usize, woken: Woken) {
         self.timers.retain(|timer| timer.task != task);
         self.tasks[task].woken = woken;
-        let (operation, after) = (self.tasks[task].operation, self.tasks[task].after);
+        let (operation, after) = (self.operation(task), self.tasks[task].after);
         self.announce(task, operation, after);
     }
 
@@ -497,7 +522,7 @@ impl State {
         TaskReport {
             task: TaskId(index as u32),
             name: task.name.clone(),
-            wants: task.operation,
+            wants: self.operation(index),
             waits_for,
             holds: task.held.clone(),
         }
@@ -524,7 +549,6 @@ impl State {
 impl Task {
     fn new(object: ObjectId, operation: Operation) -> Task {
         Task {
-            fiber: None,
             link: None,
             body: None,
             name: None,
@@ -559,9 +583,10 @@ impl Task {
     ) {
         self.held.clear();
         self.locals.clear();
-        let fresh = Task::new(object, operation);
-        let old = std::mem::replace(self, Task { name, body, ..fresh });
-        (self.held, self.locals, self.needs) = (old.held, old.locals, old.needs);
+        (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
+        (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
+        (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
+        (self.spin, self.abort_steps) = (Spin::default(), 0);
     }
 }
 

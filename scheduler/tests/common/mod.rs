@@ -40,7 +40,10 @@ impl Lock {
     #[track_caller]
     pub fn lock_as(&self, mode: Mode) -> Guard<'_> {
         let location = Location::caller();
-        runtime(|runtime| runtime.acquire(self.id(), mode, location));
+        let acquire = |current: runtime::Current<'_>| {
+            current.runtime().acquire(self.handle.object(&current, ObjectKind::Mutex), mode, location);
+        };
+        runtime::with(acquire).expect("in a controlled run");
         Guard(self, mode, location)
     }
 
@@ -69,7 +72,10 @@ impl Guard<'_> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        runtime(|runtime| runtime.release(self.0.id(), self.1, self.2));
+        let release = |current: runtime::Current<'_>| {
+            current.runtime().release(self.0.handle.object(&current, ObjectKind::Mutex), self.1, self.2);
+        };
+        runtime::with(release).expect("in a controlled run");
     }
 }
 

@@ -59,6 +59,50 @@ fn a_lock_that_is_held_is_not_offered() {
 }
 
 #[test]
+fn giving_back_at_once_loses_no_outcome() {
+    use interloper_scheduler::Unlock;
+    let run = |unlock: Unlock, tries: bool| {
+        let orders = Log::default();
+        let executions = all_schedules(Config { unlock, ..Config::default() }, || {
+            let lock = Rc::new(Lock::new());
+            let order = Rc::new(std::cell::RefCell::new(String::new()));
+            let twice = |name: &'static str| {
+                let (lock, order) = (lock.clone(), order.clone());
+                move || {
+                    for _ in 0..2 {
+                        if tries {
+                            let taken = lock.try_lock_as(Mode::Exclusive).is_some();
+                            order.borrow_mut().push_str(if taken { name } else { "-" });
+                        } else {
+                            let _guard = lock.lock();
+                            order.borrow_mut().push_str(name);
+                        }
+                    }
+                }
+            };
+            let child = spawn(twice("c"));
+            twice("m")();
+            join(child).unwrap();
+            orders.say(order.borrow().clone());
+        });
+        assert!(executions.iter().all(|execution| execution.tried == tries && execution.end.is_finished()));
+        (executions.len(), orders.take().into_iter().collect::<BTreeSet<_>>())
+    };
+    let (steps, orders) = run(Unlock::Step, false);
+    let (parts, same) = run(Unlock::Part, false);
+    // The orders of c, c, m, m: C(4, 2).
+    assert_eq!((orders.len(), &orders), (6, &same));
+    // The child starts and locks twice, the main task locks twice: C(5, 2).
+    assert_eq!(parts, 10);
+    // And the start of the child can come while the main task holds the lock: in its first section, with three orders
+    // of what is left, or in its second, with one.
+    assert_eq!(steps, 10 + 3 + 1);
+    // Whoever tries can tell the difference.
+    assert!(run(Unlock::Step, true).1.iter().any(|order| order.contains('-')));
+    assert!(run(Unlock::Part, true).1.iter().all(|order| !order.contains('-')));
+}
+
+#[test]
 fn shared_holders_are_inside_together() {
     let together = Rc::new(std::cell::Cell::new(0));
     let most = Rc::new(std::cell::Cell::new(0));

@@ -1,0 +1,161 @@
+//! The thread's side of an execution: it resumes one fiber after the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use interloper_std::runtime::{self, Place, TaskId};
+
+use super::core::Core;
+use super::fiber::Fibers;
+use super::panics;
+use crate::execution::{End, Execution};
+use crate::strategy::Strategy;
+
+const MAIN: usize = TaskId::MAIN.index();
+
+/// Runs one execution.
+pub(super) fn run(
+    core: &Core,
+    fibers: &mut Fibers,
+    strategy: &mut dyn Strategy,
+    main: &mut dyn FnMut(),
+    location: Place,
+) -> Execution {
+    // SAFETY: only lifetimes change. Both pointers are used by the fibers of this execution alone, while they run; when
+    // this function returns all of them have ended or are never resumed again.
+    let (strategy, main) = unsafe {
+        (
+            std::mem::transmute::<*mut (dyn Strategy + '_), *mut (dyn Strategy + 'static)>(strategy),
+            std::mem::transmute::<*mut (dyn FnMut() + '_), *mut (dyn FnMut() + 'static)>(main),
+        )
+    };
+    core.begin(strategy, main, location);
+    let panicking = std::thread::panicking();
+    panics::observed(core, || runtime::enter(core, || drive(core, fibers)));
+    if !panicking {
+        panics::forget_unfinished();
+    }
+    if let Some(payload) = core.finish_run() {
+        resume_unwind(payload);
+    }
+    summary(core)
+}
+
+fn drive(core: &Core, fibers: &mut Fibers) {
+    run_tasks(core, fibers);
+    if !core.state.borrow().shared.is_empty() {
+        core.restart_main();
+        run_tasks(core, fibers);
+    }
+    runtime::leave(|| drop_payloads(core));
+}
+
+fn run_tasks(core: &Core, fibers: &mut Fibers) {
+    while !core.over.get() {
+        let task = core.next.get();
+        if !fibers.has(task) {
+            start(core, fibers, task);
+        }
+        core.in_task.set(true);
+        fibers.resume(task);
+    }
+    core.in_task.set(false);
+    if core.state.borrow().unfinished > 0 {
+        unwind_all(core, fibers);
+    }
+}
+
+fn start(core: &Core, fibers: &mut Fibers, task: usize) {
+    core.in_task.set(false);
+    let core: *const Core = core;
+    // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
+    // they have ended or are never resumed again.
+    unsafe { fibers.start(task, move |link| (*core).root(task, link)) };
+}
+
+/// Unwinds the tasks that are left. One that cannot be unwound (it waits in a destructor for another such one, or
+/// catches what unwinds it again and again) is given up with its stack.
+fn unwind_all(core: &Core, fibers: &mut Fibers) {
+    loop {
+        let before = core.state.borrow().abort_progress;
+        let mut task = 0;
+        while task < core.state.borrow().live {
+            if core.to_unwind(task) {
+                if !fibers.has(task) {
+                    start(core, fibers, task);
+                }
+                core.in_task.set(true);
+                fibers.resume(task);
+                core.in_task.set(false);
+            }
+            task += 1;
+        }
+        let state = core.state.borrow();
+        if state.unfinished == 0 || state.abort_progress == before {
+            break;
+        }
+    }
+    fibers.abandon();
+    let mut state = core.state.borrow_mut();
+    let live = state.live;
+    state.tasks[..live].iter_mut().for_each(|task| task.lost = !task.done);
+    state.suspended_unwinding = 0;
+}
+
+/// Payloads that nobody asked for belong to the program: their destructors may do anything.
+fn drop_payloads(core: &Core) {
+    if core.state.borrow().panics.is_empty() {
+        return;
+    }
+    let live = core.state.borrow().live;
+    for task in 0..live {
+        let payload = core.state.borrow_mut().tasks[task].payload.take();
+        if let Some(payload) = payload {
+            let mut state = core.state.borrow_mut();
+            if state.end.is_none() {
+                state.end = Some(End::Panicked(state.panics[0].clone()));
+            }
+            drop(state);
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+        }
+    }
+}
+
+fn summary(core: &Core) -> Execution {
+    let mut state = core.state.borrow_mut();
+    Execution {
+        end: state.end.take().unwrap_or(End::Finished),
+        steps: state.steps,
+        tasks: state.live,
+        clock: state.clock,
+        tried: state.tried,
+        panics: std::mem::take(&mut state.panics),
+    }
+}
+
+impl Core {
+    /// Whether the task is left to be unwound; if so, it is made the running one.
+    fn to_unwind(&self, task: usize) -> bool {
+        let mut state = self.state.borrow_mut();
+        let left = !state.tasks[task].done && !state.tasks[task].lost;
+        if left {
+            state.current = task;
+            self.next.set(task);
+        }
+        left
+    }
+
+    /// The main task goes on, with its closure gone: it drops the values of the execution.
+    fn restart_main(&self) {
+        let mut state = self.state.borrow_mut();
+        let main = &mut state.tasks[MAIN];
+        let done = std::mem::replace(&mut main.done, false);
+        main.lost = false;
+        state.unfinished += usize::from(done);
+        state.current = MAIN;
+        self.next.set(MAIN);
+        if !state.aborting {
+            state.enable(MAIN);
+            self.over.set(false);
+        }
+    }
+}
