@@ -6,6 +6,7 @@ use interloper_commutativity::{Datum, ToValue, Value};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
 use crate::adversary::{Adversary, Environment, random_bits};
+use crate::bench::Bench;
 use crate::explore::{Found, Program, explore};
 use crate::method::{MethodUnderTest, Search, Settings};
 use crate::outcome::{Coverage, Misuse, Report, Verdict, Violation};
@@ -44,22 +45,15 @@ pub trait Check {
 
 impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
     fn name(&self) -> &str {
-        &self.name
+        &self.description.name
     }
 
     fn settings(&self) -> &Settings {
-        &self.settings
+        &self.description.settings
     }
 
     fn check_with(&self, settings: &Settings) -> Result<Report, Misuse> {
-        match &self.replay {
-            Some(text) => {
-                let decisions =
-                    text.parse::<Decisions>().map_err(|error| Misuse::Diverged { reason: error.to_string() })?;
-                self.replay_with(settings, &decisions)
-            }
-            None => with_runner(self, settings, |runner| check(runner, settings)),
-        }
+        check_bench(self, settings)
     }
 
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
@@ -67,11 +61,22 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
     }
 
     fn linearization_points(&self) -> Result<Vec<String>, Misuse> {
-        with_runner(self, &self.settings, marked_steps)
+        with_runner(self, &self.description.settings, marked_steps)
     }
 }
 
-fn marked_steps<S: Subject, A: Datum, R: ToValue>(runner: &mut Runner<'_, S, A, R>) -> Result<Vec<String>, Misuse> {
+fn check_bench(bench: &dyn Bench, settings: &Settings) -> Result<Report, Misuse> {
+    match &bench.description().replay {
+        Some(text) => {
+            let decisions =
+                text.parse::<Decisions>().map_err(|error| Misuse::Diverged { reason: error.to_string() })?;
+            with_runner(bench, settings, |runner| replay(runner, settings, &decisions))
+        }
+        None => with_runner(bench, settings, |runner| check(runner, settings)),
+    }
+}
+
+fn marked_steps(runner: &mut Runner<'_>) -> Result<Vec<String>, Misuse> {
     let initial = domain::choose(runner)?;
     let mut points = Vec::new();
     for argument in 0..runner.arguments.len() {
@@ -89,40 +94,29 @@ fn marked_steps<S: Subject, A: Datum, R: ToValue>(runner: &mut Runner<'_, S, A, 
 }
 
 /// Sets up a subject and the runner on it.
-fn with_runner<S: Subject, A: Datum, R: ToValue, T>(
-    method: &MethodUnderTest<S, A, R>,
+fn with_runner<T>(
+    bench: &dyn Bench,
     settings: &Settings,
-    body: impl FnOnce(&mut Runner<'_, S, A, R>) -> Result<T, Misuse>,
+    body: impl FnOnce(&mut Runner<'_>) -> Result<T, Misuse>,
 ) -> Result<T, Misuse> {
     if settings.bound == 0 {
         return Err(Misuse::ZeroBound);
     }
     // Under a session, so that hashers are seeded from the run.
-    let subject = with_session(&crate::run::Idle, || (method.make)());
+    let subject = with_session(&crate::run::Idle, || bench.make());
     let named = subject.parts();
+    let given = &bench.description().names;
     let names: Vec<String> =
-        named.iter().enumerate().map(|(index, (name, _))| method.names.get(index).unwrap_or(name).clone()).collect();
+        named.iter().enumerate().map(|(index, (name, _))| given.get(index).unwrap_or(name).clone()).collect();
     let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
-    let arguments = match &method.arguments[..] {
-        [] => vec![
-            A::fresh(&[])
-                .or_else(|| A::arbitrary(1))
-                .and_then(|value| A::from_value(&value))
-                .ok_or(Misuse::NoArguments)?,
-        ],
-        given => given.to_vec(),
-    };
-    let mut runner = Runner::new(method, settings, &subject, &parts, &names, arguments);
+    let mut runner = Runner::new(bench, settings, &*subject, &parts, &names)?;
     body(&mut runner)
 }
 
-fn check<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    settings: &Settings,
-) -> Result<Report, Misuse> {
+fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse> {
     let initial = domain::choose(runner)?;
     let program = OwnEnvironment::of(runner)?;
-    let name = runner.method.name.clone();
+    let name = runner.description.name.clone();
     let report = |verdict, violation, coverage| Ok(Report { name, verdict, violation, coverage });
     let first = match settings.environment {
         Environment::Open => {
@@ -167,8 +161,8 @@ enum OwnEnvironment {
 }
 
 impl OwnEnvironment {
-    fn of<S: Subject, A: Datum, R: ToValue>(runner: &Runner<'_, S, A, R>) -> Result<OwnEnvironment, Misuse> {
-        let method = runner.method;
+    fn of(runner: &Runner<'_>) -> Result<OwnEnvironment, Misuse> {
+        let method = runner.description;
         if !method.beside.is_empty() {
             return Ok(OwnEnvironment::Beside);
         }
@@ -198,14 +192,14 @@ impl OwnEnvironment {
 }
 
 /// One search with one call of the method, or several concurrent ones.
-fn search<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
+fn search(
+    runner: &mut Runner<'_>,
     settings: &Settings,
     initial: &[StateId],
     allowed: CallSet,
     environment: &str,
 ) -> Result<Found, Misuse> {
-    if runner.method.calls > 1 {
+    if runner.description.calls > 1 {
         return concurrent::open(runner, settings, initial, allowed, environment);
     }
     let rules = rules(runner, settings, allowed);
@@ -236,13 +230,13 @@ fn random(settings: &Settings) -> Settings {
 }
 
 /// Runs of one call of the method under test.
-struct OneCall<'a, 'm, S, A, R> {
-    runner: &'a mut Runner<'m, S, A, R>,
+struct OneCall<'a, 'm> {
+    runner: &'a mut Runner<'m>,
     rules: Rules,
     initial: &'a [StateId],
 }
 
-impl<S: Subject, A: Datum, R: ToValue> Program for OneCall<'_, '_, S, A, R> {
+impl Program for OneCall<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
         Ok(make_run(self.runner, source, &self.rules, self.initial)?.refuted)
     }
@@ -252,11 +246,7 @@ impl<S: Subject, A: Datum, R: ToValue> Program for OneCall<'_, '_, S, A, R> {
     }
 }
 
-pub(crate) fn rules<S: Subject, A: Datum, R: ToValue>(
-    runner: &Runner<'_, S, A, R>,
-    settings: &Settings,
-    allowed: CallSet,
-) -> Rules {
+pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) -> Rules {
     Rules {
         adversary: settings.adversary,
         bound: settings.bound,
@@ -275,8 +265,8 @@ struct Made {
 }
 
 /// Draws an argument and an initial state, makes the run and judges it.
-fn make_run<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
+fn make_run(
+    runner: &mut Runner<'_>,
     source: &mut dyn Source,
     rules: &Rules,
     initial: &[StateId],
@@ -296,8 +286,8 @@ pub(crate) fn count(length: usize) -> u32 {
 }
 
 /// Makes the violating run again, with the state read back at each step, and describes it.
-fn violation<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
+fn violation(
+    runner: &mut Runner<'_>,
     rules: &Rules,
     initial: &[StateId],
     decisions: &Decisions,
@@ -316,11 +306,7 @@ fn violation<S: Subject, A: Datum, R: ToValue>(
 }
 
 /// The one run that `decisions` determine.
-fn replay<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    settings: &Settings,
-    decisions: &Decisions,
-) -> Result<Report, Misuse> {
+fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
     let initial = domain::choose(runner)?;
     let (allowed, environment) = match (settings.environment, OwnEnvironment::of(runner)?) {
         (Environment::Restricted, OwnEnvironment::Without(allowed)) => (allowed, "restricted environment"),
@@ -338,7 +324,7 @@ fn replay<S: Subject, A: Datum, R: ToValue>(
         violating: 0,
         complete: false,
     };
-    if runner.method.calls > 1 || settings.environment == Environment::Closed {
+    if runner.description.calls > 1 || settings.environment == Environment::Closed {
         return concurrent::replay(runner, settings, &initial, allowed, decisions, coverage);
     }
     if settings.adversary == Adversary::Naive {
@@ -357,26 +343,25 @@ fn replay<S: Subject, A: Datum, R: ToValue>(
         false => None,
     };
     let verdict = if made.refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report { name: runner.method.name.clone(), verdict, violation, coverage: vec![coverage] })
+    Ok(Report { name: runner.description.name.clone(), verdict, violation, coverage: vec![coverage] })
 }
 
 /// How many numbers the tables of the naive adversary may hold before they are emptied.
 const MAX_NAIVE_CALLS: usize = 2_048;
 
 /// Runs against the naive adversary of section 4.2: random arguments, random operations, random moments.
-struct Naive<'a, 'm, S, A, R> {
-    runner: &'a mut Runner<'m, S, A, R>,
+struct Naive<'a, 'm> {
+    runner: &'a mut Runner<'m>,
     rules: Rules,
     base: Vec<Value>,
 }
 
-impl<S: Subject, A: Datum, R: ToValue> Program for Naive<'_, '_, S, A, R> {
+impl Program for Naive<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
         if self.runner.world.calls() > MAX_NAIVE_CALLS {
             self.runner.forget();
         }
-        let drawn = A::arbitrary(random_bits(source)).and_then(|value| A::from_value(&value));
-        self.runner.set_random_argument(drawn);
+        self.runner.draw_argument(random_bits(source));
         let initial = self.runner.world.state(&self.base);
         let ended = self.runner.run(source, 0, initial, &self.rules)?;
         Ok(self.runner.log.abort.is_some() || self.runner.refuted(0, initial, ended)?)

@@ -6,9 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-use interloper_collections::Subject;
-use interloper_collections::session::{Instrumented, with_session, without_session};
-use interloper_commutativity::{Datum, ToValue};
+use interloper_collections::session::{Instrumented, with_session};
 use interloper_linearize::general::{self, Budget, Verdict as General};
 use interloper_linearize::history::History;
 use interloper_report::{self as report, Column, Counterexample, Lane};
@@ -17,6 +15,7 @@ use interloper_scheduler::{Config, End, Engine, Pending, Strategy};
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
 use crate::adversary::{Adversary, Environment};
+use crate::bench::Instance;
 use crate::check::{count, rules};
 use crate::explain;
 use crate::explore::{self, Found};
@@ -40,8 +39,8 @@ struct Planned {
 type Program = Vec<Vec<Planned>>;
 
 /// Several calls of the method under test at once, in an open or restricted environment.
-pub(crate) fn open<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
+pub(crate) fn open(
+    runner: &mut Runner<'_>,
     settings: &Settings,
     initial: &[StateId],
     allowed: CallSet,
@@ -54,7 +53,7 @@ pub(crate) fn open<S: Subject, A: Datum, R: ToValue>(
         initial_states: initial.len(),
         alphabet: allowed.count_ones() as usize,
         bound: settings.bound,
-        calls: runner.method.calls,
+        calls: runner.description.calls,
         executions: 0,
         violating: 0,
         complete: false,
@@ -65,11 +64,7 @@ pub(crate) fn open<S: Subject, A: Datum, R: ToValue>(
 
 /// Concurrent calls of the object's own methods: nobody else touches the collections. Where other methods are known, the
 /// one under test runs beside a task that calls any of them; otherwise it runs beside itself.
-pub(crate) fn closed<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    settings: &Settings,
-    initial: &[StateId],
-) -> Result<Found, Misuse> {
+pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[StateId]) -> Result<Found, Misuse> {
     let rules = Rules { bound: 0, ..rules(runner, settings, 0) };
     let reachable = reachable(runner, initial)?;
     let (draw, calls) = closed_program(runner);
@@ -89,8 +84,8 @@ pub(crate) fn closed<S: Subject, A: Datum, R: ToValue>(
 }
 
 /// How a closed program is drawn, and how many calls it has at most.
-fn closed_program<S: Subject, A: Datum, R: ToValue>(runner: &Runner<'_, S, A, R>) -> (Draw<S, A, R>, usize) {
-    if runner.method.beside.is_empty() {
+fn closed_program(runner: &Runner<'_>) -> (Draw, usize) {
+    if runner.description.beside.is_empty() {
         (calls_at_once, at_once(runner))
     } else {
         (call_beside_others, 1 + CALLS_IN_A_ROW)
@@ -98,8 +93,8 @@ fn closed_program<S: Subject, A: Datum, R: ToValue>(runner: &Runner<'_, S, A, R>
 }
 
 /// How many tasks call the method at once: those asked for, and at least two.
-fn at_once<S, A, R>(runner: &Runner<'_, S, A, R>) -> usize {
-    runner.method.calls.max(2)
+fn at_once(runner: &Runner<'_>) -> usize {
+    runner.description.calls.max(2)
 }
 
 fn engine() -> Engine {
@@ -107,23 +102,20 @@ fn engine() -> Engine {
     Engine::new(Config { trace: false, decisions: false, ..Config::default() })
 }
 
-fn method_names<S: Subject, A: Datum, R: ToValue>(runner: &Runner<'_, S, A, R>) -> String {
-    let names: Vec<&str> = (0..=runner.method.beside.len()).map(|method| runner.method_name(method)).collect();
+fn method_names(runner: &Runner<'_>) -> String {
+    let names: Vec<&str> = (0..=runner.description.beside.len()).map(|method| runner.method_name(method)).collect();
     names.join(", ")
 }
 
 /// The states that the object's own methods reach from a fresh object: where nobody else touches the collections, the
 /// others do not occur.
-fn reachable<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    initial: &[StateId],
-) -> Result<Vec<StateId>, Misuse> {
+fn reachable(runner: &mut Runner<'_>, initial: &[StateId]) -> Result<Vec<StateId>, Misuse> {
     let mut states = vec![initial[0]];
     let mut from = 0;
     for _ in 0..2 {
         let to = states.len();
         for index in from..to {
-            for method in 0..=runner.method.beside.len() {
+            for method in 0..=runner.description.beside.len() {
                 for argument in 0..runner.arguments.len() {
                     let next = runner.reference(method, argument, states[index])?.end;
                     if !states.contains(&next) {
@@ -138,19 +130,16 @@ fn reachable<S: Subject, A: Datum, R: ToValue>(
 }
 
 /// Draws a program of tasks that call the method under test once each.
-fn calls_at_once<S: Subject, A: Datum, R: ToValue>(runner: &Runner<'_, S, A, R>, source: &mut dyn Source) -> Program {
+fn calls_at_once(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
     let arguments = count(runner.arguments.len());
     let mut call = || vec![Planned { method: 0, argument: source.decide(Question::Argument, arguments) as usize }];
     (0..at_once(runner)).map(|_| call()).collect()
 }
 
 /// Draws a program in which the method under test runs beside one to [`CALLS_IN_A_ROW`] calls of any methods.
-fn call_beside_others<S: Subject, A: Datum, R: ToValue>(
-    runner: &Runner<'_, S, A, R>,
-    source: &mut dyn Source,
-) -> Program {
+fn call_beside_others(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
     let arguments = runner.arguments.len();
-    let choices = arguments * (1 + runner.method.beside.len());
+    let choices = arguments * (1 + runner.description.beside.len());
     let planned = |choice: usize| Planned { method: choice / arguments, argument: choice % arguments };
     let argument = source.decide(Question::Argument, count(arguments)) as usize;
     let mut beside = vec![planned(source.decide(Question::Argument, count(choices)) as usize)];
@@ -163,18 +152,18 @@ fn call_beside_others<S: Subject, A: Datum, R: ToValue>(
     vec![vec![Planned { method: 0, argument }], beside]
 }
 
-type Draw<S, A, R> = fn(&Runner<'_, S, A, R>, &mut dyn Source) -> Program;
+type Draw = fn(&Runner<'_>, &mut dyn Source) -> Program;
 
 /// Runs of several calls on the engine.
-struct SeveralCalls<'a, 'm, S, A, R> {
-    runner: &'a mut Runner<'m, S, A, R>,
+struct SeveralCalls<'a, 'm> {
+    runner: &'a mut Runner<'m>,
     engine: Engine,
     rules: Rules,
     initial: &'a [StateId],
-    draw: Draw<S, A, R>,
+    draw: Draw,
 }
 
-impl<S: Subject, A: Datum, R: ToValue> explore::Program for SeveralCalls<'_, '_, S, A, R> {
+impl explore::Program for SeveralCalls<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
         self.make(source)?.refuted(self.runner)
     }
@@ -215,7 +204,7 @@ enum Call {
 }
 
 impl Made {
-    fn refuted<S: Subject, A: Datum, R: ToValue>(&self, runner: &mut Runner<'_, S, A, R>) -> Result<bool, Misuse> {
+    fn refuted(&self, runner: &mut Runner<'_>) -> Result<bool, Misuse> {
         if runner.log.abort.is_some() {
             return Ok(true);
         }
@@ -227,7 +216,7 @@ impl Made {
     }
 
     /// The run's history, and what each of its calls was.
-    fn history<S: Subject, A: Datum, R: ToValue>(&self, runner: &mut Runner<'_, S, A, R>) -> (History, Vec<Call>) {
+    fn history(&self, runner: &mut Runner<'_>) -> (History, Vec<Call>) {
         let planned: Vec<Planned> = self.program.iter().flatten().copied().collect();
         let mut history = History::new();
         let mut calls = Vec::new();
@@ -258,15 +247,15 @@ impl Made {
 }
 
 /// The sequential specification of a history's calls: what each does alone.
-struct Calls<'a, 'm, S, A, R> {
-    runner: &'a mut Runner<'m, S, A, R>,
+struct Calls<'a, 'm> {
+    runner: &'a mut Runner<'m>,
     calls: &'a [Call],
     initial: StateId,
     end: StateId,
     misuse: Option<Misuse>,
 }
 
-impl<S: Subject, A: Datum, R: ToValue> Calls<'_, '_, S, A, R> {
+impl Calls<'_, '_> {
     /// What a call does alone from `state`.
     fn alone(&mut self, state: StateId, call: Call) -> (StateId, ResultId) {
         match call {
@@ -294,7 +283,7 @@ impl Call {
     }
 }
 
-impl<S: Subject, A: Datum, R: ToValue> general::Spec for Calls<'_, '_, S, A, R> {
+impl general::Spec for Calls<'_, '_> {
     type State = StateId;
 
     fn initial(&self) -> StateId {
@@ -312,7 +301,7 @@ impl<S: Subject, A: Datum, R: ToValue> general::Spec for Calls<'_, '_, S, A, R> 
     }
 }
 
-impl<S: Subject, A: Datum, R: ToValue> SeveralCalls<'_, '_, S, A, R> {
+impl SeveralCalls<'_, '_> {
     fn make(&mut self, source: &mut dyn Source) -> Result<Made, Misuse> {
         let Self { runner, engine, rules, initial, draw } = self;
         let program = draw(runner, source);
@@ -326,9 +315,9 @@ impl<S: Subject, A: Datum, R: ToValue> SeveralCalls<'_, '_, S, A, R> {
 
 /// Runs the tasks of a program on the engine, under one session. Gives the state at the end.
 #[allow(clippy::too_many_arguments)] // a run is all of these
-fn execute<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    subject: &S,
+fn execute(
+    runner: &mut Runner<'_>,
+    subject: &dyn Instance,
     parts: &[&dyn Instrumented],
     engine: &mut Engine,
     source: &mut dyn Source,
@@ -336,27 +325,18 @@ fn execute<S: Subject, A: Datum, R: ToValue>(
     initial: StateId,
     program: &Program,
 ) -> StateId {
-    let (method, arguments) = (runner.method, &runner.arguments);
+    let arguments = &runner.arguments;
     let tasks = EngineTasks { queue: Cell::new(None), calls: RefCell::new(Vec::new()) };
     let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, Some(&tasks));
     let make_calls = |first: usize, calls: &[Planned]| {
         for (offset, planned) in calls.iter().enumerate() {
             tasks.begin(first + offset);
-            let body = match planned.method {
-                0 => &method.method,
-                beside => &method.beside[beside - 1].1,
-            };
-            let outcome = catch_unwind(AssertUnwindSafe(|| {
-                let returned = body(subject, arguments[planned.argument].clone());
-                run.before_return();
-                returned
-            }));
+            let call = || subject.call(planned.method, arguments.get(planned.argument), &|| run.before_return());
+            let outcome = catch_unwind(AssertUnwindSafe(call));
             match outcome {
                 Err(payload) if runtime::is_abort(&*payload) => resume_unwind(payload),
                 outcome => {
-                    // Reading the result is no step of the program.
-                    let returned = without_session(|| returned_value(outcome, None));
-                    run.end_call(first + offset, &returned);
+                    run.end_call(first + offset, &returned_value(outcome, None));
                 }
             }
         }
@@ -472,12 +452,7 @@ impl Tasks for EngineTasks {
     }
 }
 
-fn describe<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    made: &Made,
-    decisions: &Decisions,
-    execution: u64,
-) -> Result<Violation, Misuse> {
+fn describe(runner: &mut Runner<'_>, made: &Made, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
     let abort = runner.log.abort;
     let planned: Vec<Planned> = made.program.iter().flatten().copied().collect();
     let texts: Vec<String> = planned.iter().map(|call| runner.call_text(call.method, call.argument)).collect();
@@ -511,7 +486,7 @@ fn describe<S: Subject, A: Datum, R: ToValue>(
     let history_hash = explain::hash(&runner.world.state_text(made.initial), &texts.join(" | "), &rows);
     let orders = if abort.is_some() { Vec::new() } else { orders(runner, made)? };
     let counterexample = Counterexample {
-        name: runner.method.name.clone(),
+        name: runner.description.name.clone(),
         verdict: if matches!(abort, Some(Abort::Deadlock(_))) {
             "deadlock".to_owned()
         } else {
@@ -546,10 +521,7 @@ const MAX_ORDERS: usize = 120;
 
 /// Every sequential order of the history's calls that keeps the order of those that do not overlap, with the first
 /// thing in it that differs from the run.
-fn orders<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    made: &Made,
-) -> Result<Vec<report::Order>, Misuse> {
+fn orders(runner: &mut Runner<'_>, made: &Made) -> Result<Vec<report::Order>, Misuse> {
     let (history, calls) = made.history(runner);
     let mut sequences = Vec::new();
     extend(&history, &mut Vec::new(), &mut sequences);
@@ -600,8 +572,8 @@ fn extend(history: &History, sequence: &mut Vec<usize>, sequences: &mut Vec<Vec<
 }
 
 /// The one run that `decisions` determine.
-pub(crate) fn replay<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
+pub(crate) fn replay(
+    runner: &mut Runner<'_>,
     settings: &Settings,
     initial: &[StateId],
     allowed: CallSet,
@@ -616,7 +588,7 @@ pub(crate) fn replay<S: Subject, A: Datum, R: ToValue>(
         true => Rules { bound: 0, audit: true, ..rules(runner, settings, 0) },
         false => Rules { audit: true, ..rules(runner, settings, allowed) },
     };
-    let (initial, draw): (Vec<StateId>, Draw<S, A, R>) = match closed {
+    let (initial, draw): (Vec<StateId>, Draw) = match closed {
         true => (reachable(runner, initial)?, closed_program(runner).0),
         false => (initial.to_vec(), calls_at_once),
     };
@@ -631,5 +603,5 @@ pub(crate) fn replay<S: Subject, A: Datum, R: ToValue>(
     coverage.calls = made.program.iter().map(Vec::len).sum();
     let violation = if refuted { Some(describe(runner, &made, decisions, 1)?) } else { None };
     let verdict = if refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report { name: runner.method.name.clone(), verdict, violation, coverage: vec![coverage] })
+    Ok(Report { name: runner.description.name.clone(), verdict, violation, coverage: vec![coverage] })
 }

@@ -1,8 +1,7 @@
 //! The small domain that a search ranges over: keys, values, the environment's operations, initial states.
 
-use interloper_collections::Subject;
 use interloper_collections::session::{DomainKind, PartId};
-use interloper_commutativity::{Datum, MethodId, Parameter, ToValue, Value};
+use interloper_commutativity::{MethodId, Parameter, Value};
 
 use crate::outcome::Misuse;
 use crate::run::Did;
@@ -32,9 +31,7 @@ const ROUNDS: usize = 3;
 ///
 /// # Errors
 /// When the method uses no collection, or the environment has nothing to use.
-pub(crate) fn choose<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-) -> Result<Vec<StateId>, Misuse> {
+pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
     let base = runner.read();
     let kinds: Vec<DomainKind> = runner.parts.iter().map(|part| part.domain()).collect();
     let mut seen = vec![Pool::default(); kinds.len()];
@@ -54,13 +51,9 @@ pub(crate) fn choose<S: Subject, A: Datum, R: ToValue>(
 }
 
 /// Runs every method alone from each state and notes the keys and values that it uses. Gives whether it made a step.
-fn look<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    states: &[StateId],
-    seen: &mut [Pool],
-) -> Result<bool, Misuse> {
+fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Result<bool, Misuse> {
     let mut touched = false;
-    for method in 0..=runner.method.beside.len() {
+    for method in 0..=runner.description.beside.len() {
         for argument in 0..runner.arguments.len() {
             for &state in states {
                 runner.look(method, argument, state)?;
@@ -113,25 +106,21 @@ fn add(pool: &mut Vec<Value>, value: &Value) {
 }
 
 /// What the environment uses on each collection.
-fn pools<S: Subject, A: Datum, R: ToValue>(
-    runner: &Runner<'_, S, A, R>,
-    kinds: &[DomainKind],
-    seen: &[Pool],
-) -> Vec<Pool> {
-    let arguments: Vec<Value> = runner.arguments.iter().flat_map(|argument| flattened(argument.to_value())).collect();
+fn pools(runner: &Runner<'_>, kinds: &[DomainKind], seen: &[Pool]) -> Vec<Pool> {
+    let arguments: Vec<Value> = runner.arguments.values.iter().cloned().flat_map(flattened).collect();
     let pool = |(kind, seen): (&DomainKind, &Pool)| {
         let given = |given: &[Value], accepts: fn(&Value) -> bool| -> Vec<Value> {
             given.iter().filter(|value| accepts(value)).cloned().collect()
         };
-        let mut keys = given(&runner.method.keys, kind.key.accepts);
+        let mut keys = given(&runner.description.keys, kind.key.accepts);
         if keys.is_empty() {
             keys = or_else(known(&seen.keys, kind.key.accepts), || known(&arguments, kind.key.accepts));
             keys.truncate(MAX_POOL - 1);
             refill(&mut keys, MIN_POOL, kind.key.fresh);
         }
-        let mut values = given(&runner.method.values, kind.value.accepts);
+        let mut values = given(&runner.description.values, kind.value.accepts);
         if values.is_empty() {
-            let there = |value: &Value| runner.method.abstraction.is_none_or(|of| of(value).is_some());
+            let there = |value: &Value| runner.description.abstraction.is_none_or(|of| of(value).is_some());
             values = known(&seen.values, kind.value.accepts).into_iter().filter(there).collect();
             values.truncate(MAX_POOL - 1);
             let least = MIN_POOL.max(values.len() + 1);
@@ -170,10 +159,7 @@ fn flattened(argument: Value) -> Vec<Value> {
     }
 }
 
-fn set_alphabet<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    pools: &[Pool],
-) -> Result<(), Misuse> {
+fn set_alphabet(runner: &mut Runner<'_>, pools: &[Pool]) -> Result<(), Misuse> {
     let mut alphabet = Vec::new();
     for (index, pool) in pools.iter().enumerate() {
         let letters = letters(&mut runner.world, index, pool);
@@ -214,11 +200,8 @@ fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
 }
 
 /// The states to start from: those given, or those within a few environment operations of `base`, nearest first.
-fn initial_states<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
-    base: StateId,
-) -> Result<Vec<StateId>, Misuse> {
-    let given = &runner.method.initial_states;
+fn initial_states(runner: &mut Runner<'_>, base: StateId) -> Result<Vec<StateId>, Misuse> {
+    let given = &runner.description.initial_states;
     if !given.is_empty() {
         if let Some(odd) = given.iter().find(|state| state.len() != runner.parts.len()) {
             let value = Value::list(odd.iter().cloned()).to_string();
@@ -232,7 +215,7 @@ fn initial_states<S: Subject, A: Datum, R: ToValue>(
     let alphabet = runner.world.alphabet().to_vec();
     let mut states = vec![base];
     let mut from = 0;
-    for _ in 0..runner.method.settings.initial_size {
+    for _ in 0..runner.description.settings.initial_size {
         let to = states.len();
         for index in from..to {
             for &letter in &alphabet {

@@ -3,8 +3,7 @@
 use std::hash::Hasher;
 use std::panic::Location;
 
-use interloper_collections::Subject;
-use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_commutativity::Value;
 use interloper_linearize::composed::{self, Disagreement};
 use interloper_report::{self as report, Column, Counterexample, Lane, Place, Row};
 use interloper_scheduler::decisions::Decisions;
@@ -15,8 +14,8 @@ use crate::runner::{Ended, Runner};
 use crate::world::{ResultId, StateId, World};
 
 /// Describes the run that `runner` has just made.
-pub(crate) fn violation<S: Subject, A: Datum, R: ToValue>(
-    runner: &mut Runner<'_, S, A, R>,
+pub(crate) fn violation(
+    runner: &mut Runner<'_>,
     argument: usize,
     initial: StateId,
     ended: Ended,
@@ -39,7 +38,7 @@ pub(crate) fn violation<S: Subject, A: Datum, R: ToValue>(
     };
     let environment_operations = u32::try_from(environment).unwrap_or(u32::MAX);
     let counterexample = Counterexample {
-        name: runner.method.name.clone(),
+        name: runner.description.name.clone(),
         verdict: match abort {
             Some(Abort::Deadlock(_)) => "deadlock".to_owned(),
             _ => Verdict::NotLinearizable.to_string(),
@@ -66,11 +65,7 @@ pub(crate) fn detail(environment_operations: u32, execution: u64) -> String {
     format!("{environment_operations} environment operation{plural}, execution {execution}")
 }
 
-fn rows<S: Subject, A: Datum, R: ToValue>(
-    runner: &Runner<'_, S, A, R>,
-    ended: Ended,
-    abort: Option<Abort>,
-) -> Vec<Row> {
+fn rows(runner: &Runner<'_>, ended: Ended, abort: Option<Abort>) -> Vec<Row> {
     let mut rows: Vec<Row> = runner.log.events.iter().map(|event| event_row(&runner.world, event, 0, 1)).collect();
     rows.push(last_row(&runner.world, 0, ended.returned, abort));
     rows
@@ -144,13 +139,9 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     names.iter().enumerate().map(number).collect()
 }
 
-fn order_row<S: Subject, A: Datum, R: ToValue>(
-    runner: &Runner<'_, S, A, R>,
-    environment: &[String],
-    order: &composed::Order<StateId, ResultId>,
-) -> report::Order {
+fn order_row(runner: &Runner<'_>, environment: &[String], order: &composed::Order<StateId, ResultId>) -> report::Order {
     let name = |actor: composed::Actor| match actor {
-        composed::Actor::Method => runner.method.name.clone(),
+        composed::Actor::Method => runner.description.name.clone(),
         composed::Actor::Environment(index) => environment[index].clone(),
     };
     let sequence: Vec<String> = order.sequence().map(name).collect();

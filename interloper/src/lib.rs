@@ -44,6 +44,7 @@
 //! - Memory is sequentially consistent under control.
 
 mod adversary;
+mod bench;
 mod check;
 mod concurrent;
 mod domain;

@@ -92,20 +92,27 @@ type Method<S, A, R> = Box<dyn Fn(&S, A) -> R>;
 /// assert_eq!(report.verdict, interloper::Verdict::NotLinearizable);
 /// ```
 pub struct MethodUnderTest<S, A, R> {
-    pub(crate) name: String,
     pub(crate) make: Box<dyn Fn() -> S>,
     pub(crate) method: Method<S, A, R>,
-    pub(crate) beside: Vec<(String, Method<S, A, R>)>,
+    /// The object's other methods; their names are in the description.
+    pub(crate) beside: Vec<Method<S, A, R>>,
     pub(crate) arguments: Vec<A>,
-    pub(crate) keys: Vec<Value>,
-    pub(crate) values: Vec<Value>,
-    pub(crate) initial_states: Vec<Vec<Value>>,
-    pub(crate) names: Vec<String>,
-    pub(crate) without: Vec<String>,
-    pub(crate) calls: usize,
-    pub(crate) abstraction: Option<fn(&Value) -> Option<Value>>,
-    pub(crate) replay: Option<String>,
-    pub(crate) settings: Settings,
+    pub(crate) description: Description,
+}
+
+/// What is said of a method under test, its types aside.
+pub(crate) struct Description {
+    pub name: String,
+    pub beside: Vec<String>,
+    pub keys: Vec<Value>,
+    pub values: Vec<Value>,
+    pub initial_states: Vec<Vec<Value>>,
+    pub names: Vec<String>,
+    pub without: Vec<String>,
+    pub calls: usize,
+    pub abstraction: Option<fn(&Value) -> Option<Value>>,
+    pub replay: Option<String>,
+    pub settings: Settings,
 }
 
 impl<S, A, R> MethodUnderTest<S, A, R>
@@ -123,12 +130,9 @@ where
         make: impl Fn() -> S + 'static,
         method: impl Fn(&S, A) -> R + 'static,
     ) -> MethodUnderTest<S, A, R> {
-        MethodUnderTest {
+        let description = Description {
             name: name.into(),
-            make: Box::new(make),
-            method: Box::new(method),
             beside: Vec::new(),
-            arguments: Vec::new(),
             keys: Vec::new(),
             values: Vec::new(),
             initial_states: Vec::new(),
@@ -138,6 +142,13 @@ where
             abstraction: None,
             replay: None,
             settings: Settings::default(),
+        };
+        MethodUnderTest {
+            make: Box::new(make),
+            method: Box::new(method),
+            beside: Vec::new(),
+            arguments: Vec::new(),
+            description,
         }
     }
 
@@ -151,14 +162,14 @@ where
     /// The keys (elements, for a set) that the environment uses, instead of those that the method uses.
     #[must_use]
     pub fn keys<K: ToValue>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
-        self.keys = keys.into_iter().map(|key| key.to_value()).collect();
+        self.description.keys = keys.into_iter().map(|key| key.to_value()).collect();
         self
     }
 
     /// The values that the environment uses, instead of those that the method uses and a fresh one.
     #[must_use]
     pub fn values<V: ToValue>(mut self, values: impl IntoIterator<Item = V>) -> Self {
-        self.values = values.into_iter().map(|value| value.to_value()).collect();
+        self.description.values = values.into_iter().map(|value| value.to_value()).collect();
         self
     }
 
@@ -166,14 +177,14 @@ where
     /// [`Settings::initial_size`] operations of what `make` makes.
     #[must_use]
     pub fn initial_states(mut self, states: impl IntoIterator<Item = Vec<Value>>) -> Self {
-        self.initial_states = states.into_iter().collect();
+        self.description.initial_states = states.into_iter().collect();
         self
     }
 
     /// What reports call the collections, in order.
     #[must_use]
     pub fn names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.names = names.into_iter().map(Into::into).collect();
+        self.description.names = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -182,7 +193,7 @@ where
     /// classed as [`Verdict::Modular`].
     #[must_use]
     pub fn without(mut self, name: impl Into<String>) -> Self {
-        self.without.push(name.into());
+        self.description.without.push(name.into());
         self
     }
 
@@ -190,7 +201,8 @@ where
     /// touched by the method under test and the methods named here, running concurrently.
     #[must_use]
     pub fn beside(mut self, name: impl Into<String>, method: impl Fn(&S, A) -> R + 'static) -> Self {
-        self.beside.push((name.into(), Box::new(method)));
+        self.description.beside.push(name.into());
+        self.beside.push(Box::new(method));
         self
     }
 
@@ -200,7 +212,7 @@ where
     /// does too, one atomic operation after the other.
     #[must_use]
     pub fn concurrent(mut self, calls: usize) -> Self {
-        self.calls = calls.max(1);
+        self.description.calls = calls.max(1);
         self
     }
 
@@ -208,7 +220,7 @@ where
     /// not there yet, whose key then counts as missing.
     #[must_use]
     pub fn abstraction(mut self, abstraction: fn(&Value) -> Option<Value>) -> Self {
-        self.abstraction = Some(abstraction);
+        self.description.abstraction = Some(abstraction);
         self
     }
 
@@ -222,7 +234,7 @@ where
     /// Changes how the method is checked.
     #[must_use]
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(&mut self.settings);
+        change(&mut self.description.settings);
         self
     }
 
@@ -244,7 +256,7 @@ where
     /// Makes exactly the run that these decisions determine, as a report gives them.
     #[must_use]
     pub fn replay(mut self, decisions: impl Into<String>) -> Self {
-        self.replay = Some(decisions.into());
+        self.description.replay = Some(decisions.into());
         self
     }
 
@@ -253,7 +265,7 @@ where
     /// # Errors
     /// When the description does not fit the method ([`Misuse`]).
     pub fn check(&self) -> Result<Report, Misuse> {
-        self.check_with(&self.settings)
+        self.check_with(&self.description.settings)
     }
 
     /// Checks, and asserts that the method is linearizable in every environment within the bounds.
@@ -274,7 +286,7 @@ where
         match self.check() {
             Ok(report) if report.verdict == expected => {}
             Ok(report) => panic!("expected {expected}, found {}\n\n{report}", report.verdict),
-            Err(misuse) => panic!("{}: {misuse}", self.name),
+            Err(misuse) => panic!("{}: {misuse}", self.description.name),
         }
     }
 }

@@ -3,17 +3,18 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
-use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_commutativity::Value;
 use interloper_linearize::composed::{self, Judgement, Observation, Observed, Points};
 use interloper_scheduler::decisions::{Question, Source};
 
+use crate::Settings;
+use crate::bench::{Arguments, Bench, Instance};
+use crate::method::Description;
 use crate::outcome::Misuse;
 use crate::quiet::quietly;
 use crate::run::{Abort, Aborted, Actor, Did, Idle, Log, Rules, Run};
 use crate::world::{CallId, Part, ResultId, StateId, World};
-use crate::{MethodUnderTest, Settings};
 
 /// Where a run ended and what its method returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +54,13 @@ impl Source for Alone {
     }
 }
 
-pub(crate) struct Runner<'m, S, A, R> {
-    pub method: &'m MethodUnderTest<S, A, R>,
-    pub subject: &'m S,
+pub(crate) struct Runner<'m> {
+    bench: &'m dyn Bench,
+    pub description: &'m Description,
+    subject: &'m dyn Instance,
     pub parts: &'m [&'m dyn Instrumented],
     settings: &'m Settings,
-    pub arguments: Vec<A>,
+    pub arguments: Arguments,
     pub world: World,
     pub log: Log,
     /// By method (the one under test first, then those beside it), argument and state: what it does alone.
@@ -72,22 +74,23 @@ pub(crate) struct Runner<'m, S, A, R> {
     environment: Vec<Observed<CallId, ResultId>>,
 }
 
-impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
+impl<'m> Runner<'m> {
     /// Takes over `subject`, whose collections are `parts`.
     pub fn new(
-        method: &'m MethodUnderTest<S, A, R>,
+        bench: &'m dyn Bench,
         settings: &'m Settings,
-        subject: &'m S,
+        subject: &'m dyn Instance,
         parts: &'m [&'m dyn Instrumented],
         names: &[String],
-        arguments: Vec<A>,
-    ) -> Self {
+    ) -> Result<Self, Misuse> {
+        let arguments = Arguments::of(bench).ok_or(Misuse::NoArguments)?;
         let described = parts.iter().zip(names).map(|(part, name)| Part::new(name.clone(), part.model()));
         let world = World::new(described.collect());
         let run = RunId::new();
         bind(parts, run);
-        Runner {
-            method,
+        Ok(Runner {
+            bench,
+            description: bench.description(),
             subject,
             parts,
             settings,
@@ -100,7 +103,7 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
             run,
             last: None,
             environment: Vec::new(),
-        }
+        })
     }
 
     /// Whether values of a collection can change by themselves.
@@ -115,10 +118,10 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         self.holds = None;
     }
 
-    /// Calls the method with this argument from now on; a random one has no reference runs yet.
-    pub fn set_random_argument(&mut self, argument: Option<A>) {
-        if let Some(argument) = argument {
-            self.arguments = vec![argument];
+    /// Calls the method with a random argument from now on; it has no reference runs yet.
+    pub fn draw_argument(&mut self, bits: u64) {
+        if let Some(argument) = self.bench.draw(bits) {
+            self.arguments = Arguments::made(argument);
             self.references.clear();
         }
     }
@@ -178,10 +181,10 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         &mut self,
         initial: StateId,
         rules: &Rules,
-        body: impl FnOnce(&mut Self, &S, &[&dyn Instrumented]) -> T,
+        body: impl FnOnce(&mut Self, &dyn Instance, &[&dyn Instrumented]) -> T,
     ) -> Result<T, Misuse> {
         self.log.clear();
-        let ended = if S::REUSABLE {
+        let ended = if self.bench.reusable() {
             self.restore(self.parts, initial, self.holds)?;
             self.holds = None;
             let ended = body(self, self.subject, self.parts);
@@ -190,12 +193,13 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
             }
             ended
         } else {
-            let subject = with_session(&Idle, || (self.method.make)());
+            let bench = self.bench;
+            let subject = with_session(&Idle, || bench.make());
             let named = subject.parts();
             let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
             bind(&parts, self.run);
             self.restore(&parts, initial, None)?;
-            body(self, &subject, &parts)
+            body(self, &*subject, &parts)
         };
         match self.log.contradiction.take() {
             Some(contradiction) => Err(Misuse::Contradiction(contradiction.0)),
@@ -230,7 +234,7 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
     #[allow(clippy::too_many_arguments)] // a run is all of these
     fn execute(
         &mut self,
-        subject: &S,
+        subject: &dyn Instance,
         parts: &[&dyn Instrumented],
         source: &mut dyn Source,
         method: usize,
@@ -238,21 +242,10 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
         initial: StateId,
         rules: &Rules,
     ) -> Ended {
-        let body = match method {
-            0 => &self.method.method,
-            beside => &self.method.beside[beside - 1].1,
-        };
-        let argument = self.arguments[argument].clone();
+        let argument = self.arguments.get(argument);
         let run = Run::new(&mut self.world, source, parts, rules, &mut self.log, initial, None);
-        let outcome = with_session(&run, || {
-            quietly(|| {
-                catch_unwind(AssertUnwindSafe(|| {
-                    let returned = body(subject, argument);
-                    run.before_return();
-                    returned
-                }))
-            })
-        });
+        let call = || subject.call(method, argument, &|| run.before_return());
+        let outcome = with_session(&run, || quietly(|| catch_unwind(AssertUnwindSafe(call))));
         let end = run.end();
         let returned = returned_value(outcome, self.log.abort);
         Ended { end, returned: self.world.result(&returned) }
@@ -312,7 +305,7 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
     /// A call of the method as text: `memoize(7)`.
     pub fn call_text(&self, method: usize, argument: usize) -> String {
         let name = self.method_name(method);
-        match self.arguments[argument].to_value() {
+        match &self.arguments.values[argument] {
             Value::Unit => format!("{name}()"),
             tuple @ Value::Tuple(_) => format!("{name}{tuple}"),
             other => format!("{name}({other})"),
@@ -321,8 +314,8 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
 
     pub fn method_name(&self, method: usize) -> &str {
         match method {
-            0 => &self.method.name,
-            beside => &self.method.beside[beside - 1].0,
+            0 => &self.description.name,
+            beside => &self.description.beside[beside - 1],
         }
     }
 
@@ -404,7 +397,7 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
 
     /// The result of the environment operation at `index` of the log: as it reads now, where it can still change.
     pub fn observed_result(&mut self, index: usize, result: ResultId) -> ResultId {
-        if self.method.abstraction.is_none() {
+        if self.description.abstraction.is_none() {
             return result;
         }
         let later = self.log.later.iter().find(|(at, _)| *at == index).map(|(_, read)| read());
@@ -413,7 +406,7 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
     }
 
     pub fn abstract_result(&mut self, result: ResultId) -> ResultId {
-        match self.method.abstraction {
+        match self.description.abstraction {
             None => result,
             Some(abstraction) => {
                 let value = abstraction(self.world.value(result)).unwrap_or(Value::None);
@@ -425,13 +418,13 @@ impl<'m, S: Subject, A: Datum, R: ToValue> Runner<'m, S, A, R> {
     /// Whether two states are the same to the abstraction.
     pub fn same_state(&self, expected: StateId, observed: StateId) -> bool {
         expected == observed
-            || self.method.abstraction.is_some() && self.abstract_state(expected) == self.abstract_state(observed)
+            || self.description.abstraction.is_some() && self.abstract_state(expected) == self.abstract_state(observed)
     }
 
     /// A state as the abstraction shows it.
     pub fn abstract_state(&self, state: StateId) -> Vec<Value> {
         let values = self.world.values(state).iter();
-        match self.method.abstraction {
+        match self.description.abstraction {
             None => values.cloned().collect(),
             Some(abstraction) => values.map(|value| abstract_container(value, abstraction)).collect(),
         }
@@ -451,13 +444,13 @@ fn abstract_container(container: &Value, abstraction: fn(&Value) -> Option<Value
 }
 
 /// The sequential orders of a run, as the judge asks for them.
-struct Orders<'a, 'm, S, A, R> {
-    runner: &'a mut Runner<'m, S, A, R>,
+struct Orders<'a, 'm> {
+    runner: &'a mut Runner<'m>,
     argument: usize,
     misuse: Option<Misuse>,
 }
 
-impl<S: Subject, A: Datum, R: ToValue> composed::Reference for Orders<'_, '_, S, A, R> {
+impl composed::Reference for Orders<'_, '_> {
     type State = StateId;
     type Call = CallId;
     type Result = ResultId;
@@ -484,9 +477,9 @@ impl<S: Subject, A: Datum, R: ToValue> composed::Reference for Orders<'_, '_, S,
 }
 
 /// What a call gave: its result, or how it failed to give one.
-pub(crate) fn returned_value<R: ToValue>(outcome: Result<R, Box<dyn Any + Send>>, abort: Option<Abort>) -> Value {
+pub(crate) fn returned_value(outcome: Result<Value, Box<dyn Any + Send>>, abort: Option<Abort>) -> Value {
     match outcome {
-        Ok(returned) => returned.to_value(),
+        Ok(returned) => returned,
         Err(payload) if payload.is::<Aborted>() => match abort {
             Some(Abort::Deadlock(_)) => Value::variant("deadlock", []),
             _ => Value::variant("no return", []),
