@@ -10,6 +10,7 @@ pub mod queue;
 pub mod session;
 mod shared;
 mod site;
+pub mod skiplist;
 mod subject;
 #[cfg(test)]
 mod testing;
@@ -21,4 +22,5 @@ pub use hash::{FixedHasher, KeyHasher, RandomState};
 pub use lock::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, StdCollection};
 pub use queue::{ArrayQueue, SegQueue};
 pub use shared::Shared;
+pub use skiplist::{SkipMap, SkipSet};
 pub use subject::Subject;
