@@ -21,7 +21,7 @@
 //!     write, add_one      (2, 6) remains
 //!
 //!   replay: .replay("A0.I0.E0.E2.E0.E0")
-//!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 6 executions, not complete
+//!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 6 executions, stopped at the first violation
 //!
 //! ✓ add_one_fixed  linearizable
 //!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 273 executions, complete

@@ -22,7 +22,7 @@
 //!     insert, number_of      insert returns none
 //!
 //!   replay: .replay("A0.I0.E0.E3.E0.E0")
-//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 18 executions, not complete
+//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 18 executions, stopped at the first violation
 //!   restricted environment: 1 argument, 9 initial states, up to 3 environment operations out of 6; 900 executions, complete
 //!
 //! ✓ number_of_fixed  linearizable

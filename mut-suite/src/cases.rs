@@ -1,6 +1,7 @@
 //! The cases, one file for each family.
 
 mod caches;
+mod closed;
 mod counters;
 mod futures;
 mod guarded;
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Case> {
         caches::cases(),
         locks::cases(),
         guarded::cases(),
+        closed::cases(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -57,12 +57,6 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.good("acquire-entry", "Counts one more holder inside the entry.", || {
             boxed(MethodUnderTest::new("acquire", DashMap::new, acquire_entry).arguments([7]).values([1, 2]))
         }),
-        FILE.bad(
-            "release-then-remove",
-            "release-entry",
-            "Counts one holder less, and removes the count that was zero a moment ago: a new holder is forgotten.",
-            || boxed(MethodUnderTest::new("release", DashMap::new, release).arguments([7]).values([1, 2])),
-        ),
         FILE.good(
             "release-entry",
             "Counts one holder less, and removes the count when it is zero, inside the entry.",
@@ -143,21 +137,6 @@ fn acquire_entry(holders: &DashMap<u64, u64>, file: u64) -> u64 {
     let mut count = holders.entry(file).or_insert(0);
     *count += 1;
     *count
-}
-// end
-
-// case: release-then-remove
-/// Gives a file back; gives how many still hold it, if anybody did.
-fn release(holders: &DashMap<u64, u64>, file: u64) -> Option<u64> {
-    let left = {
-        let mut count = holders.get_mut(&file)?;
-        *count -= 1;
-        *count
-    };
-    if left == 0 {
-        holders.remove(&file);
-    }
-    Some(left)
 }
 // end
 
