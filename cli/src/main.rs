@@ -1,2 +1,43 @@
-//! To be written.
-fn main() {}
+//! The `interloper` command: is this concurrent code atomic?
+//!
+//! This crate alone knows the command line, the environment, files and exit codes. A command turns what was typed into
+//! an [`Answer`](commands::Answer); the end of `main` prints it.
+
+mod args;
+mod catalogue;
+mod checking;
+mod commands;
+mod failure;
+mod failures;
+mod internal;
+mod jobs;
+mod logging;
+mod nearest;
+mod output;
+mod progress;
+mod replay_file;
+
+use std::process::ExitCode;
+
+use args::Request;
+use failure::{Failure, Finding};
+
+fn main() -> ExitCode {
+    internal::install();
+    let ending = internal::guard(run).and_then(|ending| ending);
+    if let Err(failure) = &ending {
+        output::note(&failure.to_string());
+    }
+    failure::exit_code(&ending)
+}
+
+fn run() -> Result<Finding, Failure> {
+    let cli = match args::parse(std::env::args_os())? {
+        Request::Run(cli) => cli,
+        Request::Print(text) => return output::print(&text).map(|()| Finding::Expected),
+    };
+    logging::start(cli.output.log.as_deref())?;
+    let answer = commands::execute(&cli)?;
+    output::print(&answer.text)?;
+    Ok(answer.finding)
+}

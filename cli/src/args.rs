@@ -1,0 +1,345 @@
+//! The command line as typed, before anything is looked up.
+
+use std::ffi::OsString;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::failure::Failure;
+
+/// The seed when none is given.
+pub const DEFAULT_SEED: u64 = 42;
+
+/// Is this concurrent code atomic?
+///
+/// Without a command, checks the whole regression suite. Exit codes: 0 nothing unexpected, 1 a violation or an
+/// unexpected verdict, 2 the request was wrong, 3 the tool is broken. Standard output is the result and, given a
+/// seed, the same bytes each time (unless --time is given); progress, timings and logs go to standard error.
+#[derive(Debug, Parser)]
+#[command(name = "interloper", version, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the cases of the regression suite
+    List,
+    /// Check the named cases and report each violation, with a replay file
+    Run {
+        /// Names of cases, as `list` prints them
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Show one case: its source, what is expected, and its smallest violating interleaving
+    Show {
+        /// The name of a case, as `list` prints it
+        name: String,
+    },
+    /// Print when the operations of an abstract data type do not commute, as in Figure 5 of the COLT paper
+    Commutativity {
+        /// The type: map, sorted-map, set, queue, …
+        #[arg(value_name = "TYPE")]
+        model: String,
+        /// Only these operations, in this order
+        #[arg(value_name = "OPERATION")]
+        operations: Vec<String>,
+    },
+    /// Make the run of a replay file again: 0 when the history is the same, 1 when it is another
+    Replay {
+        /// A file that a failing case wrote
+        file: PathBuf,
+    },
+    /// Compare the naive, the nearest and the preceding adversary on every case with a violation
+    Compare,
+}
+
+/// How to search. Every option is remembered as given or not: a case has settings of its own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Search")]
+pub struct SearchArgs {
+    /// Seeds every random choice [default: 42]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Environment operations in one run, at most [default: 3]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = bound)]
+    pub bound: Option<NonZeroU32>,
+    /// How the environment chooses its operations [default: preceding]
+    #[arg(long, global = true, value_enum)]
+    pub adversary: Option<AdversaryArg>,
+    /// Which environment there is [default: open, and the program's own for telling modular cases apart]
+    #[arg(long, global = true, value_enum)]
+    pub environment: Option<EnvironmentArg>,
+    /// Stop the search of a case after this many executions
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
+    pub executions: Option<NonZeroU64>,
+    /// Stop the search of a case after this time; results then depend on the machine
+    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
+    pub time: Option<Duration>,
+    /// Cases checked at the same time; the result does not depend on it [default: the number of processors]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// How to print the result
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// When to colour the text
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// What to log on standard error: off, info, debug, or `target=level,…` [env: INTERLOPER_LOG]
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub log: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AdversaryArg {
+    /// Operations that do not commute with the step just made or about to be made
+    Nearest,
+    /// Operations that do not commute with any step made so far or about to be made
+    Preceding,
+    /// Random operations on random keys at random moments
+    Naive,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EnvironmentArg {
+    /// Every operation of the collections
+    Open,
+    /// The operations that the case's program uses
+    Restricted,
+    /// The object's own methods only, running concurrently
+    Closed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables and reports
+    Text,
+    /// One JSON document with a version field
+    Json,
+    /// One self-contained page: `show` and `replay` only
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What the arguments ask for: a run, or a text to print (help, version).
+#[derive(Debug)]
+pub enum Request {
+    Run(Cli),
+    Print(String),
+}
+
+/// Parses `arguments`, the program's name first.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => Ok(Request::Run(cli)),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Ok(Request::Print(error.render().to_string()))
+        }
+        Err(error) => Err(Failure::Request(one_line(&error))),
+    }
+}
+
+/// Clap's message without its usage paragraphs: what is wrong, and what was probably meant.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = first.trim_start_matches("error: ").split_whitespace().collect();
+    let suggestions = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    let meant = suggestions.into_iter().find_map(|kind| error.get(kind)).and_then(|value| match value {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    });
+    match meant {
+        Some(meant) => format!("{}: did you mean '{meant}'?", words.join(" ")),
+        None => words.join(" "),
+    }
+}
+
+impl OutputArgs {
+    /// Refuses HTML: a page is made of one counterexample.
+    pub fn no_html(&self, command: &str) -> Result<(), Failure> {
+        if self.format == Format::Html {
+            return Err(Failure::Request(format!("'{command}' has no HTML form, 'show' and 'replay' have")));
+        }
+        Ok(())
+    }
+}
+
+impl SearchArgs {
+    /// The seed, given or not.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(DEFAULT_SEED)
+    }
+
+    /// The options that determine a result, as they are typed: the seed always, the others where given. Not the time,
+    /// which makes a result depend on the machine, and not the jobs, on which no result depends.
+    pub fn typed(&self) -> String {
+        let name = |value: clap::builder::PossibleValue| value.get_name().to_owned();
+        let options = [
+            ("--seed", Some(self.seed().to_string())),
+            ("--bound", self.bound.map(|bound| bound.to_string())),
+            ("--adversary", self.adversary.and_then(|adversary| adversary.to_possible_value()).map(name)),
+            ("--environment", self.environment.and_then(|environment| environment.to_possible_value()).map(name)),
+            ("--executions", self.executions.map(|executions| executions.to_string())),
+        ];
+        let typed = options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
+        typed.collect::<Vec<String>>().join(" ")
+    }
+
+    /// Refuses every search option that was given but the `allowed` ones: an option that would be ignored is a
+    /// misunderstanding.
+    pub fn only(&self, command: &str, allowed: &[&str]) -> Result<(), Failure> {
+        let given = [
+            ("--seed", self.seed.is_some()),
+            ("--bound", self.bound.is_some()),
+            ("--adversary", self.adversary.is_some()),
+            ("--environment", self.environment.is_some()),
+            ("--executions", self.executions.is_some()),
+            ("--time", self.time.is_some()),
+            ("--jobs", self.jobs.is_some()),
+        ];
+        match given.into_iter().find(|(option, given)| *given && !allowed.contains(option)) {
+            Some((option, _)) => Err(Failure::Request(format!("'{command}' does not use {option}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
+}
+
+fn bound(text: &str) -> Result<NonZeroU32, String> {
+    if text.parse() == Ok(0u32) {
+        return Err("a bound of zero leaves nothing to search, it must be at least 1".to_owned());
+    }
+    text.parse().map_err(|_| format!("a bound is a whole number from 1 to {}", u32::MAX))
+}
+
+fn executions(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| format!("executions are a whole number from 1 to {}", u64::MAX))
+}
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "jobs are a whole number of at least 1".to_owned())
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| "a time is a number of seconds above 0".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Cli {
+        let arguments = std::iter::once("interloper").chain(arguments.iter().copied()).map(OsString::from);
+        match parse(arguments) {
+            Ok(Request::Run(cli)) => cli,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn refused(arguments: &[&str]) -> String {
+        let arguments = std::iter::once("interloper").chain(arguments.iter().copied()).map(OsString::from);
+        match parse(arguments) {
+            Err(Failure::Request(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_model_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_stand_before_and_after_the_command() {
+        for arguments in [["--seed", "7", "compare"], ["compare", "--seed", "7"]] {
+            let cli = parsed(&arguments);
+            assert!(matches!(cli.command, Some(Command::Compare)));
+            assert_eq!(cli.search.seed(), 7);
+        }
+        assert_eq!(parsed(&[]).search.seed(), 42);
+        assert_eq!(parsed(&["--seed", &u64::MAX.to_string()]).search.seed(), u64::MAX);
+        assert_eq!(parsed(&["--time", "0.25"]).search.time, Some(Duration::from_millis(250)));
+    }
+
+    #[test]
+    fn a_wrong_value_gets_one_line_that_says_what_is_right() {
+        let seed = "a seed is a whole number from 0 to 18446744073709551615";
+        for wrong in ["abc", "-1", "1.5", "18446744073709551616", ""] {
+            assert_eq!(refused(&["--seed", wrong]), format!("invalid value '{wrong}' for '--seed <N>': {seed}"));
+        }
+        assert_eq!(
+            refused(&["--bound", "0"]),
+            "invalid value '0' for '--bound <N>': a bound of zero leaves nothing to search, it must be at least 1"
+        );
+        for wrong in ["0", "-3", "nan", "inf", "1e300", "1e-300", "soon"] {
+            assert_eq!(
+                refused(&["--time", wrong]),
+                format!("invalid value '{wrong}' for '--time <SECONDS>': a time is a number of seconds above 0")
+            );
+        }
+        assert_eq!(
+            refused(&["--jobs", "0"]),
+            "invalid value '0' for '--jobs <N>': jobs are a whole number of at least 1"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_word_gets_a_suggestion_on_the_same_line() {
+        assert_eq!(refused(&["--sed", "3"]), "unexpected argument '--sed' found: did you mean '--seed'?");
+        assert_eq!(refused(&["lst"]), "unrecognized subcommand 'lst': did you mean 'list'?");
+        assert_eq!(
+            refused(&["--adversary", "nearst"]),
+            "invalid value 'nearst' for '--adversary <ADVERSARY>' [possible values: nearest, preceding, naive]: did \
+             you mean 'nearest'?"
+        );
+        assert_eq!(refused(&["run"]), "the following required arguments were not provided: <NAME>...");
+    }
+
+    #[test]
+    fn the_options_that_matter_are_typed_again() {
+        assert_eq!(parsed(&[]).search.typed(), "--seed 42");
+        let all = "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9 --jobs 2 --time 3";
+        let typed = parsed(&all.split(' ').collect::<Vec<&str>>()).search.typed();
+        assert_eq!(typed, "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9");
+    }
+
+    #[test]
+    fn an_option_that_would_be_ignored_is_refused() {
+        let cli = parsed(&["replay", "x.json", "--bound", "4"]);
+        let Err(Failure::Request(message)) = cli.search.only("replay", &[]) else { panic!("refused") };
+        assert_eq!(message, "'replay' does not use --bound");
+        assert!(cli.search.only("compare", &["--bound"]).is_ok());
+        assert!(parsed(&["list"]).search.only("list", &[]).is_ok());
+    }
+}

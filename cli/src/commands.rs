@@ -1,0 +1,54 @@
+//! The commands: each takes what was typed and gives what is to be printed.
+
+mod commutativity;
+mod compare;
+mod list;
+mod replay;
+mod show;
+mod suite;
+
+use serde::Serialize;
+
+use crate::args::{Cli, Command};
+use crate::failure::{Failure, Finding};
+
+/// The result of a command.
+pub struct Answer {
+    /// For standard output.
+    pub text: String,
+    /// What it amounts to.
+    pub finding: Finding,
+}
+
+impl Answer {
+    /// An answer with nothing unexpected in it.
+    fn expected(text: String) -> Self {
+        Self { text, finding: Finding::Expected }
+    }
+}
+
+/// Does what the command line asks for.
+pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
+    let (search, output) = (&cli.search, &cli.output);
+    match &cli.command {
+        None => suite::suite(search, output),
+        Some(Command::Run { names }) => suite::run(names, search, output),
+        Some(Command::List) => list::list(search, output),
+        Some(Command::Show { name }) => show::show(name, search, output),
+        Some(Command::Commutativity { model, operations }) => {
+            commutativity::commutativity(model, operations, search, output)
+        }
+        Some(Command::Replay { file }) => replay::replay(file, search, output),
+        Some(Command::Compare) => compare::compare(search, output),
+    }
+}
+
+/// The version of every JSON document that the commands print.
+const JSON_VERSION: u32 = 1;
+
+/// A JSON document: indented, ended by a newline.
+fn json(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("strings, numbers and lists are always JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,81 @@
+//! The ways a command ends.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// What a command found, apart from what it printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Everything is as expected.
+    Expected,
+    /// A violation, an unexpected verdict, or a replay that went another way.
+    Unexpected,
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The request was wrong, or cannot be met on this machine: one line for the user.
+    Request(String),
+    /// The tool is broken: what the panic said.
+    Internal(String),
+}
+
+impl Finding {
+    /// [`Finding::Unexpected`] when `unexpected`.
+    pub fn unexpected_if(unexpected: bool) -> Self {
+        if unexpected { Self::Unexpected } else { Self::Expected }
+    }
+}
+
+/// The exit code of each ending, as DESIGN.md lists them.
+pub fn exit_code(ending: &Result<Finding, Failure>) -> ExitCode {
+    ExitCode::from(match ending {
+        Ok(Finding::Expected) => 0,
+        Ok(Finding::Unexpected) => 1,
+        Err(Failure::Request(_)) => 2,
+        Err(Failure::Internal(_)) => 3,
+    })
+}
+
+impl fmt::Display for Failure {
+    /// One line, whatever the message holds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, message) = match self {
+            Self::Request(message) => ("error", message),
+            Self::Internal(message) => ("internal error, please report", message),
+        };
+        write!(f, "{before}: ")?;
+        message.chars().try_for_each(|c| match c {
+            c if c.is_control() => write!(f, "{}", c.escape_debug()),
+            c => write!(f, "{c}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_ending_has_its_exit_code() {
+        let endings = [
+            (Ok(Finding::Expected), 0),
+            (Ok(Finding::Unexpected), 1),
+            (Err(Failure::Request(String::new())), 2),
+            (Err(Failure::Internal(String::new())), 3),
+        ];
+        for (ending, code) in endings {
+            assert_eq!(exit_code(&ending), ExitCode::from(code), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_line() {
+        assert_eq!(Failure::Request("no case 'a\nb'".into()).to_string(), "error: no case 'a\\nb'");
+        assert_eq!(
+            Failure::Internal("left\u{1b}[0m".into()).to_string(),
+            "internal error, please report: left\\u{1b}[0m"
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Standard output: one text, written at once.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use anstyle::AnsiColor;
+use interloper_report::text::Style;
+
+use crate::args::Color;
+use crate::failure::Failure;
+
+/// Writes the result. A reader that has gone away has seen what it wanted.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Request(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line for the person at the terminal. Nothing is left to do when that fails.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// How to draw on standard output. Only a terminal has a width to keep to.
+pub fn style(color: Color) -> Style {
+    let terminal = io::stdout().is_terminal();
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    Style {
+        color: match color {
+            Color::Auto => terminal && wanted,
+            Color::Always => true,
+            Color::Never => false,
+        },
+        width,
+    }
+}
+
+/// Colours the marks at the beginning of the lines of a table.
+pub fn paint_marks(table: &str, style: Style) -> String {
+    if !style.color {
+        return table.to_owned();
+    }
+    let paint = |color: AnsiColor, mark: char| {
+        let color = color.on_default();
+        format!("{color}{mark}{color:#}")
+    };
+    let line = |line: &str| match line.chars().next() {
+        Some(mark @ '✗') => format!("{}{}", paint(AnsiColor::Red, mark), &line[mark.len_utf8()..]),
+        Some(mark @ '✓') => format!("{}{}", paint(AnsiColor::Green, mark), &line[mark.len_utf8()..]),
+        _ => line.to_owned(),
+    };
+    table.split_inclusive('\n').map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_coloured_on_request_only() {
+        let table = "  case\n✓ good ✓\n✗ bad\n– other\n";
+        assert_eq!(paint_marks(table, Style { color: false, width: None }), table);
+        assert_eq!(
+            paint_marks(table, Style { color: true, width: None }),
+            "  case\n\u{1b}[32m✓\u{1b}[0m good ✓\n\u{1b}[31m✗\u{1b}[0m bad\n– other\n"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! The binary from outside: what it prints and how it exits.
+
+mod files;
+mod output;
+mod refusals;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use interloper::Verdict;
+use interloper_suite::Case;
+
+/// What a run of the binary left behind.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+/// A directory of its own for each test, where replay files are written.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a directory below the target directory");
+        Self(path)
+    }
+
+    /// The binary with these arguments, in this directory and away from the environment of whoever runs the tests.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
+        command.args(arguments).current_dir(&self.0).stdin(Stdio::null());
+        command.env_remove("INTERLOPER_LOG").env_remove("NO_COLOR");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let output = self.command(arguments).output().expect("the binary was built");
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("text"),
+            err: String::from_utf8(output.stderr).expect("text"),
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).expect("a file in a directory of one's own");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).expect("a file that was written before")
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.join(name).exists()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A directory that stays is of no harm: the next build of the target directory reuses it.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the binary in a directory of its own.
+fn interloper(arguments: &[&str]) -> Ran {
+    Folder::new().run(arguments)
+}
+
+/// The first case of the suite with this verdict.
+fn case(expected: Verdict) -> Case {
+    interloper_suite::cases().into_iter().find(|case| case.expected == expected).expect("the suite has one of each")
+}
+
+/// A case that is not linearizable.
+fn bad() -> &'static str {
+    case(Verdict::NotLinearizable).name
+}
+
+/// A case that is linearizable.
+fn good() -> &'static str {
+    case(Verdict::Linearizable).name
+}

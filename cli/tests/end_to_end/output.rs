@@ -1,0 +1,217 @@
+//! What the commands print, and that they print it again.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use interloper::Verdict;
+use serde_json::Value;
+
+use super::{Folder, bad, case, good, interloper};
+
+#[test]
+fn the_suite_is_as_expected_and_the_same_bytes_for_any_number_of_jobs() {
+    let folder = Folder::new();
+    let first = folder.run(&["--seed", "42"]);
+    assert_eq!(first.code, Some(0), "{}\n{}", first.out, first.err);
+    let last: Vec<&str> = first.out.lines().rev().take(2).collect();
+    assert_eq!(last[0], "again: interloper --seed 42");
+    assert!(last[1].ends_with("; nothing unexpected"), "{}", last[1]);
+    for jobs in ["1", "2"] {
+        let again = folder.run(&["--seed", "42", "--jobs", jobs]);
+        assert_eq!(again.out, first.out, "--jobs {jobs}");
+    }
+    assert!(!folder.has("interloper-failures"), "nothing failed, so nothing is written");
+    for case in interloper_suite::cases() {
+        let line = first.out.lines().find(|line| line.split_whitespace().nth(1) == Some(case.name));
+        assert!(line.is_some_and(|line| line.starts_with("✓ ")), "{}: {line:?}", case.name);
+    }
+}
+
+#[test]
+fn the_suite_as_json_has_the_promised_fields() {
+    let arguments = ["--seed", "42", "--format", "json"];
+    let ran = interloper(&arguments);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(interloper(&arguments).out, ran.out, "the same bytes again");
+    let document: Value = serde_json::from_str(&ran.out).expect("one JSON document");
+    assert_eq!((&document["version"], &document["seed"]), (&1.into(), &42.into()));
+    let cases = document["cases"].as_array().expect("a list");
+    assert_eq!(cases.len(), interloper_suite::cases().len());
+    for (found, case) in cases.iter().zip(interloper_suite::cases()) {
+        let keys: Vec<&str> = found.as_object().expect("an object").keys().map(String::as_str).collect();
+        let mut promised = [
+            "name",
+            "origin",
+            "expected",
+            "verdict",
+            "environment_operations",
+            "executions_to_violation",
+            "executions",
+        ];
+        promised.sort_unstable();
+        assert_eq!(keys, promised);
+        assert_eq!(found["name"], case.name);
+        assert_eq!(found["expected"], case.expected.word());
+        assert_eq!(found["verdict"], case.expected.word());
+        let violates = case.expected != Verdict::Linearizable;
+        assert_eq!(found["environment_operations"].is_u64(), violates, "{found}");
+        assert_eq!(found["executions_to_violation"].is_u64(), violates, "{found}");
+        assert!(found["executions"].as_u64() > Some(0), "{found}");
+    }
+}
+
+#[test]
+fn a_run_shows_violations_and_coverage() {
+    let ran = interloper(&["run", bad(), good()]);
+    assert_eq!(ran.code, Some(0), "both are as expected: {}", ran.err);
+    assert!(ran.out.starts_with(&format!("✗ {} ", bad())), "{}", ran.out);
+    assert!(ran.out.contains("\n  No sequential order explains it:\n"), "{}", ran.out);
+    assert!(ran.out.contains(&format!("\n  replay: interloper replay interloper-failures/{}-42.json\n", bad())));
+    assert!(ran.out.contains(&format!("\n✓ {} ", good())), "{}", ran.out);
+    assert!(ran.out.ends_with(&format!("\nagain: interloper run {} {} --seed 42\n", bad(), good())), "{}", ran.out);
+}
+
+#[test]
+fn a_verdict_that_nobody_expected_is_exit_code_1() {
+    let ran = interloper(&["run", bad(), good(), "--executions", "1"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.out.contains("\n✗ "), "{}", ran.out);
+    let summary = ran.out.lines().rev().nth(1).expect("a summary");
+    assert!(summary.starts_with("2 cases: "), "{summary}");
+    assert!(summary.contains("unfinished"), "{summary}");
+    assert!(summary.contains(" unexpected: "), "{summary}");
+}
+
+#[test]
+fn an_environment_that_a_case_does_not_know_is_a_wrong_request_for_it_alone() {
+    // Of the linearizable cases only those that declare their program know a restricted environment.
+    let ran = interloper(&["--environment", "restricted", "--format", "json"]);
+    let document: Value = serde_json::from_str(&ran.out).expect("one JSON document");
+    let cases = document["cases"].as_array().expect("a list");
+    let without = cases.iter().find(|case| case["verdict"] == "not applicable").expect("not every case declares one");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let name = without["name"].as_str().expect("a name");
+    let ran = interloper(&["run", name, "--environment", "restricted"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(ran.err.contains(&format!("error: {name}: the environment of the program is not known")), "{}", ran.err);
+}
+
+#[test]
+fn a_case_is_shown_with_its_source() {
+    for expected in [Verdict::NotLinearizable, Verdict::Linearizable, Verdict::Modular] {
+        let case = case(expected);
+        let folder = Folder::new();
+        let ran = folder.run(&["show", case.name]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(ran.out.starts_with(&format!("{}\n  ", case.name)), "{}", ran.out);
+        assert!(ran.out.contains(&format!("\n  origin: {}\n", case.origin)), "{}", ran.out);
+        for line in case.source.trim_end().lines() {
+            assert!(ran.out.contains(&format!("\n    {line}").trim_end()), "{line:?} in {}", ran.out);
+        }
+        assert_eq!(ran.out.contains("No sequential order"), expected != Verdict::Linearizable, "{}", ran.out);
+        assert!(!folder.has("interloper-failures"), "showing writes nothing");
+
+        let ran = folder.run(&["show", case.name, "--format", "json"]);
+        let document: Value = serde_json::from_str(&ran.out).expect("one JSON document");
+        assert_eq!(document["source"], case.source);
+        assert_eq!(document["verdict"], expected.word());
+        assert_eq!(document["counterexample"].is_object(), expected != Verdict::Linearizable);
+    }
+    let page = interloper(&["show", bad(), "--format", "html"]);
+    assert!(page.out.starts_with("<!DOCTYPE html>"), "{}", page.out);
+    assert_eq!(page.code, Some(0));
+}
+
+#[test]
+fn the_list_names_every_case() {
+    let ran = interloper(&["list"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let names: Vec<&str> = ran.out.lines().skip(2).map(|line| line.split("  ").next().unwrap_or_default()).collect();
+    let expected: Vec<&str> = interloper_suite::cases().iter().map(|case| case.name).collect();
+    assert_eq!(names, expected);
+    let document: Value = serde_json::from_str(&interloper(&["list", "--format", "json"]).out).expect("JSON");
+    assert_eq!(document["cases"].as_array().map(Vec::len), Some(expected.len()));
+}
+
+#[test]
+fn the_specification_of_a_map_looks_like_figure_5() {
+    let ran = interloper(&["commutativity", "map", "remove", "get", "insert_if_absent"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let expected = "\
+When two operations of a map do not commute
+
+Operation                 remove(k)       get(k)          insert_if_absent(k, v₂)
+─────────────────────────────────────────────────────────────────────────────────
+remove(k)                 get(k) ≠ none   get(k) ≠ none   true
+get(k)                    get(k) ≠ none   false           get(k) = none
+insert_if_absent(k, v₁)   true            get(k) = none   get(k) = none
+
+";
+    assert!(ran.out.starts_with(expected), "{}", ran.out);
+    let document = interloper(&["commutativity", "map", "remove", "get", "--format", "json"]).out;
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    assert_eq!(document["type"], "map");
+    assert_eq!(document["operations"], serde_json::json!(["remove(k)", "get(k)"]));
+    let conditions = serde_json::json!([["get(k) ≠ none", "get(k) ≠ none"], ["get(k) ≠ none", "false"]]);
+    assert_eq!(document["conditions"], conditions);
+}
+
+#[test]
+fn every_type_has_a_table_that_fits_its_panels() {
+    for model in interloper_commutativity::models::models() {
+        let ran = interloper(&["commutativity", model.name()]);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", model.name());
+        let widest = ran.out.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(120), "{}: {widest:?}", model.name());
+    }
+}
+
+#[test]
+fn the_comparison_counts_executions_for_each_adversary() {
+    let arguments = ["compare", "--seed", "42", "--executions", "200", "--format", "json"];
+    let ran = interloper(&arguments);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(interloper(&arguments).out, ran.out, "the same bytes again");
+    let document: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(document["naive_executions"], 200);
+    let rows = document["cases"].as_array().expect("a list");
+    let bad = interloper_suite::cases().iter().filter(|case| case.expected != Verdict::Linearizable).count();
+    assert_eq!(rows.len(), bad);
+    let text = interloper(&arguments[..5]).out;
+    assert!(text.starts_with("Executions to the first violation; the naive adversary stops after 200 executions.\n"));
+}
+
+#[test]
+fn colour_is_for_terminals_unless_asked_for() {
+    assert!(!interloper(&["run", bad()]).out.contains('\u{1b}'));
+    assert!(interloper(&["run", bad(), "--color", "always"]).out.contains("\u{1b}["));
+}
+
+#[test]
+fn logs_go_to_standard_error() {
+    let plain = interloper(&["run", good()]);
+    let logged = interloper(&["run", good(), "--log", "info"]);
+    assert_eq!(logged.out, plain.out);
+    assert!(logged.err.contains(good()), "{}", logged.err);
+    assert!(!plain.err.contains(good()), "{}", plain.err);
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for arguments in [["--help"], ["-h"], ["--version"]] {
+        let ran = interloper(&arguments);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{arguments:?}");
+        assert!(ran.out.contains("interloper"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = Folder::new();
+    let mut child =
+        folder.command(&["list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    drop(child.stdout.take());
+    let mut message = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut message).expect("text");
+    assert_eq!((child.wait().expect("it ends").code(), message.as_str()), (Some(0), ""));
+}
