@@ -13,8 +13,8 @@ use crate::replay_file::{Moment, Options, ReplayFile, VERSION};
 /// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
 pub fn record(checked: &Checked, violation: &Violation, search: &SearchArgs) -> Result<Counterexample, Failure> {
     let settings = &checked.settings;
-    let mut counterexample = violation.counterexample.clone();
     let name = checked.case.name;
+    let mut counterexample = Counterexample { name: name.to_owned(), ..violation.counterexample.clone() };
     if settings.adversary == Adversary::Naive {
         counterexample.replay = Some(format!("interloper run {name} {}", search.typed()));
         return Ok(counterexample);

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
+use crate::checking::plural;
 use crate::failure::{Failure, Finding};
 use crate::failures::{adversary, environment, history};
 use crate::replay_file::{Moment, ReplayFile};
@@ -45,6 +46,7 @@ pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<A
         Err(misuse) => return Err(refuse(misuse.to_string())),
     };
     let counterexample = counterexample.map(|counterexample| Counterexample {
+        name: file.case.clone(),
         replay: Some(format!("interloper replay {}", path.display())),
         ..counterexample
     });
@@ -102,7 +104,8 @@ fn compare(file: &ReplayFile, report: Report) -> (Option<String>, Option<Counter
     };
     let same = format!("{:016x}", violation.history_hash) == file.history_hash.to_ascii_lowercase();
     let divergence = (!same).then(|| difference(&file.history, &history(&violation.counterexample)));
-    (divergence, Some(violation.counterexample))
+    let operations = plural(u64::from(violation.environment_operations), "environment operation");
+    (divergence, Some(Counterexample { detail: format!("{operations}, replayed"), ..violation.counterexample }))
 }
 
 /// The first moment in which two histories differ.

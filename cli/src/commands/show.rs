@@ -36,7 +36,7 @@ pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answ
     let counterexample = found.and_then(|report| report.violation.as_ref()).map(|violation| {
         // Showing writes no file: the command that finds the interleaving again stands in for a replay.
         let replay = Some(format!("interloper run {name} {}", search.typed()));
-        Counterexample { replay, ..violation.counterexample.clone() }
+        Counterexample { name: name.to_owned(), replay, ..violation.counterexample.clone() }
     });
     let finding = Finding::unexpected_if(checked.is_unexpected());
     let text = match (output.format, counterexample) {
