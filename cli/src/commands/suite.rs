@@ -129,8 +129,8 @@ fn table(checked: &[Checked], style: Style) -> String {
         ("  case", Align::Left),
         ("expected", Align::Left),
         ("verdict", Align::Left),
-        ("environment operations", Align::Right),
-        ("executions to it", Align::Right),
+        ("environment\noperations", Align::Right),
+        ("executions\nto it", Align::Right),
         ("executions", Align::Right),
     ]);
     for checked in checked {

@@ -25,7 +25,8 @@ fn the_suite_is_the_same_bytes_for_any_number_of_jobs() {
     let names: Vec<&str> = first
         .out
         .lines()
-        .skip(2)
+        .skip_while(|line| !line.starts_with('─'))
+        .skip(1)
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().nth(1))
         .collect();
