@@ -111,7 +111,7 @@ fn a_case_is_shown_with_its_source() {
         assert!(ran.out.starts_with(&format!("{}\n  ", case.name)), "{}", ran.out);
         assert!(ran.out.contains(&format!("\n  origin: {}\n", case.origin)), "{}", ran.out);
         for line in case.source.trim_end().lines() {
-            assert!(ran.out.contains(&format!("\n    {line}").trim_end()), "{line:?} in {}", ran.out);
+            assert!(ran.out.contains(format!("\n    {line}").trim_end()), "{line:?} in {}", ran.out);
         }
         assert_eq!(ran.out.contains("No sequential order"), expected != Verdict::Linearizable, "{}", ran.out);
         assert!(!folder.has("interloper-failures"), "showing writes nothing");
