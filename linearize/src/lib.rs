@@ -16,8 +16,12 @@
 
 pub mod composed;
 pub mod distinct;
+pub mod enumerate;
 pub mod general;
 pub mod history;
+pub mod outcomes;
+pub mod program;
 pub mod recording;
 pub mod schema;
 pub mod types;
+pub mod visibility;

@@ -1,0 +1,117 @@
+//! The admitted outcomes of a program, exactly.
+//!
+//! An outcome is what each invocation returns. It is admitted when some linearization with some visibility gives it
+//! (*Weak-consistency specification via visibility relaxation*, section 3, Figure 7). [`crate::enumerate`] tries them one
+//! by one; here none is tried twice that cannot be told apart.
+//!
+//! Invocations are linearized one after the other. What matters for the rest is only
+//!
+//! - which have been linearized,
+//! - the state after all of them, which is what complete invocations see,
+//! - and, for a relaxed invocation that is still to come, every state that a visibility chosen so far can lead to.
+//!   Whether it sees the next one is decided when that is linearized; both choices are followed side by side, as a set
+//!   of states. Where predicates constrain later choices by earlier ones, a state carries what must not be seen any more.
+//!
+//! This is a *configuration*. The outcomes of the rest are computed once for each configuration, as a decision diagram.
+//! So the cost depends on the number of configurations and on the shape of the diagrams, and neither on the number of
+//! linearizations, nor of visibilities, nor of outcomes.
+
+mod diagram;
+mod explore;
+#[cfg(test)]
+mod tests;
+mod views;
+
+use interloper_commutativity::Value;
+use rustc_hash::FxHashMap;
+
+use crate::program::{Behaviour, Program, Set, TooLarge};
+use diagram::{Diagrams, Node};
+
+/// The bound on configurations that a caller without an opinion may use.
+pub const DEFAULT_BOUND: usize = 4_000_000;
+
+/// The admitted outcomes of a program.
+pub struct Outcomes {
+    diagrams: Diagrams,
+    set: Node,
+    results: Vec<Value>,
+    numbers: FxHashMap<Value, u32>,
+    invocations: usize,
+    configurations: usize,
+}
+
+/// Computes the admitted outcomes of a program.
+///
+/// # Errors
+/// When there are more configurations, sets of visible states and nodes of diagrams than the bound.
+pub fn outcomes<B: Behaviour>(behaviour: &mut B, program: &Program, bound: usize) -> Result<Outcomes, TooLarge> {
+    explore::outcomes(behaviour, program, bound)
+}
+
+impl Outcomes {
+    /// How many there are; none when they are 2^128 or more.
+    pub fn count(&self) -> Option<u128> {
+        self.diagrams.count(self.set)
+    }
+
+    /// Whether an outcome, the results in text order, is admitted.
+    pub fn contains(&self, outcome: &[Value]) -> bool {
+        let number = |invocation: usize| self.numbers.get(outcome.get(invocation)?).copied();
+        outcome.len() == self.invocations && self.diagrams.contains(self.set, number)
+    }
+
+    /// All outcomes, in lexicographic order of the results in text order.
+    pub fn sorted(&self) -> Vec<Vec<Value>> {
+        let mut order: Vec<u32> = (0..self.results.len() as u32).collect();
+        order.sort_by_key(|&number| &self.results[number as usize]);
+        let mut ranks = vec![0; order.len()];
+        for (rank, &number) in (0u32..).zip(&order) {
+            ranks[number as usize] = rank;
+        }
+        let mut all: Vec<Vec<u32>> = Vec::new();
+        self.diagrams.each(self.set, &mut |outcome| {
+            all.push(outcome.iter().map(|&number| ranks[number as usize]).collect());
+            true
+        });
+        all.sort_unstable();
+        let value = |&rank: &u32| self.results[order[rank as usize] as usize].clone();
+        all.iter().map(|outcome| outcome.iter().map(value).collect()).collect()
+    }
+
+    /// How many configurations were explored.
+    pub fn configurations(&self) -> usize {
+        self.configurations
+    }
+}
+
+/// The number of linearizations of the happens-before order; none when it is 2^128 or more.
+///
+/// # Errors
+/// When there are more sets of invocations that can come first than the bound.
+pub fn linearizations(program: &Program, bound: usize) -> Result<Option<u128>, TooLarge> {
+    fn count(
+        program: &Program,
+        done: Set,
+        known: &mut FxHashMap<Set, Option<u128>>,
+        bound: usize,
+    ) -> Result<Option<u128>, TooLarge> {
+        if done == program.all() {
+            return Ok(Some(1));
+        }
+        if let Some(&known) = known.get(&done) {
+            return Ok(known);
+        }
+        let mut sum = Some(0u128);
+        for next in program.enabled(done) {
+            let rest = count(program, done | 1 << next, known, bound)?;
+            sum = sum.zip(rest).and_then(|(sum, rest)| sum.checked_add(rest));
+        }
+        if known.len() >= bound {
+            return Err(TooLarge::Configurations(bound));
+        }
+        known.insert(done, sum);
+        Ok(sum)
+    }
+    count(program, 0, &mut FxHashMap::default(), bound)
+}
