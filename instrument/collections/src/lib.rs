@@ -1,4 +1,36 @@
 //! Instrumented wrappers over concurrent collections.
+//!
+//! Each wrapper has the API of the original and the original underneath. Outside a controlled run it *is* the original,
+//! but for one look at a thread-local. In a [`session`] it announces every operation, waits until its lock is free, and
+//! reports what happened as a call of an abstract type, so that an adversary can act in between.
+//!
+//! | wrapper | original | abstract type |
+//! |---|---|---|
+//! | [`DashMap`] | `dashmap::DashMap` | map |
+//! | [`SkipMap`], [`SkipSet`] | `crossbeam_skiplist` | sorted map, sorted set |
+//! | [`SegQueue`], [`ArrayQueue`] | `crossbeam::queue` | queue, bounded queue |
+//! | [`AtomicUsize`] and its like | `std::sync::atomic` | register, or counter |
+//! | [`Mutex`], [`RwLock`] | `std::sync`, around std's collections | that of the collection |
+//! | [`Shared`] | none: a sequential model of one's own | that model |
+//! | [`OnceLock`] | `std::sync` | none: a value that changes once |
+//!
+//! # Steps
+//! Everything that the original does atomically is one step. A method that the original does not do atomically is a
+//! sequence of steps, and its documentation says of which.
+//!
+//! A guard keeps its lock: as long as it lives, no operation that needs the lock happens, and the task that asks for it
+//! again waits for itself, which the session reports. The session is asked before the real lock is touched, so a
+//! controlled run, which has one thread, never hangs.
+//!
+//! # Private collections
+//! A collection that is no part of the run, made inside the method under test say, is private to the task that made
+//! it: its operations are no steps.
+//!
+//! # Limits
+//! - A [`DashMap`] that several tasks share without being part of the run can hang it, when a guard into it is kept
+//!   during a step of something else.
+//! - A guard must be dropped by the task that made it.
+//! - The order of a collection's keys is that of their plain forms ([`interloper_commutativity::Value`]).
 
 pub mod atomic;
 pub mod cell;

@@ -84,8 +84,8 @@ pub enum Effect<'a> {
 pub trait Session {
     /// The running task is about to make `step`. Returns when it may.
     ///
-    /// May be called several times before the operation happens: when what ran in here changed which lock the operation
-    /// needs (a shard that an iteration must look into was locked meanwhile), it is announced again.
+    /// May be called several times before the operation happens: an iteration that finds a shard locked for writing
+    /// announces its step again, with that lock.
     ///
     /// Does not return when the run ends here (a deadlock, say): it unwinds with a payload of the session's own.
     fn before(&self, step: &Step<'_>);

@@ -19,6 +19,7 @@ pub enum Entry<'a, K: Eq + Hash, V: ToValue> {
 }
 
 impl<'a, K: Eq + Hash, V: ToValue> Entry<'a, K, V> {
+    #[inline]
     pub(super) fn original(entry: real::Entry<'a, K, V>) -> Self {
         match entry {
             real::Entry::Occupied(real) => Entry::Occupied(OccupiedEntry::new(real, None)),
@@ -26,6 +27,7 @@ impl<'a, K: Eq + Hash, V: ToValue> Entry<'a, K, V> {
         }
     }
 
+    #[inline]
     pub(super) fn watched(entry: real::Entry<'a, K, V>, site: Site, needs: Needs, key: Value) -> Self {
         match entry {
             real::Entry::Occupied(real) => {
@@ -67,6 +69,7 @@ impl<'a, K: Eq + Hash, V: ToValue> Entry<'a, K, V> {
     }
 
     /// The value, or the default one, inserted. The step is a `get` or an `insert_if_absent`.
+    #[inline]
     pub fn or_default(self) -> RefMut<'a, K, V>
     where
         V: Default,
@@ -75,12 +78,14 @@ impl<'a, K: Eq + Hash, V: ToValue> Entry<'a, K, V> {
     }
 
     /// The value, or `value`, inserted. The step is a `get` or an `insert_if_absent`.
+    #[inline]
     pub fn or_insert(self, value: V) -> RefMut<'a, K, V> {
         self.or_insert_with(|| value)
     }
 
     /// The value, or what `value` makes, inserted. The step is a `get` or an `insert_if_absent`; `value` runs under the
     /// lock.
+    #[inline]
     pub fn or_insert_with(self, value: impl FnOnce() -> V) -> RefMut<'a, K, V> {
         match self {
             Entry::Occupied(entry) => entry.into_ref(),
@@ -140,6 +145,7 @@ pub struct VacantEntry<'a, K, V> {
 
 impl<'a, K: Eq + Hash, V: ToValue> VacantEntry<'a, K, V> {
     /// Puts `value` there. The step is an `insert_if_absent`.
+    #[inline]
     pub fn insert(self, value: V) -> RefMut<'a, K, V> {
         let real = self.real.insert(value);
         match self.watch {
@@ -186,11 +192,13 @@ pub struct OccupiedEntry<'a, K: Eq + Hash, V: ToValue> {
 }
 
 impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
+    #[inline]
     fn new(real: real::OccupiedEntry<'a, K, V>, watch: Option<Watch>) -> Self {
         OccupiedEntry { real: Some(real), touched: false, watch }
     }
 
     /// The real entry, and the watch with nothing reported for it.
+    #[inline]
     fn into_parts(mut self) -> (real::OccupiedEntry<'a, K, V>, Option<Watch>) {
         self.touched = false;
         let watch = self.watch.take();
@@ -223,6 +231,7 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
     }
 
     /// A write guard on the value. If nothing else was done, the step is a `get`.
+    #[inline]
     pub fn into_ref(mut self) -> RefMut<'a, K, V> {
         self.report();
         let (real, watch) = self.into_parts();
@@ -276,6 +285,7 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
     }
 
     /// Reports a change of the value.
+    #[inline]
     fn report(&mut self) {
         if let (Some(watch), Some(real), true) = (&mut self.watch, &self.real, self.touched) {
             watch.touched(real.get().to_value());
@@ -288,6 +298,7 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
 const LIVE: &str = "the entry was not used up";
 
 impl<K: Eq + Hash, V: ToValue> Drop for OccupiedEntry<'_, K, V> {
+    #[inline]
     fn drop(&mut self) {
         self.report();
     }

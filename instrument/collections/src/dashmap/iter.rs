@@ -77,9 +77,9 @@ where
         None
     }
 
-    /// The step that finds the next key and its shard.
+    /// The step that finds the next key and its shard. It is announced again for a shard that turns out to be locked.
     fn next_key(&self) -> Option<(usize, Value)> {
-        let mut blocked = self.look().err();
+        let mut blocked = None;
         let found = loop {
             let needs = blocked.map_or(Needs::Nothing, |index| shard(index, Mode::Shared));
             self.site.before(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), needs);

@@ -24,6 +24,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// A guard whose step is not reported yet.
+    #[inline]
     pub(super) fn pending(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
         Watch { site, key, seen, pending: true, hold: site.hold(needs) }
     }
@@ -35,6 +36,7 @@ impl Watch {
     }
 
     /// The guard only looked.
+    #[inline]
     pub(super) fn looked(&mut self) {
         if std::mem::take(&mut self.pending) {
             self.site.after(map::GET, std::slice::from_ref(&self.key), &Value::option(self.seen.clone()));
@@ -42,6 +44,7 @@ impl Watch {
     }
 
     /// The entry's value, which may have been written to, is `new`.
+    #[inline]
     pub(super) fn touched(&mut self, new: Value) {
         if self.seen.as_ref() != Some(&new) {
             self.inserted(new);
@@ -49,6 +52,7 @@ impl Watch {
     }
 
     /// `new` was put there.
+    #[inline]
     pub(super) fn inserted(&mut self, new: Value) {
         let old = Value::option(self.seen.take());
         self.pending = false;
@@ -57,6 +61,7 @@ impl Watch {
     }
 
     /// `new` was put where nothing was.
+    #[inline]
     pub(super) fn filled(&mut self, new: Value) {
         self.pending = false;
         self.site.after(map::INSERT_IF_ABSENT, &[self.key.clone(), new.clone()], &Value::None);
