@@ -135,4 +135,12 @@ impl Source for Runs {
             Runs::Random { source, .. } => source.wants(question),
         }
     }
+
+    #[inline]
+    fn settled(&mut self, question: Question) -> bool {
+        match self {
+            Runs::Exhaustive(deviations) => deviations.settled(question),
+            Runs::Random { .. } => false,
+        }
+    }
 }

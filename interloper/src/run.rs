@@ -481,6 +481,9 @@ impl Inner<'_> {
             Adversary::Naive => self.random_operations(),
             _ => {
                 while self.used < self.rules.bound && self.source.wants(Question::Environment) {
+                    if self.source.settled(Question::Environment) {
+                        return;
+                    }
                     let candidates = self.candidates(next);
                     if candidates == 0 {
                         return;

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
 use interloper_commutativity::Value;
-use interloper_linearize::composed::{self, Judgement, Observation, Observed, Points};
+use interloper_linearize::composed::{self, Judgement, Mode, Observation, Observed, Points};
 use interloper_scheduler::decisions::{Question, Source};
 
 use crate::Settings;
@@ -370,6 +370,15 @@ impl<'m> Runner<'m> {
     /// Reads off the log what the environment saw, and where linearization points can be.
     fn observe(&mut self) -> Points {
         self.environment.clear();
+        if self.settings.mode == Mode::Linearizations && self.description.abstraction.is_none() {
+            // The exact judge asks for nothing else.
+            let environment = self.log.events.iter().filter_map(|event| match (event.actor, event.did) {
+                (Actor::Environment, Did::Call(call, result)) => Some(Observed { call, result, after: 0 }),
+                _ => None,
+            });
+            self.environment.extend(environment);
+            return Points::default();
+        }
         let mut points = Points::default();
         let mut before = None;
         for index in 0..self.log.events.len() {

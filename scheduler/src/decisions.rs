@@ -59,6 +59,13 @@ pub trait Source {
         let _ = question;
         true
     }
+
+    /// Takes the next question as asked and answered with 0, if it is known to be of this kind and to have that answer;
+    /// the program need not compute its options then.
+    fn settled(&mut self, question: Question) -> bool {
+        let _ = question;
+        false
+    }
 }
 
 impl<S: Source + ?Sized> Source for &mut S {
@@ -70,6 +77,11 @@ impl<S: Source + ?Sized> Source for &mut S {
     #[inline]
     fn wants(&self, question: Question) -> bool {
         (**self).wants(question)
+    }
+
+    #[inline]
+    fn settled(&mut self, question: Question) -> bool {
+        (**self).settled(question)
     }
 }
 

@@ -288,6 +288,15 @@ impl Source for Deviations {
     fn wants(&self, question: Question) -> bool {
         question != Question::Environment || self.level < self.bound || self.cursor < self.base
     }
+
+    /// True for a planned answer of 0 to a question that an earlier run asked after the same answers.
+    #[inline]
+    fn settled(&mut self, question: Question) -> bool {
+        let known = |choice: &Choice| choice.question == question && choice.options != 0 && choice.answer == 0;
+        let settled = self.cursor < self.planned && self.path.get(self.cursor).is_some_and(known);
+        self.cursor += usize::from(settled);
+        settled
+    }
 }
 
 impl Choice {
