@@ -484,10 +484,9 @@ impl Inner<'_> {
                     if self.source.settled(Question::Environment) {
                         return;
                     }
+                    // Asked also where there is nothing to choose, so that the decisions of a run stand at the same
+                    // gaps whatever the candidates are.
                     let candidates = self.candidates(next);
-                    if candidates == 0 {
-                        return;
-                    }
                     let letters = self.world.letters(candidates);
                     let options = letters.len() as u32 + 1;
                     match self.source.decide(Question::Environment, options) {
