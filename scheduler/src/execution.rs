@@ -23,6 +23,8 @@ pub struct Execution {
     pub end: End,
     /// How often the strategy was asked.
     pub steps: u64,
+    /// How often the strategy chose another task although the one that made the last step could go on.
+    pub preemptions: u64,
     /// How many tasks there were.
     pub tasks: usize,
     /// The virtual time at the end.

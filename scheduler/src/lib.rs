@@ -16,10 +16,12 @@
 pub mod decisions;
 mod engine;
 mod execution;
+mod explore;
 pub mod strategies;
 mod strategy;
 
 pub use engine::{Config, Engine, Unlock};
 pub use execution::{End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
+pub use explore::{Executions, Explored, Stopped};
 pub use interloper_std::runtime;
 pub use strategy::{Pending, Strategy};

@@ -1,7 +1,30 @@
-//! The strategies, one short file each.
+//! The strategies, one short file each, headed by its paper.
+//!
+//! | strategy | chooses |
+//! |---|---|
+//! | [`RandomWalk`] | any enabled task, all equally likely |
+//! | [`AtomFuzzer`] | as a random walk, but pauses a task where another one could violate its atomic block |
+//! | [`Pct`] | by random priorities that change at few points |
+//! | [`Pos`] | by random priorities of operations, drawn anew among those that depend on each other |
+//! | [`Surw`] | so that all interleavings (URW), or all orders of the steps on one object (SURW), are equally likely |
+//! | [`PreemptionBound`] | every schedule with few preemptions |
+//! | [`Guided`] | what a source of decisions says: replay, plain enumeration |
+//! | [`Portfolio`] | several of these in turn |
 
+mod atom_fuzzer;
 mod guided;
+mod pct;
+mod portfolio;
+mod pos;
+mod preemption_bound;
 mod random_walk;
+mod surw;
 
+pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
 pub use guided::Guided;
+pub use pct::Pct;
+pub use portfolio::Portfolio;
+pub use pos::Pos;
+pub use preemption_bound::PreemptionBound;
 pub use random_walk::RandomWalk;
+pub use surw::{Profile, Selection, Surw};

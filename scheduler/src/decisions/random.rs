@@ -28,6 +28,18 @@ impl RandomSource {
         ((u128::from(self.generator.next_u64()) * u128::from(options)) >> 64) as u32
     }
 
+    /// A number below `options`, uniform up to a bias of `options` / 2^64.
+    #[inline]
+    pub fn below_u64(&mut self, options: u64) -> u64 {
+        ((u128::from(self.word()) * u128::from(options)) >> 64) as u64
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn word(&mut self) -> u64 {
+        self.generator.next_u64()
+    }
+
     /// True with probability `numerator / 2^32`.
     #[inline]
     pub fn chance(&mut self, numerator: u64) -> bool {

@@ -342,6 +342,7 @@ impl Core {
             let options = pending.len() as u32;
             state.decisions.push(Decision::new(Question::Task, options, rank(index, current)));
         }
+        state.preemptions += u64::from(current.is_some() && chosen != state.current);
         Some((first + index, chosen))
     }
 

@@ -125,6 +125,7 @@ fn summary(core: &Core) -> Execution {
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,
+        preemptions: state.preemptions,
         tasks: state.live,
         clock: state.clock,
         tried: state.tried,

@@ -27,6 +27,7 @@ pub(super) struct State {
     /// The running task, or the one that was chosen to run next.
     pub(super) current: usize,
     pub(super) steps: u64,
+    pub(super) preemptions: u64,
     pub(super) trace: Vec<Event>,
     pub(super) decisions: Vec<Decision>,
     /// Whether the step being made changes anything that a waiting loop could see.
@@ -160,6 +161,7 @@ impl State {
             enabled: Vec::new(),
             current: 0,
             steps: 0,
+            preemptions: 0,
             trace: Vec::new(),
             decisions: Vec::new(),
             dirty: false,
@@ -183,7 +185,7 @@ impl State {
     /// Makes ready for a new execution; memory stays.
     pub(super) fn reset(&mut self) {
         self.execution = ExecutionId::fresh();
-        (self.live, self.unfinished, self.current, self.steps) = (0, 0, 0, 0);
+        (self.live, self.unfinished, self.current, self.steps, self.preemptions) = (0, 0, 0, 0, 0);
         self.objects.clear();
         self.enabled.clear();
         self.trace.clear();

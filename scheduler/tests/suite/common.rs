@@ -146,6 +146,21 @@ pub fn join(task: TaskId) -> Result<(), String> {
     result.map_err(|payload| payload.downcast_ref::<&str>().map_or_else(|| "?".to_owned(), |text| (*text).to_owned()))
 }
 
+/// An atomic block.
+#[track_caller]
+pub fn atomic<R>(name: &'static str, body: impl FnOnce() -> R) -> R {
+    struct End(Place);
+    impl Drop for End {
+        fn drop(&mut self) {
+            runtime(|runtime| runtime.block_end(self.0));
+        }
+    }
+    let location = Location::caller();
+    runtime(|runtime| runtime.block_begin(name, location));
+    let _end = End(location);
+    body()
+}
+
 /// Runs a program under every schedule; gives the executions. `seen` is told which operations were chosen.
 pub fn all_schedules(config: Config, program: impl Fn()) -> Vec<Execution> {
     let mut engine = Engine::new(config);

@@ -1,0 +1,356 @@
+//! AtomFuzzer: Algorithm 2 of C.-S. Park and K. Sen, *Randomized active atomicity violation detection in concurrent
+//! programs*, FSE 2008.
+//!
+//! A task that is about to take a lock again, inside an atomic block in which it has taken and given back that lock
+//! before, is paused: perhaps another task takes the lock in between, and the block is not atomic.
+//!
+//! With [`Pattern::Accesses`] the same is done for every object: a task is paused before its second access to an object
+//! in a block, until the access of another task comes between the two such that no serial order of the three explains
+//! what they read and leave behind. With r and w for reading and writing, and the middle one the other task's, those are
+//! r·w·r, r·w·w, w·r·w, w·w·r, and what contains them when an access does both. A lock counts as read when it is taken
+//! shared, and as both when it is taken otherwise; an attempt to take it counts as read.
+
+use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
+
+use crate::decisions::{Question, RandomSource, Source};
+use crate::strategy::{Pending, Strategy};
+
+/// Which accesses are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Locks that are taken: the algorithm as printed.
+    Locks,
+    /// Locks, atomics, collections: everything that has an order.
+    Accesses,
+}
+
+/// What the algorithm prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Line 17 or line 27.
+    pub grade: Grade,
+    /// The task in the block.
+    pub task: TaskId,
+    /// Its first access to the object in the block.
+    pub first: Operation,
+    /// The access of another task that came in between, and whose; none for a warning.
+    pub between: Option<(TaskId, Operation)>,
+    /// The access that the task was about to make.
+    pub again: Operation,
+}
+
+/// How much a finding says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// "Atomicity violation possible."
+    Warning,
+    /// "Atomicity violation detected": it has happened in this execution.
+    Error,
+}
+
+/// Algorithm 2.
+#[derive(Clone, Debug)]
+pub struct AtomFuzzer {
+    seed: u64,
+    execution: u64,
+    /// q, as a number of 2^32.
+    q: u64,
+    pattern: Pattern,
+    patience: u32,
+    source: RandomSource,
+    paused: Vec<Paused>,
+    /// How many blocks each task is in.
+    inside_atomic: Vec<u32>,
+    already_acquired: Vec<(TaskId, Operation)>,
+    /// Tasks that were paused before their present operation: they are not paused twice.
+    released: Vec<TaskId>,
+    findings: Vec<Finding>,
+    candidates: Vec<usize>,
+}
+
+/// (p, L, t), and how many steps other tasks have made meanwhile.
+#[derive(Clone, Debug)]
+struct Paused {
+    task: TaskId,
+    operation: Operation,
+    waited: u32,
+}
+
+impl AtomFuzzer {
+    /// The schedules of a seed, with q = 0.5 as in the paper, for locks.
+    pub fn new(seed: u64) -> AtomFuzzer {
+        AtomFuzzer::starting_at(seed, 0)
+    }
+
+    /// The schedules of a seed from the execution of this number on.
+    pub fn starting_at(seed: u64, execution: u64) -> AtomFuzzer {
+        AtomFuzzer {
+            seed,
+            execution,
+            q: 1 << 31,
+            pattern: Pattern::Locks,
+            patience: 1000,
+            source: RandomSource::new(seed, execution),
+            paused: Vec::new(),
+            inside_atomic: Vec::new(),
+            already_acquired: Vec::new(),
+            released: Vec::new(),
+            findings: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Sets the probability of a pause.
+    ///
+    /// # Panics
+    /// When `q` is not between 0 and 1.
+    pub fn with_q(mut self, q: f64) -> AtomFuzzer {
+        assert!((0.0..=1.0).contains(&q), "q is a probability, but it is {q}");
+        self.q = (q * (1u64 << 32) as f64) as u64;
+        self
+    }
+
+    /// Sets which accesses are looked at.
+    pub fn with_pattern(mut self, pattern: Pattern) -> AtomFuzzer {
+        self.pattern = pattern;
+        self
+    }
+
+    /// Sets after how many steps of other tasks a pause ends (section 4: escape from livelocks).
+    pub fn with_patience(mut self, steps: u32) -> AtomFuzzer {
+        self.patience = steps;
+        self
+    }
+
+    /// What was printed in the last execution, in its order.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    fn is_inside(&self, task: TaskId) -> bool {
+        self.inside_atomic.get(task.index()).is_some_and(|&depth| depth > 0)
+    }
+
+    fn depth(&mut self, task: TaskId) -> &mut u32 {
+        if self.inside_atomic.len() <= task.index() {
+            self.inside_atomic.resize(task.index() + 1, 0);
+        }
+        &mut self.inside_atomic[task.index()]
+    }
+
+    /// The first access of the task to the object in its block that is one of the pattern.
+    fn first(&self, task: TaskId, object: ObjectId) -> Option<Operation> {
+        let acquired = self.already_acquired.iter();
+        acquired.copied().find(|(other, first)| *other == task && first.object == object).map(|(_, first)| first)
+    }
+
+    fn take_released(&mut self, task: TaskId) -> bool {
+        let position = self.released.iter().position(|&other| other == task);
+        position.map(|position| self.released.swap_remove(position)).is_some()
+    }
+
+    /// Lines 6 to 24: the transition is executed (true) or paused (false).
+    fn transition(&mut self, t: &Pending) -> bool {
+        let (p, operation) = (t.task, t.operation);
+        match operation.action {
+            Action::BlockBegin(_) => *self.depth(p) += 1, // 6–8
+            Action::BlockEnd => {
+                // 9–12. Blocks can be nested here: the outermost one is the block.
+                *self.depth(p) -= 1;
+                if !self.is_inside(p) {
+                    self.already_acquired.retain(|(other, _)| *other != p);
+                }
+            }
+            _ if access(operation.action, self.pattern).is_some() => {
+                // 13–24
+                if self.is_inside(p) {
+                    match self.first(p, operation.object) {
+                        // 15–17. As printed, a task whose pause is over, or that was not paused, would come here
+                        // again and again; here it executes the transition.
+                        Some(first) if !self.take_released(p) => {
+                            let finding =
+                                Finding { grade: Grade::Warning, task: p, first, between: None, again: operation };
+                            self.findings.push(finding);
+                            if self.source.chance(self.q) {
+                                self.paused.push(Paused { task: p, operation, waited: 0 });
+                                return false;
+                            }
+                        }
+                        _ => {}
+                    }
+                    let same = |(other, first): &(TaskId, Operation)| {
+                        *other == p && first.object == operation.object && first.action == operation.action
+                    };
+                    if !self.already_acquired.iter().any(same) {
+                        self.already_acquired.push((p, operation)); // 18–20
+                    }
+                }
+                self.conflicts(t); // 25–28
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// Lines 25 to 28. As printed the check is also made for a transition that is paused at line 16; here only for one
+    /// that is executed, so that what is printed has happened.
+    fn conflicts(&mut self, t: &Pending) {
+        let mut index = 0;
+        while let Some(paused) = self.paused.get(index) {
+            let (task, again) = (paused.task, paused.operation);
+            let firsts = self.already_acquired.iter().filter(|(other, _)| *other == task);
+            let mut firsts = firsts.map(|(_, first)| *first).filter(|first| first.object == again.object);
+            let violated = firsts.find(|first| {
+                task != t.task
+                    && again.object == t.operation.object
+                    && violates(*first, t.operation, again, self.pattern)
+            });
+            match violated {
+                Some(first) => {
+                    self.paused.remove(index);
+                    self.released.push(task);
+                    let between = Some((t.task, t.operation));
+                    self.findings.push(Finding { grade: Grade::Error, task, first, between, again });
+                }
+                None => index += 1,
+            }
+        }
+    }
+
+    /// Lines 30 to 32, and the escape of section 4.
+    fn release_some(&mut self, pending: &[Pending]) {
+        let paused = |task: TaskId| self.paused.iter().any(|paused| paused.task == task);
+        if pending.iter().all(|pending| paused(pending.task)) {
+            let index = self.source.below(self.paused.len() as u32) as usize;
+            let paused = self.paused.remove(index);
+            self.released.push(paused.task);
+        }
+        let patience = self.patience;
+        let over = |paused: &mut Paused| paused.waited >= patience;
+        self.released.extend(self.paused.extract_if(.., over).map(|paused| paused.task));
+    }
+}
+
+impl Strategy for AtomFuzzer {
+    fn begin(&mut self) -> bool {
+        self.source = RandomSource::new(self.seed, self.execution);
+        self.execution += 1;
+        // 3
+        self.paused.clear();
+        self.already_acquired.clear();
+        self.inside_atomic.clear();
+        self.released.clear();
+        self.findings.clear();
+        true
+    }
+
+    fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {
+        // Each round pauses one more task or ends the loop; a task is released at most once for its operation.
+        loop {
+            self.release_some(pending); // 30–32
+            self.candidates.clear(); // 5
+            let is_paused = |pending: &Pending| self.paused.iter().any(|paused| paused.task == pending.task);
+            let free = pending.iter().enumerate().filter(|(_, pending)| !is_paused(pending)).map(|(index, _)| index);
+            self.candidates.extend(free);
+            let t = self.candidates[self.source.below(self.candidates.len() as u32) as usize];
+            if self.transition(&pending[t]) {
+                self.paused.iter_mut().for_each(|paused| paused.waited += 1);
+                return t;
+            }
+        }
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Other, options)
+    }
+}
+
+/// How an access touches its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Access {
+    reads: bool,
+    writes: bool,
+}
+
+const READ: Access = Access { reads: true, writes: false };
+const WRITE: Access = Access { reads: false, writes: true };
+const BOTH: Access = Access { reads: true, writes: true };
+
+/// How an action touches its object; `None` when it is not looked at.
+fn access(action: Action, pattern: Pattern) -> Option<Access> {
+    match (action, pattern) {
+        (Action::Lock(Mode::Shared), _) => Some(READ),
+        (Action::Lock(_), _) => Some(BOTH),
+        (_, Pattern::Locks) => None,
+        // Whether an attempt succeeds is not known yet; it looks in any case.
+        (Action::Read | Action::Inspect(_) | Action::TryLock(_), _) => Some(READ),
+        (Action::Write, _) => Some(WRITE),
+        (Action::ReadWrite | Action::Invoke(_), _) => Some(BOTH),
+        _ => None,
+    }
+}
+
+fn violates(first: Operation, between: Operation, again: Operation, pattern: Pattern) -> bool {
+    let access = |operation: Operation| access(operation.action, pattern);
+    match (access(first), access(between), access(again)) {
+        (Some(first), Some(between), Some(again)) => unserialisable(first, between, again),
+        _ => false,
+    }
+}
+
+/// Whether no serial order explains three accesses, of which the one in the middle is of another task: whether in both
+/// of them some access reads another value, or another value is left behind.
+fn unserialisable(first: Access, between: Access, again: Access) -> bool {
+    /// What each of the three reads, and what they leave behind, when they come in this order.
+    fn outcome(accesses: [Access; 3], order: [usize; 3]) -> ([usize; 3], usize) {
+        let mut value = usize::MAX;
+        let mut read = [0; 3];
+        for access in order {
+            if accesses[access].reads {
+                read[access] = value;
+            }
+            if accesses[access].writes {
+                value = access;
+            }
+        }
+        (read, value)
+    }
+    let outcome = |order| outcome([first, between, again], order);
+    let seen = outcome([0, 1, 2]);
+    seen != outcome([1, 0, 2]) && seen != outcome([0, 2, 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unserialisable_triples() {
+        let name = |access: Access| match (access.reads, access.writes) {
+            (true, false) => 'r',
+            (false, true) => 'w',
+            _ => 'b',
+        };
+        let all = [READ, WRITE, BOTH];
+        let mut found = Vec::new();
+        for first in all {
+            for between in all {
+                for again in all {
+                    if unserialisable(first, between, again) {
+                        found.push([first, between, again].map(name).iter().collect::<String>());
+                    }
+                }
+            }
+        }
+        // With reads and writes alone: those of S. Lu et al., AVIO, ASPLOS 2006.
+        let plain: Vec<_> = found.iter().filter(|triple| !triple.contains('b')).collect();
+        assert_eq!(plain, ["rwr", "rww", "wrw", "wwr"]);
+        assert_eq!(
+            found,
+            [
+                "rwr", "rww", "rwb", "rbr", "rbw", "rbb", "wrw", "wrb", "wwr", "wwb", "wbr", "wbw", "wbb", "brw",
+                "brb", "bwr", "bww", "bwb", "bbr", "bbw", "bbb"
+            ]
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Probabilistic concurrency testing: S. Burckhardt, P. Kothari, M. Musuvathi and S. Nagarakatte, *A randomized scheduler
+//! with probabilistic guarantees of finding bugs*, ASPLOS 2010.
+
+use interloper_std::runtime::{Action, TaskId};
+
+use crate::decisions::{Question, RandomSource, Source};
+use crate::strategy::{Pending, Strategy};
+use crate::{Event, Execution};
+
+/// Runs the enabled task of the highest priority. Priorities are random, and are lowered at `depth` - 1 random steps: a
+/// bug that needs `depth` ordering constraints is found in one execution with probability at least 1 / (n · k^(d - 1))
+/// for n tasks and k steps.
+#[derive(Clone, Debug)]
+pub struct Pct {
+    seed: u64,
+    execution: u64,
+    depth: u32,
+    /// k: given, as in the paper, or else the most steps that an execution so far had; 1 for the first.
+    length: u64,
+    measures: bool,
+    source: RandomSource,
+    /// By task; `None` for one that was not seen yet. Initial priorities are from [`FIRST`] on, lowered ones below.
+    priorities: Vec<Option<u64>>,
+    /// k_i: the steps at which the priority is lowered to `depth` - i.
+    change_points: Vec<u64>,
+    step: u64,
+    /// The lowest priority so far that was given for a yield.
+    lowest: u64,
+}
+
+/// Initial priorities are above all lowered ones, and those above all that a yield gives.
+const FIRST: u64 = 1 << 63;
+const LOWERED: u64 = 1 << 62;
+
+impl Pct {
+    /// The schedules of a seed.
+    ///
+    /// # Panics
+    /// When `depth` is 0.
+    pub fn new(seed: u64, depth: u32) -> Pct {
+        Pct::starting_at(seed, depth, 0)
+    }
+
+    /// The schedules of a seed from the execution of this number on. The length is measured from there on.
+    ///
+    /// # Panics
+    /// When `depth` is 0.
+    pub fn starting_at(seed: u64, depth: u32, execution: u64) -> Pct {
+        assert!(depth > 0, "a bug has a depth of at least 1");
+        Pct {
+            seed,
+            execution,
+            depth,
+            length: 1,
+            measures: true,
+            source: RandomSource::new(seed, execution),
+            priorities: Vec::new(),
+            change_points: Vec::new(),
+            step: 0,
+            lowest: LOWERED,
+        }
+    }
+
+    /// Sets the length, which is not measured then: a schedule is a function of the seed and its number.
+    pub fn with_length(mut self, steps: u64) -> Pct {
+        self.length = steps.max(1);
+        self.measures = false;
+        self
+    }
+
+    /// The length as measured so far.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn priority(&mut self, task: TaskId) -> u64 {
+        if self.priorities.len() <= task.index() {
+            self.priorities.resize(task.index() + 1, None);
+        }
+        let fresh = || FIRST | self.source.word() >> 1;
+        *self.priorities[task.index()].get_or_insert_with(fresh)
+    }
+}
+
+impl Strategy for Pct {
+    fn begin(&mut self) -> bool {
+        self.source = RandomSource::new(self.seed, self.execution);
+        self.execution += 1;
+        self.priorities.clear();
+        self.change_points.clear();
+        for _ in 1..self.depth {
+            let point = 1 + self.source.below_u64(self.length);
+            self.change_points.push(point);
+        }
+        (self.step, self.lowest) = (0, LOWERED);
+        true
+    }
+
+    fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {
+        let mut best = (0, 0);
+        for (index, pending) in pending.iter().enumerate() {
+            let priority = self.priority(pending.task);
+            if index == 0 || priority > best.1 {
+                best = (index, priority);
+            }
+        }
+        let chosen = pending[best.0];
+        self.step += 1;
+        if let Some(index) = self.change_points.iter().position(|&point| point == self.step) {
+            self.priorities[chosen.task.index()] = Some(LOWERED + u64::from(self.depth) - 1 - index as u64);
+        }
+        // Not in the paper, which is about programs that do not wait in loops: who yields goes behind all others.
+        if chosen.operation.action == Action::Yield {
+            self.lowest -= 1;
+            self.priorities[chosen.task.index()] = Some(self.lowest);
+        }
+        best.0
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Other, options)
+    }
+
+    fn end(&mut self, execution: &Execution, _: &[Event]) {
+        if self.measures {
+            self.length = self.length.max(execution.steps);
+        }
+    }
+}

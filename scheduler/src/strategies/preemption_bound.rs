@@ -1,0 +1,56 @@
+//! Iterative context bounding: M. Musuvathi and S. Qadeer, *Iterative context bounding for systematic testing of
+//! multithreaded programs*, PLDI 2007.
+
+use interloper_std::runtime::TaskId;
+
+use crate::decisions::{Coverage, Deviations, Question, Source};
+use crate::strategy::{Pending, Strategy};
+use crate::{Event, Execution};
+
+/// Every schedule with at most so many preemptions, in the order of their number: those without any first. A switch away
+/// from a task that cannot go on is free.
+#[derive(Clone, Debug)]
+pub struct PreemptionBound {
+    search: Deviations,
+}
+
+impl PreemptionBound {
+    /// All schedules with at most `bound` preemptions.
+    pub fn new(bound: u32) -> PreemptionBound {
+        PreemptionBound { search: Deviations::new(bound) }
+    }
+
+    /// How many executions there were with 0, 1, 2, … preemptions, and whether that was all within the bound.
+    pub fn coverage(&self) -> Coverage {
+        self.search.coverage()
+    }
+}
+
+impl Strategy for PreemptionBound {
+    fn begin(&mut self) -> bool {
+        self.search.next_run()
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        let current = current.and_then(|current| pending.iter().position(|pending| pending.task == current));
+        match current {
+            _ if pending.len() == 1 => 0,
+            None => self.search.decide(Question::Task, pending.len() as u32) as usize,
+            Some(current) if !self.search.wants(Question::Environment) => current,
+            // A preemption is what the search counts: an answer other than 0 to this question.
+            Some(current) => match self.search.decide(Question::Environment, pending.len() as u32) as usize {
+                0 => current,
+                answer if answer <= current => answer - 1,
+                answer => answer,
+            },
+        }
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.search.decide(Question::Other, options)
+    }
+
+    fn end(&mut self, _: &Execution, _: &[Event]) {
+        self.search.end_run();
+    }
+}

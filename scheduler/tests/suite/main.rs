@@ -1,0 +1,14 @@
+//! The engine and the strategies, by programs of a few lines.
+
+mod common;
+mod programs;
+
+mod ends;
+mod schedules;
+mod tasks;
+mod unwinding;
+mod waiting;
+
+mod atom_fuzzer;
+mod bounded;
+mod sampling;

@@ -1,0 +1,228 @@
+//! PCT, POS, SURW, URW and the portfolio: what is known of their odds.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use interloper_scheduler::runtime::TaskId;
+use interloper_scheduler::strategies::{Pct, Portfolio, Pos, Profile, RandomWalk, Selection, Surw};
+use interloper_scheduler::{Config, Engine, Executions, Stopped, Strategy, Unlock};
+
+use crate::common::*;
+use crate::programs::*;
+
+/// How often each order of `steps` of tasks 1 and 2 comes in so many executions.
+fn orders(strategy: &mut dyn Strategy, executions: u64, program: impl Fn(&Log)) -> BTreeMap<String, u64> {
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let log = Log::default();
+    let mut counts = BTreeMap::new();
+    let explored = engine.explore(
+        strategy,
+        Executions::AtMost(executions),
+        || program(&log),
+        |_, execution| {
+            assert!(execution.end.is_finished(), "{execution:?}");
+            *counts.entry(log.take().concat()).or_default() += 1;
+            ControlFlow::<()>::Continue(())
+        },
+    );
+    assert_eq!(explored.stopped, Stopped::Limit);
+    counts
+}
+
+/// Two tasks; the first takes a lock `first` times, the second `second` times.
+fn lockers(first: usize, second: usize) -> impl Fn(&Log) {
+    move |log: &Log| {
+        let lock = Rc::new(Lock::new());
+        let worker = |name: &'static str, times: usize| {
+            let (lock, log) = (lock.clone(), log.clone());
+            spawn(move || {
+                for _ in 0..times {
+                    let _guard = lock.lock();
+                    log.say(name);
+                }
+            })
+        };
+        let tasks = [worker("a", first), worker("b", second)];
+        tasks.into_iter().for_each(|task| join(task).unwrap());
+    }
+}
+
+/// All counts within five standard deviations of an even share: for one of `n` even cells a false alarm has probability
+/// below 2^-20.
+#[track_caller]
+fn check_uniform(counts: &BTreeMap<String, u64>, cells: usize) {
+    assert_eq!(counts.len(), cells, "{counts:?}");
+    let total: u64 = counts.values().sum();
+    let share = total as f64 / cells as f64;
+    let deviation = (share * (1.0 - 1.0 / cells as f64)).sqrt();
+    for (order, &count) in counts {
+        assert!((count as f64 - share).abs() < 5.0 * deviation, "{order} came {count} times, not {share}: {counts:?}");
+    }
+}
+
+#[test]
+fn urw_makes_all_interleavings_equally_likely() {
+    // The order of 3 and 2 steps, each task having one more for its start: C(7, 3) interleavings, from which the starts
+    // are projected away; so the orders are weighted by where the starts may be. Without projection: the trace.
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let mut strategy = Surw::new(7, Selection::All);
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    let log = Log::default();
+    let program = lockers(3, 2);
+    engine.explore(
+        &mut strategy,
+        Executions::AtMost(1 + 7000),
+        || program(&log),
+        |engine, _| {
+            let step = |event: &interloper_scheduler::Event| {
+                (!event.continues && event.task != TaskId::MAIN).then(|| event.task.0.to_string())
+            };
+            *counts.entry(engine.trace().iter().filter_map(step).collect()).or_default() += 1;
+            ControlFlow::<()>::Continue(())
+        },
+    );
+    // The main task has steps of its own, its joins, which are not independent of the rest: the first can only come
+    // once task 1 has ended. Its steps left count for nothing before, so they do not disturb the others.
+    check_uniform(&counts, 35);
+}
+
+#[test]
+fn surw_makes_the_orders_on_the_object_equally_likely() {
+    // C(5, 2) orders of 3 and 2 sections, whatever else the tasks do.
+    let program = lockers(3, 2);
+    let busy = move |log: &Log| {
+        let own = Rc::new(Lock::new());
+        let other = own.clone();
+        let child = spawn(move || (0..20).for_each(|_| drop(other.lock())));
+        program(log);
+        join(child).unwrap();
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let log = Log::default();
+    let mut walk = RandomWalk::new(0);
+    walk.begin();
+    engine.run(&mut walk, || busy(&log));
+    log.take();
+    let profile = Profile::of(&engine.trace());
+    let mut strategy = Surw::new(7, Selection::OneObject).with_profile(profile);
+    check_uniform(&orders(&mut strategy, 5000, busy), 10);
+}
+
+#[test]
+fn a_random_walk_does_not() {
+    let counts = orders(&mut RandomWalk::new(7), 5000, lockers(5, 5));
+    // aaaaabbbbb has probability about 2^-6, abababab.. about 2^-10; an even share would be 1/252.
+    assert!(counts["aaaaabbbbb"] > 3 * 5000 / 252, "{counts:?}");
+}
+
+#[test]
+fn pos_makes_both_orders_of_two_dependent_steps_equally_likely() {
+    // However many independent steps one of them has before.
+    for before in [0, 10] {
+        let program = move |log: &Log| {
+            let lock = Rc::new(Lock::new());
+            let worker = |name: &'static str, before: usize| {
+                let (lock, log) = (lock.clone(), log.clone());
+                spawn(move || {
+                    let own = Lock::new();
+                    (0..before).for_each(|_| drop(own.lock()));
+                    let _guard = lock.lock();
+                    log.say(name);
+                })
+            };
+            let tasks = [worker("a", before), worker("b", 0)];
+            tasks.into_iter().for_each(|task| join(task).unwrap());
+        };
+        let counts = orders(&mut Pos::new(3), 4000, program);
+        // With independent steps before, the later one needs a row of high priorities: 1/(before + 2) and the like;
+        // POS is even where the two compete, so the bound here is that neither order is rare.
+        assert!(counts.values().all(|&count| count > 4000 / 40), "{before}: {counts:?}");
+        assert_eq!(counts.len(), 2);
+        if before == 0 {
+            // Both have started with equal priorities: even by symmetry.
+            check_uniform(&counts, 2);
+        }
+    }
+}
+
+#[test]
+fn pct_finds_a_bug_of_depth_2_as_often_as_it_promises() {
+    // n = 3 tasks, k = the length: at least 1 / (n · k) of the executions, here at least 1 / 60; 2000 executions find
+    // none with probability below 2^-40.
+    for (unrelated, length) in [(0, 12), (6, 20)] {
+        let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+        let mut strategy = Pct::new(5, 2);
+        let found = Cell::new(0);
+        engine.explore(
+            &mut strategy,
+            Executions::AtMost(2000),
+            || figure_1_and_2(unrelated),
+            |_, execution| {
+                found.set(found.get() + u64::from(!execution.end.is_finished()));
+                ControlFlow::<()>::Continue(())
+            },
+        );
+        assert!(strategy.length() <= length + 6, "{}", strategy.length());
+        assert!(found.get() >= 2000 / (3 * strategy.length()), "{} found", found.get());
+    }
+}
+
+#[test]
+fn pct_of_depth_1_never_preempts() {
+    let mut engine = Engine::new(Config::default());
+    let mut strategy = Pct::new(5, 1);
+    engine.explore(
+        &mut strategy,
+        Executions::AtMost(200),
+        || figure_1_and_2(3),
+        |_, execution| {
+            // But where a task of higher priority was spawned or has come to be enabled.
+            assert!(execution.end.is_finished());
+            ControlFlow::<()>::Continue(())
+        },
+    );
+}
+
+#[test]
+fn pct_lets_others_go_on_when_a_task_yields() {
+    let mut engine = Engine::new(Config { step_bound: 1000, ..Config::default() });
+    let program = || {
+        let flag = Rc::new(Variable::default());
+        let wait = |flag: Rc<Variable>| {
+            move || {
+                while flag.add(0) == 0 {
+                    runtime(|runtime| runtime.yield_now(std::panic::Location::caller()));
+                }
+            }
+        };
+        let tasks = [spawn(wait(flag.clone())), spawn(wait(flag.clone()))];
+        flag.set(1);
+        tasks.into_iter().for_each(|task| join(task).unwrap());
+    };
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished(), "{execution:?}");
+        ControlFlow::<()>::Continue(())
+    };
+    engine.explore(&mut Pct::new(1, 3), Executions::AtMost(200), program, judge);
+}
+
+#[test]
+fn a_portfolio_takes_turns() {
+    let names = std::cell::RefCell::new(Vec::new());
+    let mut portfolio = Portfolio::new()
+        .with("random", RandomWalk::new(0))
+        .with("pct", Pct::new(0, 2))
+        .with("preemptions", interloper_scheduler::strategies::PreemptionBound::new(0));
+    let mut engine = Engine::new(Config::default());
+    for _ in 0..9 {
+        assert!(portfolio.begin());
+        names.borrow_mut().push(portfolio.name().unwrap());
+        let execution = engine.run(&mut portfolio, || drop(Lock::new().lock()));
+        portfolio.end(&execution, &engine.trace());
+    }
+    // The program has one schedule without preemptions.
+    assert_eq!(names.take(), ["random", "pct", "preemptions", "random", "pct", "random", "pct", "random", "pct"]);
+    assert!(!Portfolio::new().begin());
+}
