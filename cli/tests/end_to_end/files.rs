@@ -92,18 +92,43 @@ fn damage_is_told_in_one_line() {
     check("options", options("nearest", "open", 0), "damaged: '0' is no bound");
 }
 
-#[test]
-fn every_adversary_and_environment_can_be_replayed() {
-    for options in
-        [["--adversary", "nearest"], ["--adversary", "preceding"], ["--bound", "1"], ["--environment", "open"]]
-    {
-        let folder = Folder::new();
-        let ran = folder.run(&["run", bad(), options[0], options[1]]);
-        let name = format!("interloper-failures/{}-42.json", bad());
-        assert!(folder.has(&name), "{options:?}: {}", ran.out);
-        let ran = folder.run(&["replay", &name]);
-        assert_eq!(ran.code, Some(0), "{options:?}: {}", ran.out);
+/// Every violation that the suite has under these options is recorded, and is the same when it is replayed.
+fn every_violation_replays(options: &[&str], at_least: usize) {
+    let folder = Folder::new();
+    let found = folder.run(&[&["--format", "json"], options].concat());
+    let document: Value = serde_json::from_str(&found.out).expect("JSON");
+    let violates = |case: &&Value| case["executions_to_violation"].is_u64();
+    let cases = document["cases"].as_array().expect("a list").iter().filter(violates);
+    let names: Vec<&str> = cases.filter_map(|case| case["name"].as_str()).collect();
+    assert!(names.len() >= at_least, "{options:?}: {names:?}");
+    let ran = folder.run(&[&["run"], &names[..], options].concat());
+    for name in names {
+        let path = format!("interloper-failures/{name}-42.json");
+        assert!(ran.out.contains(&format!("\n  replay: interloper replay {path}\n")), "{name}: {}", ran.out);
+        let replayed = folder.run(&["replay", &path]);
+        assert_eq!(replayed.code, Some(0), "{name} {options:?}: {}{}", replayed.out, replayed.err);
     }
+}
+
+#[test]
+fn every_violation_in_the_open_environment_replays() {
+    every_violation_replays(&["--executions", "1000", "--adversary", "preceding"], 30);
+    every_violation_replays(&["--executions", "1000", "--adversary", "nearest"], 30);
+}
+
+#[test]
+fn every_violation_in_a_closed_environment_replays() {
+    every_violation_replays(&["--executions", "1000", "--environment", "closed"], 10);
+}
+
+#[test]
+fn a_run_of_the_naive_adversary_is_reproduced_by_its_seed() {
+    let folder = Folder::new();
+    let options = ["--adversary", "naive", "--executions", "20000"];
+    let ran = folder.run(&[&["run", "counter-load-then-store"], &options[..]].concat());
+    let again = "interloper run counter-load-then-store --seed 42 --adversary naive --executions 20000";
+    assert!(ran.out.contains(&format!("\n  replay: {again}\n")), "{}", ran.out);
+    assert!(!folder.has("interloper-failures"), "its decisions are not recorded");
 }
 
 #[test]

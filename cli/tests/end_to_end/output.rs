@@ -220,3 +220,16 @@ fn a_reader_that_goes_away_is_no_error() {
     child.stderr.take().expect("a pipe").read_to_string(&mut message).expect("text");
     assert_eq!((child.wait().expect("it ends").code(), message.as_str()), (Some(0), ""));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_panic_of_the_tool_is_exit_code_3_and_one_line() {
+    let folder = Folder::new();
+    // No machine has this much memory for the stack of a thread, so the worker threads cannot be made.
+    let output = folder.command(&["run", good()]).env("RUST_MIN_STACK", (1u64 << 62).to_string()).output();
+    let output = output.expect("the binary was built");
+    let message = String::from_utf8(output.stderr).expect("text");
+    assert!(message.starts_with("internal error, please report: failed to spawn thread: "), "{message}");
+    assert_eq!((output.status.code(), message.lines().count()), (Some(3), 1), "{message}");
+    assert!(output.stdout.is_empty());
+}
