@@ -13,6 +13,7 @@ mod programs;
 mod queues;
 mod registries;
 mod sets;
+mod sorted;
 mod two_collections;
 
 use interloper::{Check, Datum, MethodUnderTest, ToValue, collections::Subject};
@@ -37,6 +38,7 @@ pub(crate) fn all() -> Vec<Case> {
         registries::cases(),
         caches::cases(),
         locks::cases(),
+        sorted::cases(),
         guarded::cases(),
         closed::cases(),
     ];

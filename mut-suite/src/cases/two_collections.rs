@@ -1,6 +1,6 @@
-//! Two collections that are kept in step.
+//! Two collections, or more, that are kept in step.
 //!
-//! An environment that may use both collections needs two operations to tell: one that has seen the first change, and
+//! An environment that may use all of them needs two operations to tell: one that has seen the first change, and
 //! one that has not seen the second. What mends these methods is a lock that is kept over both changes: of a critical
 //! section, or of an entry.
 
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use interloper::MethodUnderTest;
 use interloper::collections::dashmap::Entry;
-use interloper::collections::{AtomicUsize, DashMap, Mutex, SegQueue};
+use interloper::collections::{AtomicBool, AtomicUsize, DashMap, Mutex, SegQueue};
 
 use super::{EVERYDAY, boxed, briefly, from_few_states};
 use crate::Case;
@@ -124,6 +124,28 @@ pub(super) fn cases() -> Vec<Case> {
                 pair_locked(numbers, names, name, number)
             });
             boxed(briefly(method.arguments([(7, 7)]).keys([7]).names(["numbers", "names"])))
+        }),
+        FILE.bad(
+            "log-after-guard",
+            "log-under-guard",
+            "Logs what it has given out after the entry is unlocked. Between the two there is only a step that has nothing \
+             to do with either: the nearest adversary does not find it.",
+            || {
+                let make = || (DashMap::new(), AtomicBool::new(false), SegQueue::new());
+                let method = MethodUnderTest::new("give_out", make, |(stock, verbose, given), key| {
+                    give_out_then_log(stock, verbose, given, key)
+                });
+                let method = method.arguments([7]).keys([7]).names(["stock", "verbose", "given"]);
+                boxed(from_few_states(method))
+            },
+        ),
+        FILE.good("log-under-guard", "Logs what it gives out while the entry is locked.", || {
+            let make = || (DashMap::new(), AtomicBool::new(false), SegQueue::new());
+            let method = MethodUnderTest::new("give_out", make, |(stock, verbose, given), key| {
+                give_out(stock, verbose, given, key)
+            });
+            let method = method.arguments([7]).keys([7]).names(["stock", "verbose", "given"]);
+            boxed(briefly(from_few_states(method)))
         }),
     ]
 }
@@ -254,5 +276,40 @@ fn pair_locked(numbers: &Mutex<HashMap<u64, u64>>, names: &Mutex<HashMap<u64, u6
     let mut names = names.lock().unwrap();
     numbers.insert(name, number);
     names.insert(number, name);
+}
+// end
+
+/// For the operator's eyes only.
+fn trace(_key: u64) {}
+
+// case: log-after-guard
+/// What there is of an article; each answer is logged.
+fn give_out_then_log(
+    stock: &DashMap<u64, u64>,
+    verbose: &AtomicBool,
+    given: &SegQueue<u64>,
+    article: u64,
+) -> Option<u64> {
+    let amount = {
+        let amount = stock.get(&article)?;
+        if verbose.load(Relaxed) {
+            trace(article);
+        }
+        *amount
+    };
+    given.push(article);
+    Some(amount)
+}
+// end
+
+// case: log-under-guard
+/// What there is of an article; each answer is logged.
+fn give_out(stock: &DashMap<u64, u64>, verbose: &AtomicBool, given: &SegQueue<u64>, article: u64) -> Option<u64> {
+    let amount = stock.get(&article)?;
+    if verbose.load(Relaxed) {
+        trace(article);
+    }
+    given.push(article);
+    Some(*amount)
 }
 // end
