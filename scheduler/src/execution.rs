@@ -14,6 +14,21 @@ pub struct Event {
     pub operation: Operation,
     /// Whether it is part of the step before it: the strategy was not asked.
     pub continues: bool,
+    /// Whether it turned out to only read: an attempt to take a lock that failed, a compare-exchange that failed.
+    pub only_read: bool,
+    /// What the task was waiting for before it, apart from locks.
+    pub cause: Cause,
+}
+
+/// What let a task make a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// It had nothing to wait for but perhaps a lock.
+    Ready,
+    /// The event of this index in the trace: it spawned the task, woke it, or ended the task that it joins.
+    Event(u32),
+    /// No task could go on: the clock passed, or tasks that waited for a change looked again.
+    Idle,
 }
 
 /// What came of an execution.
@@ -31,6 +46,8 @@ pub struct Execution {
     pub clock: Duration,
     /// Whether a task tried to take a lock, or looked whether it was free: see [`crate::Unlock::Part`].
     pub tried: bool,
+    /// The tasks that were left when the execution ended early, for whatever reason.
+    pub stuck: Vec<TaskReport>,
     /// The panics that ended a task, in their order; also those that another task joined and dealt with.
     pub panics: Vec<PanicReport>,
 }
@@ -66,7 +83,7 @@ impl End {
     }
 }
 
-/// A task that cannot go on.
+/// A task that had not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskReport {
     /// The task.
@@ -75,10 +92,31 @@ pub struct TaskReport {
     pub name: Option<String>,
     /// What it is waiting to do.
     pub wants: Operation,
+    /// What keeps it from doing so.
+    pub blocked: Blocked,
     /// The tasks that it waits for: the holders of the lock that it wants, or the task that it joins.
     pub waits_for: Vec<TaskId>,
     /// The locks that it holds.
     pub holds: Vec<Held>,
+}
+
+/// What keeps a task from going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Blocked {
+    /// Nothing: the execution ended for another reason.
+    No,
+    /// A lock is held.
+    Lock,
+    /// The task that it joins has not ended.
+    Join,
+    /// Nobody has woken it from the queue that it waits in.
+    Queue,
+    /// Nobody has given it its token.
+    Token,
+    /// The virtual clock has not reached its time.
+    Clock,
+    /// Nothing has changed since it looked: it goes round in a loop.
+    Change,
 }
 
 /// A lock that a task holds.

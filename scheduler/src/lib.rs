@@ -21,7 +21,7 @@ pub mod strategies;
 mod strategy;
 
 pub use engine::{Config, Engine, Unlock};
-pub use execution::{End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
+pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
 pub use interloper_std::runtime;
 pub use strategy::{Pending, Strategy};

@@ -8,10 +8,12 @@
 //! | [`Pos`] | by random priorities of operations, drawn anew among those that depend on each other |
 //! | [`Surw`] | so that all interleavings (URW), or all orders of the steps on one object (SURW), are equally likely |
 //! | [`PreemptionBound`] | every schedule with few preemptions |
+//! | [`Exhaustive`] | one schedule of each Mazurkiewicz trace |
 //! | [`Guided`] | what a source of decisions says: replay, plain enumeration |
 //! | [`Portfolio`] | several of these in turn |
 
 mod atom_fuzzer;
+mod exhaustive;
 mod guided;
 mod pct;
 mod portfolio;
@@ -21,6 +23,7 @@ mod random_walk;
 mod surw;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
+pub use exhaustive::{Cut, Exhaustive, Exploration};
 pub use guided::Guided;
 pub use pct::Pct;
 pub use portfolio::Portfolio;

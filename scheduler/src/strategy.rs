@@ -31,6 +31,16 @@ pub trait Strategy {
         0
     }
 
+    /// Whether [`Strategy::part`] is to be called.
+    fn wants_parts(&self) -> bool {
+        false
+    }
+
+    /// The running task has done something more as part of its last step: it spawned a task, say, or came to its end.
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        let _ = (task, operation);
+    }
+
     /// The execution is over; `execution` is what came of it.
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         let _ = (execution, trace);
@@ -48,6 +58,14 @@ impl<S: Strategy + ?Sized> Strategy for &mut S {
 
     fn pick(&mut self, options: u32) -> u32 {
         (**self).pick(options)
+    }
+
+    fn wants_parts(&self) -> bool {
+        (**self).wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        (**self).part(task, operation)
     }
 
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {

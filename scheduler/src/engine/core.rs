@@ -12,7 +12,7 @@ use super::fiber::Link;
 use super::panics::message;
 use super::state::{Gate, State, Timer};
 use crate::decisions::{Decision, Question};
-use crate::execution::{End, Event, PanicReport, SourcePlace};
+use crate::execution::{Cause, End, Event, PanicReport, SourcePlace};
 use crate::strategy::Strategy;
 
 /// What the fibers of an engine share. It stays where it is while they live.
@@ -28,6 +28,7 @@ pub(super) struct Core {
     strategy: Cell<Option<*mut dyn Strategy>>,
     /// The strategy is being asked. It stays so when the strategy panics.
     choosing: Cell<bool>,
+    wants_parts: Cell<bool>,
     main: Cell<Option<*mut dyn FnMut()>>,
     /// Panics that have begun, by their tasks. Apart from the state, which can be borrowed when one begins.
     begun: RefCell<Vec<PanicReport>>,
@@ -50,6 +51,7 @@ impl Core {
             in_task: Cell::new(false),
             strategy: Cell::new(None),
             choosing: Cell::new(false),
+            wants_parts: Cell::new(false),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
             strategy_panic: Cell::new(None),
@@ -59,6 +61,8 @@ impl Core {
     /// Begins an execution: the main task is chosen to start.
     pub(super) fn begin(&self, strategy: *mut dyn Strategy, main: *mut dyn FnMut(), location: Place) {
         self.strategy.set(Some(strategy));
+        // SAFETY: `hub::run` keeps the strategy borrowed.
+        self.wants_parts.set(unsafe { (*strategy).wants_parts() });
         self.main.set(Some(main));
         self.over.set(false);
         self.choosing.set(false);
@@ -128,8 +132,8 @@ impl Core {
     fn finish(&self, task: usize, epilogue: bool) {
         let mut state = self.state.borrow_mut();
         if task == MAIN && state.tasks[task].panicked && state.end.is_none() {
+            // The others go on: in a process they would, too, for as long as it takes to exit.
             state.end = Some(End::Panicked(state.panics[0].clone()));
-            self.abort(&mut state);
         }
         if !epilogue {
             let (object, location) = (state.tasks[task].object, state.operation(task).location);
@@ -351,7 +355,9 @@ impl Core {
     fn record(&self, state: &mut State, chosen: usize, object: ObjectId, action: Action, location: Place) {
         if self.config.trace {
             let operation = Operation { object, action, location };
-            state.trace.push(Event { task: TaskId(chosen as u32), operation, continues: false });
+            let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
+            let task = TaskId(chosen as u32);
+            state.trace.push(Event { task, operation, continues: false, only_read: false, cause });
         }
         state.dirty = !action.only_reads() && !action.is_private();
         state.current = chosen;
@@ -368,15 +374,18 @@ impl Core {
         if state.steps < self.config.step_bound && state.revive(self.config.livelock_rounds) {
             return Some(());
         }
-        state.end = Some(if !state.enabled.is_empty() {
-            End::StepBound(state.recent())
-        } else if !state.yielded.is_empty() {
-            End::Livelock(state.reports())
-        } else if state.tasks[MAIN].done {
-            End::Leaked(state.reports())
-        } else {
-            End::Deadlock(state.reports())
-        });
+        state.stuck = state.reports();
+        if state.end.is_none() {
+            state.end = Some(if !state.enabled.is_empty() {
+                End::StepBound(state.recent())
+            } else if !state.yielded.is_empty() {
+                End::Livelock(state.stuck.clone())
+            } else if state.tasks[MAIN].done {
+                End::Leaked(state.stuck.clone())
+            } else {
+                End::Deadlock(state.stuck.clone())
+            });
+        }
         None
     }
 
@@ -388,7 +397,7 @@ impl Core {
         }
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
-        // SAFETY: as in `choose`.
+        // SAFETY: as in `ask`.
         let answer = unsafe { (*strategy).pick(options) };
         assert!(answer < options, "the strategy picked {answer} out of {options}");
         self.choosing.set(false);
@@ -407,9 +416,17 @@ impl Core {
         action: Action,
         location: Place,
     ) {
+        let task = TaskId(task as u32);
+        let operation = Operation { object, action, location };
         if self.config.trace && !state.aborting {
-            let operation = Operation { object, action, location };
-            state.trace.push(Event { task: TaskId(task as u32), operation, continues: true });
+            state.trace.push(Event { task, operation, continues: true, only_read: false, cause: Cause::Ready });
+        }
+        if self.wants_parts.get() && !state.aborting && !self.choosing.get() {
+            let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+            self.choosing.set(true);
+            // SAFETY: as in `ask`.
+            unsafe { (*strategy).part(task, operation) };
+            self.choosing.set(false);
         }
     }
 

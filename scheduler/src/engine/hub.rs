@@ -129,6 +129,7 @@ fn summary(core: &Core) -> Execution {
         tasks: state.live,
         clock: state.clock,
         tried: state.tried,
+        stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),
     }
 }

@@ -11,7 +11,7 @@ use interloper_std::runtime::{
 
 use super::Unlock;
 use super::core::{Core, is_unwinding};
-use super::state::Gate;
+use super::state::{Gate, State};
 use crate::execution::End;
 
 impl Runtime for Core {
@@ -47,7 +47,7 @@ impl Runtime for Core {
     }
 
     fn only_read(&self) {
-        self.state.borrow_mut().dirty = false;
+        self.state.borrow_mut().turn_out_only_read();
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
@@ -77,7 +77,7 @@ impl Runtime for Core {
         if free {
             state.take(task, lock, mode, location);
         } else {
-            state.dirty = false;
+            state.turn_out_only_read();
         }
         free
     }
@@ -109,7 +109,7 @@ impl Runtime for Core {
         if admitted {
             state.change_mode(task, lock, from, to, location);
         } else {
-            state.dirty = false;
+            state.turn_out_only_read();
         }
         admitted
     }
@@ -119,13 +119,17 @@ impl Runtime for Core {
         let task = state.current;
         state.take(task, lock, mode, location);
         state.dirty = true;
+        self.record_part(&mut state, task, lock, Action::Lock(mode), location);
     }
 
     fn let_go(&self, lock: ObjectId, mode: Mode) {
         let mut state = self.state.borrow_mut();
         let task = state.current;
-        state.give_back(task, lock, mode);
+        let location = state.give_back(task, lock, mode);
         state.dirty = true;
+        if let Some(location) = location {
+            self.record_part(&mut state, task, lock, Action::Unlock(mode), location);
+        }
     }
 
     fn wait(
@@ -147,30 +151,24 @@ impl Runtime for Core {
     }
 
     fn block(&self, queue: ObjectId, timeout: Option<Duration>, then: Operation) -> Woken {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        self.record_part(&mut state, task, queue, Action::Wait(None), then.location);
+        drop(state);
         self.wait_at(Gate::Queue(queue), timeout, then, Gate::Open).1
     }
 
     fn notify(&self, queue: ObjectId, count: Count, location: Place) -> u32 {
-        drop(self.make(Operation { object: queue, action: Action::Notify(count), location }, Gate::Open));
-        self.wake(queue, count)
+        let mut state = self.make(Operation { object: queue, action: Action::Notify(count), location }, Gate::Open);
+        self.wake_waiters(&mut state, queue, count)
     }
 
     fn wake(&self, queue: ObjectId, count: Count) -> u32 {
         let mut state = self.state.borrow_mut();
-        let waiters = state.objects[queue.index()].waiters;
-        if waiters == 0 || state.aborting {
-            return 0;
-        }
-        state.dirty = true;
-        let (first, woken) = match count {
-            Count::One => (self.pick(&mut state, waiters as u32), 1),
-            Count::All => (0, waiters as u32),
-        };
-        for _ in 0..woken {
-            let task = state.waiter(queue, first).expect("there are as many waiters as counted");
-            state.rouse(task, Woken::Notified);
-        }
-        woken
+        let task = state.current;
+        let location = state.operation(task).location;
+        self.record_part(&mut state, task, queue, Action::Notify(count), location);
+        self.wake_waiters(&mut state, queue, count)
     }
 
     fn spawn(&self, task: NewTask, body: Box<dyn FnOnce()>) -> TaskId {
@@ -183,6 +181,7 @@ impl Runtime for Core {
         state.dirty = true;
         let object = state.tasks[child].object;
         self.record_part(&mut state, parent, object, Action::Spawn, task.location);
+        state.tasks[child].cause = state.present();
         TaskId(child as u32)
     }
 
@@ -296,6 +295,23 @@ impl Runtime for Core {
 }
 
 impl Core {
+    fn wake_waiters(&self, state: &mut State, queue: ObjectId, count: Count) -> u32 {
+        let waiters = state.objects[queue.index()].waiters as u32;
+        if waiters == 0 || state.aborting {
+            return 0;
+        }
+        state.dirty = true;
+        let (first, woken) = match count {
+            Count::One => (self.pick(state, waiters), 1),
+            Count::All => (0, waiters),
+        };
+        for _ in 0..woken {
+            let task = state.waiter(queue, first).expect("there are as many waiters as counted");
+            state.rouse(task, Woken::Notified);
+        }
+        woken
+    }
+
     #[inline]
     fn release_at_once(&self, lock: ObjectId, mode: Mode, location: Place) {
         let mut state = self.state.borrow_mut();

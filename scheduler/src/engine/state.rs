@@ -10,7 +10,7 @@ use interloper_std::runtime::{
 
 use super::fiber::Link;
 use crate::decisions::Decision;
-use crate::execution::{End, Event, Held, PanicReport, TaskReport};
+use crate::execution::{Blocked, Cause, End, Event, Held, PanicReport, TaskReport};
 use crate::strategy::Pending;
 
 /// Everything that changes while a program runs.
@@ -48,6 +48,8 @@ pub(super) struct State {
     pub(super) shared: Slots,
     pub(super) panics: Vec<PanicReport>,
     pub(super) end: Option<End>,
+    /// The tasks that could not go on when the execution ended early.
+    pub(super) stuck: Vec<TaskReport>,
     /// The execution has ended early: tasks are unwound.
     pub(super) aborting: bool,
     /// Counts what lets a task that is being unwound go on: the end of a task, a lock given back.
@@ -77,6 +79,7 @@ pub(super) struct Task {
     /// What becomes of the gate once the task is woken.
     pub(super) after: Gate,
     pub(super) woken: Woken,
+    pub(super) cause: Cause,
     pub(super) token: bool,
     pub(super) payload: Option<Box<dyn Any + Send>>,
     pub(super) panicked: bool,
@@ -176,6 +179,7 @@ impl State {
             shared: Slots::default(),
             panics: Vec::new(),
             end: None,
+            stuck: Vec::new(),
             aborting: false,
             abort_progress: 0,
             suspended_unwinding: 0,
@@ -199,6 +203,7 @@ impl State {
         self.blocks.clear();
         self.panics.clear();
         self.end = None;
+        self.stuck.clear();
         (self.aborting, self.abort_progress, self.suspended_unwinding) = (false, 0, 0);
     }
 
@@ -368,9 +373,9 @@ impl State {
         }
     }
 
-    /// The lock is given back: by its holder, or by another task that was given the guard.
+    /// The lock is given back: by its holder, or by another task that was given the guard. Gives where it was taken.
     #[inline]
-    pub(super) fn give_back(&mut self, task: usize, lock: ObjectId, mode: Mode) {
+    pub(super) fn give_back(&mut self, task: usize, lock: ObjectId, mode: Mode) -> Option<Place> {
         let held_by = |task: &Task| task.held.iter().rposition(|held| held.lock == lock && held.mode == mode);
         let (holder, at) = match held_by(&self.tasks[task]) {
             Some(at) => (task, at),
@@ -379,18 +384,19 @@ impl State {
                 match others.filter_map(|(index, task)| Some((index, held_by(task)?))).next() {
                     Some(found) => found,
                     // The guard of a wait that was cut short.
-                    None if self.aborting => return,
+                    None if self.aborting => return None,
                     None => panic!("a lock that is given back is held in this mode"),
                 }
             }
         };
-        self.tasks[holder].held.remove(at);
+        let location = self.tasks[holder].held.remove(at).location;
         let object = &mut self.objects[lock.index()];
         object.remove(mode);
         self.abort_progress += 1;
         if object.contenders > 0 {
             self.refresh(lock);
         }
+        Some(location)
     }
 
     /// The task holds the lock in another mode.
@@ -423,6 +429,10 @@ impl State {
     pub(super) fn rouse(&mut self, task: usize, woken: Woken) {
         self.timers.retain(|timer| timer.task != task);
         self.tasks[task].woken = woken;
+        self.tasks[task].cause = match woken {
+            Woken::Notified => self.present(),
+            Woken::TimedOut => Cause::Idle,
+        };
         let (operation, after) = (self.operation(task), self.tasks[task].after);
         self.announce(task, operation, after);
     }
@@ -436,9 +446,23 @@ impl State {
         self.abort_progress += 1;
         for other in 0..self.live {
             if self.tasks[other].gate == Gate::Ended(TaskId(task as u32)) && self.tasks[other].position.is_none() {
+                self.tasks[other].cause = self.present();
                 self.enable(other);
             }
         }
+    }
+
+    /// The step that is being made has only read.
+    pub(super) fn turn_out_only_read(&mut self) {
+        self.dirty = false;
+        if let Some(event) = self.trace.last_mut() {
+            event.only_read = true;
+        }
+    }
+
+    /// The event that is just happening, as a cause.
+    pub(super) fn present(&self) -> Cause {
+        self.trace.len().checked_sub(1).map_or(Cause::Ready, |last| Cause::Event(last as u32))
     }
 
     /// Between two steps: if the last one changed something, tasks that wait for that are enabled.
@@ -449,15 +473,16 @@ impl State {
             self.changes += 1;
             self.idle_rounds = 0;
             if !self.yielded.is_empty() {
-                self.enable_yielded();
+                self.enable_yielded(self.present());
             }
         }
     }
 
-    fn enable_yielded(&mut self) {
+    fn enable_yielded(&mut self, cause: Cause) {
         while let Some(task) = self.yielded.pop() {
             if self.tasks[task].gate == Gate::Change {
                 self.proceed(task);
+                self.tasks[task].cause = cause;
                 self.enable(task);
             }
         }
@@ -474,10 +499,10 @@ impl State {
                     self.rouse(timer.task, Woken::TimedOut);
                 }
                 self.changes += 1;
-                self.enable_yielded();
+                self.enable_yielded(Cause::Idle);
             } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
                 self.idle_rounds += 1;
-                self.enable_yielded();
+                self.enable_yielded(Cause::Idle);
             } else {
                 return false;
             }
@@ -525,6 +550,16 @@ impl State {
             task: TaskId(index as u32),
             name: task.name.clone(),
             wants: self.operation(index),
+            blocked: match task.gate {
+                _ if task.position.is_some() => Blocked::No,
+                Gate::Open => Blocked::No,
+                Gate::Lock(..) | Gate::Convert(..) | Gate::Needs => Blocked::Lock,
+                Gate::Ended(_) => Blocked::Join,
+                Gate::Queue(_) => Blocked::Queue,
+                Gate::Token => Blocked::Token,
+                Gate::Clock => Blocked::Clock,
+                Gate::Change => Blocked::Change,
+            },
             waits_for,
             holds: task.held.clone(),
         }
@@ -564,6 +599,7 @@ impl Task {
             ticket: 0,
             after: Gate::Open,
             woken: Woken::Notified,
+            cause: Cause::Ready,
             token: false,
             payload: None,
             panicked: false,
@@ -588,7 +624,7 @@ impl Task {
         (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
-        (self.spin, self.abort_steps) = (Spin::default(), 0);
+        (self.spin, self.abort_steps, self.cause) = (Spin::default(), 0, Cause::Ready);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Several strategies that take turns.
 
-use interloper_std::runtime::TaskId;
+use interloper_std::runtime::{Operation, TaskId};
 
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
@@ -61,6 +61,14 @@ impl Strategy for Portfolio<'_> {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.current().pick(options)
+    }
+
+    fn wants_parts(&self) -> bool {
+        self.members[self.turn].strategy.wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        self.current().part(task, operation);
     }
 
     fn end(&mut self, execution: &Execution, trace: &[Event]) {

@@ -11,4 +11,5 @@ mod waiting;
 
 mod atom_fuzzer;
 mod bounded;
+mod exhaustive;
 mod sampling;

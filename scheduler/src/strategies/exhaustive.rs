@@ -1,0 +1,282 @@
+//! Exhaustive search with dynamic partial-order reduction: P. Abdulla, S. Aronis, B. Jonsson and K. Sagonas, *Optimal
+//! dynamic partial order reduction*, POPL 2014, Algorithm 2 (wakeup trees), with sleep sets (P. Godefroid, *Partial-order
+//! methods for the verification of concurrent systems*, LNCS 1032, 1996).
+//!
+//! Two executions that differ only in the order of steps that do not depend on each other are the same Mazurkiewicz
+//! trace; one execution of each is made. The search is depth-first: an execution is made to its end; each *race* in it
+//! (two dependent steps that could have come in the other order) leaves, at the state before the first of the two, a
+//! sequence of steps that reverses it; then the deepest state with such a sequence left is taken up again.
+//!
+//! Where this deviates from the paper, which assumes that no step disables another one:
+//!
+//! - A step that takes a lock races with the step that *took* the lock before, not with the one that gave it back: before
+//!   that one it is not enabled (see [`History::is_feasible`]).
+//! - Tasks that are blocked at the end race with what blocks them, too.
+//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked.
+//!
+//! # Limits
+//!
+//! A loop that waits by yielding, and a time-out, are enabled by the state of the whole program; what is explored then
+//! covers all outcomes, but can have several executions for one trace.
+
+mod history;
+mod wakeup;
+
+use interloper_std::runtime::{Operation, TaskId};
+
+use self::history::History;
+use self::wakeup::{Branch, Future};
+use crate::strategy::{Pending, Strategy};
+use crate::{Blocked, End, Event, Execution, TaskReport};
+
+/// One execution of each Mazurkiewicz trace.
+#[derive(Clone, Debug, Default)]
+pub struct Exhaustive {
+    /// The states of the present execution, from the first on, each with the step taken there.
+    states: Vec<State>,
+    /// How many steps the present execution has made.
+    depth: usize,
+    /// How many decisions were asked for in the present step.
+    picked: usize,
+    /// The present execution is not to be explored further.
+    stray: Option<Stray>,
+    begun: bool,
+    coverage: Exploration,
+}
+
+/// Why an execution has no place in the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stray {
+    /// It turned out to be of a trace that was explored already.
+    Redundant,
+    /// A step that was to be taken was not enabled.
+    Infeasible,
+}
+
+/// What a search has come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exploration {
+    /// The executions, each of another trace.
+    pub traces: u64,
+    /// The executions beyond those.
+    pub redundant: u64,
+    /// Whether all traces were explored.
+    pub complete: bool,
+    /// Why they were not: the first execution that was cut short, and how.
+    pub cut: Option<Cut>,
+}
+
+/// What keeps a search from being complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// An execution reached the bound on its steps.
+    StepBound,
+    /// An execution was ended in a livelock.
+    Livelock,
+    /// The program ended an execution early.
+    Failed,
+    /// A step that the search relied on was not enabled: the program is not deterministic, or waits in a way that the
+    /// search does not see through.
+    Infeasible,
+}
+
+/// A state on the path of the present execution.
+#[derive(Clone, Debug)]
+struct State {
+    /// Who makes the step here, and what it turned out to do.
+    task: TaskId,
+    effects: Vec<Operation>,
+    /// Options and answer of each decision within the step.
+    picks: Vec<(u32, u32)>,
+    /// What need not be explored from here: it was, or its reversal is explored elsewhere.
+    sleep: Vec<Future>,
+    /// The wakeup tree: what is to be explored from here. The first branch is the present one.
+    tree: Vec<Branch>,
+}
+
+impl Exhaustive {
+    /// A search.
+    pub fn new() -> Exhaustive {
+        Exhaustive::default()
+    }
+
+    /// What the search has come to so far.
+    pub fn exploration(&self) -> &Exploration {
+        &self.coverage
+    }
+
+    /// A state that the search has not been at: goes along the wakeup tree, or else anywhere that does not sleep.
+    fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        let (sleep, mut tree) = match self.states.last_mut() {
+            Some(before) => {
+                let tree = std::mem::take(&mut before.tree[0].children);
+                let awake = |sleeper: &&Future| sleeper.is_independent(before.task, &before.effects);
+                (before.sleep.iter().filter(awake).cloned().collect(), tree)
+            }
+            None => (Vec::new(), Vec::new()),
+        };
+        let position = |task: TaskId| pending.iter().position(|pending| pending.task == task);
+        if let Some(branch) = tree.first() {
+            let task = branch.future.task;
+            return match position(task) {
+                Some(index) => {
+                    self.push(task, sleep, tree);
+                    index
+                }
+                None => self.stray(Stray::Infeasible),
+            };
+        }
+        let asleep = |task: TaskId| sleep.iter().any(|sleeper: &Future| sleeper.task == task);
+        let tasks = current.into_iter().chain(pending.iter().map(|pending| pending.task));
+        let Some(task) = tasks.into_iter().find(|&task| !asleep(task)) else {
+            return self.stray(Stray::Redundant);
+        };
+        let index = position(task).expect("the task is a pending one");
+        tree.push(Branch::leaf(Future { task, effects: vec![pending[index].operation] }));
+        self.push(task, sleep, tree);
+        index
+    }
+
+    fn push(&mut self, task: TaskId, sleep: Vec<Future>, tree: Vec<Branch>) {
+        self.states.push(State { task, effects: Vec::new(), picks: Vec::new(), sleep, tree });
+    }
+
+    fn stray(&mut self, how: Stray) -> usize {
+        self.stray = Some(how);
+        0
+    }
+
+    /// Leaves a sequence that reverses it for each race of the execution (Algorithm 2, lines 3 to 9).
+    fn reverse_races(&mut self, execution: &Execution, trace: &[Event]) {
+        let mut history = History::new(trace);
+        for step in 0..history.len() {
+            self.reverse_races_with(&history, step);
+        }
+        let could_come =
+            |report: &&TaskReport| matches!(report.blocked, Blocked::Lock | Blocked::Join | Blocked::Token);
+        for report in execution.stuck.iter().filter(could_come) {
+            let step = history.push_blocked(report.task, report.wants);
+            self.reverse_races_with(&history, step);
+            history.pop();
+        }
+    }
+
+    fn reverse_races_with(&mut self, history: &History, second: usize) {
+        for first in history.races_with(second) {
+            let reversed = history.reversed(first, second);
+            let state = &mut self.states[first];
+            if !state.sleep.iter().any(|sleeper| history.may_begin(&reversed, sleeper)) {
+                // The present branch is none that the sequence could begin with: its step is what the race is with.
+                let (_, others) = state.tree.split_at_mut(1);
+                if let Some(rest) = wakeup::insert(others, history, reversed) {
+                    state.tree.push(rest);
+                }
+            }
+        }
+    }
+
+    /// To the deepest state with something left to explore. False when there is none.
+    fn backtrack(&mut self) -> bool {
+        while let Some(state) = self.states.last_mut() {
+            while let Some((options, answer)) = state.picks.pop() {
+                if answer + 1 < options {
+                    state.picks.push((options, answer + 1));
+                    state.tree[0].children.clear();
+                    return true;
+                }
+            }
+            state.tree.remove(0);
+            let effects = std::mem::take(&mut state.effects);
+            state.sleep.push(Future { task: state.task, effects });
+            if let Some(branch) = state.tree.first() {
+                state.task = branch.future.task;
+                return true;
+            }
+            self.states.pop();
+        }
+        false
+    }
+
+    fn note(&mut self, execution: &Execution) {
+        let cut = match (&self.stray, &execution.end) {
+            (Some(Stray::Infeasible), _) => Some(Cut::Infeasible),
+            (_, End::StepBound(_)) => Some(Cut::StepBound),
+            (_, End::Livelock(_)) => Some(Cut::Livelock),
+            (_, End::Failed { .. }) => Some(Cut::Failed),
+            _ => None,
+        };
+        self.coverage.cut = self.coverage.cut.or(cut);
+        match self.stray {
+            None => self.coverage.traces += 1,
+            Some(_) => self.coverage.redundant += 1,
+        }
+    }
+}
+
+impl Strategy for Exhaustive {
+    fn begin(&mut self) -> bool {
+        if self.begun && self.states.is_empty() {
+            return false;
+        }
+        (self.depth, self.picked, self.stray, self.begun) = (0, 0, None, true);
+        true
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        if self.stray.is_some() {
+            return 0;
+        }
+        let index = match self.states.get(self.depth) {
+            Some(state) => match pending.iter().position(|pending| pending.task == state.task) {
+                Some(index) => index,
+                None => return self.stray(Stray::Infeasible),
+            },
+            None => self.enter(current, pending),
+        };
+        if let Some(state) = self.states.get_mut(self.depth) {
+            state.effects.clear();
+            state.effects.push(pending[index].operation);
+            self.depth += 1;
+            self.picked = 0;
+        }
+        index
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        let Some(state) = self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)) else { return 0 };
+        if self.stray.is_some() {
+            return 0;
+        }
+        if self.picked == state.picks.len() {
+            state.picks.push((options, 0));
+        }
+        self.picked += 1;
+        state.picks[self.picked - 1].1.min(options - 1)
+    }
+
+    fn wants_parts(&self) -> bool {
+        true
+    }
+
+    fn part(&mut self, _: TaskId, operation: Operation) {
+        if let (Some(state), None) = (self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)), self.stray)
+        {
+            state.effects.push(operation);
+        }
+    }
+
+    /// # Panics
+    /// When the engine does not record the trace.
+    fn end(&mut self, execution: &Execution, trace: &[Event]) {
+        assert!(!trace.is_empty(), "an exhaustive search needs the trace: Config::trace");
+        if self.stray.is_none() {
+            self.reverse_races(execution, trace);
+        }
+        // What was not reached is not on the path: a stray execution leaves the state from which it strayed.
+        self.states.truncate(self.depth);
+        self.note(execution);
+        if !self.backtrack() {
+            self.coverage.complete = self.coverage.cut.is_none();
+        }
+    }
+}

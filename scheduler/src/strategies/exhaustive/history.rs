@@ -1,0 +1,226 @@
+//! An execution as steps with happens-before, and the races in it.
+
+use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
+
+use super::wakeup::{Future, dependent};
+use crate::{Cause, Event};
+
+/// The steps of an execution, in their order.
+pub(super) struct History<'a> {
+    trace: &'a [Event],
+    steps: Vec<Step>,
+    /// The step of each event.
+    step_of: Vec<usize>,
+}
+
+struct Step {
+    task: TaskId,
+    effects: Vec<Operation>,
+    /// Its events in the trace; none for a step that was not made.
+    events: std::ops::Range<usize>,
+    cause: Cause,
+    /// For each task, how many steps of the execution up to (and with) its last one that happens before this one; the
+    /// step itself is counted for its own task.
+    clock: Vec<usize>,
+    /// The earlier steps with which it races: the latest first.
+    races: Vec<usize>,
+}
+
+impl<'a> History<'a> {
+    pub(super) fn new(trace: &'a [Event]) -> History<'a> {
+        let mut history = History { trace, steps: Vec::new(), step_of: Vec::with_capacity(trace.len()) };
+        let mut start = 0;
+        while start < trace.len() {
+            let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
+            let events = start..start + 1 + parts;
+            history.step_of.resize(events.end, history.steps.len());
+            let effects = trace[events.clone()].iter().map(|event| event.operation).collect();
+            history.push(trace[start].task, effects, events.clone(), trace[start].cause);
+            start = events.end;
+        }
+        history
+    }
+
+    /// A step that its task could not make: it is blocked.
+    pub(super) fn push_blocked(&mut self, task: TaskId, operation: Operation) -> usize {
+        let end = self.trace.len();
+        self.push(task, vec![operation], end..end, Cause::Ready);
+        self.steps.len() - 1
+    }
+
+    /// Takes the last step off again.
+    pub(super) fn pop(&mut self) {
+        self.steps.pop();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub(super) fn task(&self, step: usize) -> TaskId {
+        self.steps[step].task
+    }
+
+    pub(super) fn future(&self, step: usize) -> Future {
+        Future { task: self.steps[step].task, effects: self.steps[step].effects.clone() }
+    }
+
+    /// The steps with which a later one races.
+    pub(super) fn races_with(&self, second: usize) -> impl Iterator<Item = usize> + '_ {
+        self.steps[second].races.iter().copied()
+    }
+
+    /// notdep(first).second: what came behind the first step and does not depend on it, and then the second step.
+    pub(super) fn reversed(&self, first: usize, second: usize) -> Vec<usize> {
+        let mut sequence: Vec<_> = (first + 1..second).filter(|&step| !self.happens_before(first, step)).collect();
+        sequence.push(second);
+        sequence
+    }
+
+    /// Whether an execution that goes on with `sequence` could as well go on with this step first: it is a weak initial
+    /// of the sequence.
+    pub(super) fn may_begin(&self, sequence: &[usize], future: &Future) -> bool {
+        match sequence.iter().position(|&step| self.task(step) == future.task) {
+            // Not by happens-before of the execution: that can pass through steps that are not in the sequence.
+            Some(at) => !sequence[..at].iter().any(|&before| self.is_needed(before, sequence[at])),
+            None => sequence.iter().all(|&step| future.is_independent(self.task(step), &self.steps[step].effects)),
+        }
+    }
+
+    /// Whether a step happens before a later one of another task with nothing in between.
+    fn is_needed(&self, before: usize, step: usize) -> bool {
+        let (before_step, step) = (&self.steps[before], &self.steps[step]);
+        let is_cause = match step.cause {
+            Cause::Ready => false,
+            Cause::Event(event) => self.step_of[event as usize] == before,
+            Cause::Idle => true,
+        };
+        is_cause || dependent(&before_step.effects, &step.effects)
+    }
+
+    fn happens_before(&self, first: usize, second: usize) -> bool {
+        covers(&self.steps[second].clock, self.steps[first].task, first)
+    }
+
+    /// Adds a step with its clock and its races.
+    fn push(&mut self, task: TaskId, effects: Vec<Operation>, events: std::ops::Range<usize>, cause: Cause) {
+        let number = self.steps.len();
+        let mut clock = match self.steps.iter().rposition(|step| step.task == task) {
+            Some(before) => self.steps[before].clock.clone(),
+            None => Vec::new(),
+        };
+        match cause {
+            Cause::Ready => {}
+            Cause::Event(event) => join(&mut clock, &self.steps[self.step_of[event as usize]].clock),
+            Cause::Idle => self.steps.iter().for_each(|step| join(&mut clock, &step.clock)),
+        }
+        self.steps.push(Step { task, effects, events, cause, clock: Vec::new(), races: Vec::new() });
+        // A race is with the latest steps on which this one depends; but one that it cannot be before does not stand in
+        // the way of those that happen before that.
+        let mut seen = clock.clone();
+        let mut races = Vec::new();
+        for earlier in (0..number).rev() {
+            let other = &self.steps[earlier];
+            if covers(&seen, other.task, earlier) || !dependent(&other.effects, &self.steps[number].effects) {
+                continue;
+            }
+            join(&mut clock, &other.clock);
+            if self.is_feasible(earlier, number) {
+                join(&mut seen, &self.steps[earlier].clock);
+                races.push(earlier);
+            }
+        }
+        set(&mut clock, task, number);
+        self.steps[number].clock = clock;
+        self.steps[number].races = races;
+    }
+
+    /// Whether the second step is enabled when what came behind the first one and does not depend on it has come, but
+    /// not the first one.
+    fn is_feasible(&self, first: usize, second: usize) -> bool {
+        let step = &self.steps[second];
+        let comes = |other: usize| other < first || (other > first && !self.happens_before(first, other));
+        match step.cause {
+            Cause::Idle => return false,
+            Cause::Event(event) if !comes(self.step_of[event as usize]) => return false,
+            _ => {}
+        }
+        let events =
+            (0..second).filter(|&other| comes(other)).flat_map(|other| &self.trace[self.steps[other].events.clone()]);
+        let operation = step.effects[0];
+        match operation.action {
+            Action::Lock(mode) => Holders::after(events, operation.object).admit(mode),
+            Action::Convert(from, to) => {
+                let mut holders = Holders::after(events, operation.object);
+                holders.give_back(step.task, from);
+                holders.admit(to)
+            }
+            Action::Join => events.into_iter().any(|event| is(event, Action::Exit, operation.object)),
+            Action::Park => events.into_iter().fold(false, |token, event| match () {
+                () if is(event, Action::Unpark, operation.object) => true,
+                () if is(event, Action::Park, operation.object) => false,
+                () => token,
+            }),
+            _ => true,
+        }
+    }
+}
+
+fn is(event: &Event, action: Action, object: ObjectId) -> bool {
+    event.operation.action == action && event.operation.object == object
+}
+
+/// Who holds a lock.
+struct Holders(Vec<(TaskId, Mode)>);
+
+impl Holders {
+    /// After these events.
+    fn after<'a>(events: impl Iterator<Item = &'a Event>, lock: ObjectId) -> Holders {
+        let mut holders = Holders(Vec::new());
+        for event in events {
+            let task = event.task;
+            match event.operation.action {
+                Action::Wait(Some(given)) if given == lock => holders.0.retain(|(other, _)| *other != task),
+                _ if event.operation.object != lock || event.only_read => {}
+                Action::Lock(mode) | Action::TryLock(mode) => holders.0.push((task, mode)),
+                Action::Unlock(mode) => holders.give_back(task, mode),
+                Action::Convert(from, to) | Action::TryConvert(from, to) => {
+                    holders.give_back(task, from);
+                    holders.0.push((task, to));
+                }
+                _ => {}
+            }
+        }
+        holders
+    }
+
+    /// By its holder, or by another task that was given the guard.
+    fn give_back(&mut self, task: TaskId, mode: Mode) {
+        let own = self.0.iter().position(|holder| *holder == (task, mode));
+        let any = own.or_else(|| self.0.iter().position(|holder| holder.1 == mode));
+        any.map(|position| self.0.swap_remove(position));
+    }
+
+    fn admit(&self, mode: Mode) -> bool {
+        self.0.iter().all(|(_, held)| held.admits(mode))
+    }
+}
+
+/// Whether a clock has a step of this task in it.
+fn covers(clock: &[usize], task: TaskId, step: usize) -> bool {
+    clock.get(task.index()).is_some_and(|&count| count > step)
+}
+
+fn set(clock: &mut Vec<usize>, task: TaskId, step: usize) {
+    if clock.len() <= task.index() {
+        clock.resize(task.index() + 1, 0);
+    }
+    clock[task.index()] = step + 1;
+}
+
+fn join(clock: &mut Vec<usize>, other: &[usize]) {
+    if clock.len() < other.len() {
+        clock.resize(other.len(), 0);
+    }
+    clock.iter_mut().zip(other).for_each(|(mine, other)| *mine = (*mine).max(*other));
+}
