@@ -237,6 +237,7 @@ impl Session for Idle {
     fn release(&self, _part: PartId, _needs: Needs) {}
     fn pause(&self, _what: &'static str, _location: &'static Location<'static>) {}
     fn stalled(&self, _what: &'static str, _location: &'static Location<'static>) {}
+    fn progressed(&self) {}
     fn mark(&self) {}
 }
 
@@ -430,6 +431,12 @@ impl Session for Run<'_> {
 
     fn stalled(&self, _what: &'static str, location: &'static Location<'static>) {
         self.wait_for_others(Deadlock { held: None, wanted: Claim { part: None, call: None, location } });
+    }
+
+    fn progressed(&self) {
+        if let Some(tasks) = self.tasks {
+            tasks.released();
+        }
     }
 
     fn mark(&self) {

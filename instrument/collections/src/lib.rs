@@ -23,12 +23,10 @@
 //! controlled run, which has one thread, never hangs.
 //!
 //! # Private collections
-//! A collection that is no part of the run, made inside the method under test say, is private to the task that made
-//! it: its operations are no steps.
+//! A collection that is no part of the run, made inside the method under test say, is private: its operations are no
+//! steps. A task that finds a lock of it taken lets others run until it is free.
 //!
 //! # Limits
-//! - A [`DashMap`] that several tasks share without being part of the run can hang it, when a guard into it is kept
-//!   during a step of something else.
 //! - A guard must be dropped by the task that made it.
 //! - The order of a collection's keys is that of their plain forms ([`interloper_commutativity::Value`]).
 

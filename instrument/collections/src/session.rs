@@ -113,6 +113,10 @@ pub trait Session {
     /// others run in here. The session ends the run as a deadlock when there is no other.
     fn stalled(&self, what: &'static str, location: &'static Location<'static>);
 
+    /// What tasks may be [stalled](Session::stalled) for has happened: a cell was filled, a lock that is no part of the
+    /// run was given back. They look again. Must not unwind.
+    fn progressed(&self);
+
     /// The program says that the last step of the running task is the linearization point of its method under test.
     fn mark(&self);
 }

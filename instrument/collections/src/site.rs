@@ -6,10 +6,11 @@ use interloper_commutativity::{MethodId, Value};
 
 use crate::session::{Effect, Handle, Needs, PartId, Step, controlled, current};
 
-/// The call of an operation on a collection that is bound to the run of this thread's session.
+/// The call of an operation under a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    part: PartId,
+    /// The collection; `None` for one that is no part of the run: nothing is announced or reported of it.
+    part: Option<PartId>,
     location: &'static Location<'static>,
 }
 
@@ -19,16 +20,28 @@ impl Handle {
     #[inline]
     #[track_caller]
     pub(crate) fn site(&self) -> Option<Site> {
+        self.site_or_private().filter(|site| !site.is_private())
+    }
+
+    /// The caller as a site; `None` outside a controlled run. For a collection with locks, which may be shared by tasks
+    /// though it is no part of the run: there is one thread, so a lock that is taken must not be waited for really.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn site_or_private(&self) -> Option<Site> {
         if !controlled() {
             return None;
         }
-        // No closure here: `#[track_caller]` does not reach into one.
-        let part = self.part()?;
-        Some(Site { part, location: Location::caller() })
+        Some(Site { part: self.part(), location: Location::caller() })
     }
 }
 
 impl Site {
+    /// Whether the collection is no part of the run.
+    #[inline]
+    pub(crate) fn is_private(&self) -> bool {
+        self.part.is_none()
+    }
+
     /// Announces a call of `method`. Returns when it may happen.
     #[inline]
     pub(crate) fn before(&self, method: MethodId, arguments: &[Value], needs: Needs) {
@@ -43,8 +56,16 @@ impl Site {
 
     #[inline]
     fn announce(&self, method: Option<MethodId>, arguments: &[Value], needs: Needs) {
-        let Site { part, location } = *self;
+        let Site { part: Some(part), location } = *self else { return };
         current(|session| session.before(&Step { part, method, arguments, needs, location }));
+    }
+
+    /// For a private collection: lets others run until `free`.
+    #[cold]
+    pub(crate) fn wait_until(&self, free: impl Fn() -> bool) {
+        while !free() {
+            current(|session| session.stalled("a lock that another task holds", self.location));
+        }
     }
 
     /// Reports that `method` happened.
@@ -61,14 +82,29 @@ impl Site {
 
     #[inline]
     fn report(&self, effect: Effect<'_>) {
-        current(|session| session.after(self.part, effect, self.location));
+        let Some(part) = self.part else { return };
+        current(|session| session.after(part, effect, self.location));
     }
 
     /// Keeps the locks `needs` until the result is dropped.
     #[inline]
     pub(crate) fn hold(&self, needs: Needs) -> Hold {
-        current(|session| session.hold(self.part, needs, self.location));
+        self.take(needs);
         Hold { part: self.part, needs }
+    }
+
+    /// Keeps the locks `needs` until they are [given back](Site::give_back).
+    #[inline]
+    pub(crate) fn take(&self, needs: Needs) {
+        if let Some(part) = self.part {
+            current(|session| session.hold(part, needs, self.location));
+        }
+    }
+
+    /// Gives back locks that were [taken](Site::take).
+    #[inline]
+    pub(crate) fn give_back(&self, needs: Needs) {
+        release(self.part, needs);
     }
 
     /// A step without locks: announces the call, does it and reports it. `work` gives what the program gets, and the
@@ -88,20 +124,21 @@ pub(crate) const TAKEN: &str = "internal error, please report: the session let a
 /// Locks that a guard keeps. The guard must give up the real lock before this is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold {
-    part: PartId,
+    part: Option<PartId>,
     needs: Needs,
-}
-
-impl Hold {
-    /// The locks.
-    pub(crate) fn needs(&self) -> Needs {
-        self.needs
-    }
 }
 
 impl Drop for Hold {
     #[inline]
     fn drop(&mut self) {
-        current(|session| session.release(self.part, self.needs));
+        release(self.part, self.needs);
     }
+}
+
+#[inline]
+fn release(part: Option<PartId>, needs: Needs) {
+    current(|session| match part {
+        Some(part) => session.release(part, needs),
+        None => session.progressed(),
+    });
 }

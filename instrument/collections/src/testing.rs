@@ -164,6 +164,10 @@ impl Session for Recorder {
         resume_unwind(Box::new(Deadlock));
     }
 
+    fn progressed(&self) {
+        self.write("progressed".to_owned());
+    }
+
     fn mark(&self) {
         self.write("mark".to_owned());
     }

@@ -9,7 +9,7 @@ use hashbrown::raw::{Bucket, RawTable};
 use interloper_commutativity::models::map;
 use interloper_commutativity::{ToValue, Value};
 
-use super::{Original, shard};
+use super::{Original, begin, shard};
 use crate::RandomState;
 use crate::session::{Mode, Needs};
 use crate::site::{Hold, Site, TAKEN};
@@ -82,7 +82,7 @@ where
         let mut blocked = None;
         let found = loop {
             let needs = blocked.map_or(Needs::Nothing, |index| shard(index, Mode::Shared));
-            self.site.before(map::NEXT_AFTER, std::slice::from_ref(&self.cursor), needs);
+            begin(self.map, self.site, map::NEXT_AFTER, std::slice::from_ref(&self.cursor), needs);
             match self.look() {
                 Ok(found) => break found,
                 Err(index) => {
@@ -136,7 +136,7 @@ where
         };
         let own = self.own(index);
         let needs = if own.is_some() { Needs::Nothing } else { shard(index, self.mode) };
-        self.site.before(announced, std::slice::from_ref(&key), needs);
+        begin(self.map, self.site, announced, std::slice::from_ref(&key), needs);
         let locked = own.unwrap_or_else(|| self.lock(index));
         let found = smallest(locked.guard.table(), |other| *other == key);
         // SAFETY: the bucket is one of the table that `locked` keeps from being changed, and its value was not given

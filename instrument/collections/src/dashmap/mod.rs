@@ -33,7 +33,7 @@ use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
 use interloper_commutativity::models::map;
-use interloper_commutativity::{ToValue, Value};
+use interloper_commutativity::{MethodId, ToValue, Value};
 
 use crate::RandomState;
 use crate::session::{Handle, LockId, Mode, Needs, controlled};
@@ -140,7 +140,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
     /// How many entries fit without a new allocation. No step: this is no part of what the map means. In a controlled
     /// run a shard that is locked for writing counts as 0.
     pub fn capacity(&self) -> usize {
-        if self.handle.site().is_none() {
+        if self.handle.site_or_private().is_none() {
             return self.inner.capacity();
         }
         self.inner.shards().iter().filter_map(|shard| shard.try_read()).map(|table| table.capacity()).sum()
@@ -148,7 +148,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
 
     /// Gives up memory that is not needed. No step; in a controlled run nothing happens.
     pub fn shrink_to_fit(&self) {
-        if self.handle.site().is_none() {
+        if self.handle.site_or_private().is_none() {
             self.inner.shrink_to_fit();
         }
     }
@@ -171,9 +171,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return self.inner.get(key).map(Ref::original) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.get(key).map(Ref::original) };
         let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Shared));
-        site.before(map::GET, &name, needs);
+        self.begin(site, map::GET, &name, needs);
         let found = self.inner.get(key);
         site.after(map::GET, &name, &form(found.as_deref()));
         found.map(|real| Ref::held(real, site.hold(needs)))
@@ -188,9 +188,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return self.inner.get_mut(key).map(RefMut::original) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.get_mut(key).map(RefMut::original) };
         let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
-        site.before(map::MODIFY, &name, needs);
+        self.begin(site, map::MODIFY, &name, needs);
         let found = self.inner.get_mut(key);
         watched_reference(site, needs, name, found)
     }
@@ -202,9 +202,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return map_try(self.inner.try_get(key), Ref::original) };
+        let Some(site) = self.handle.site_or_private() else { return map_try(self.inner.try_get(key), Ref::original) };
         let name = [key.to_value()];
-        site.before(map::GET, &name, Needs::Nothing);
+        self.begin(site, map::GET, &name, Needs::Nothing);
         let found = self.inner.try_get(key);
         if !found.is_locked() {
             let seen = if let TryResult::Present(value) = &found { Some(value.value()) } else { None };
@@ -220,9 +220,11 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return map_try(self.inner.try_get_mut(key), RefMut::original) };
+        let Some(site) = self.handle.site_or_private() else {
+            return map_try(self.inner.try_get_mut(key), RefMut::original);
+        };
         let name = [key.to_value()];
-        site.before(map::MODIFY, &name, Needs::Nothing);
+        self.begin(site, map::MODIFY, &name, Needs::Nothing);
         let found = match self.inner.try_get_mut(key) {
             TryResult::Locked => return TryResult::Locked,
             TryResult::Absent => None,
@@ -238,9 +240,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     #[inline]
     #[track_caller]
     pub fn insert(&self, key: K, value: V) -> Option<V> {
-        let Some(site) = self.handle.site() else { return self.inner.insert(key, value) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.insert(key, value) };
         let (arguments, needs) = ([key.to_value(), value.to_value()], self.lock_of(&key, Mode::Exclusive));
-        site.before(map::INSERT, &arguments, needs);
+        self.begin(site, map::INSERT, &arguments, needs);
         let old = self.inner.insert(key, value);
         site.after(map::INSERT, &arguments, &form(old.as_ref()));
         old
@@ -254,9 +256,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return self.inner.remove(key) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.remove(key) };
         let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
-        site.before(map::REMOVE, &name, needs);
+        self.begin(site, map::REMOVE, &name, needs);
         let old = self.inner.remove(key);
         site.after(map::REMOVE, &name, &form(old.as_ref().map(|(_, value)| value)));
         old
@@ -270,7 +272,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        match self.handle.site() {
+        match self.handle.site_or_private() {
             None => self.inner.remove_if(key, f),
             Some(site) => self.remove_if_stepwise(site, key, |entry| f(entry.key(), entry.value())),
         }
@@ -283,7 +285,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        match self.handle.site() {
+        match self.handle.site_or_private() {
             None => self.inner.remove_if_mut(key, f),
             Some(site) => self.remove_if_stepwise(site, key, |entry| {
                 let (key, value) = entry.pair_mut();
@@ -303,7 +305,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         Q: Hash + Eq + ToValue + ?Sized,
     {
         let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
-        site.before(map::MODIFY, &name, needs);
+        self.begin(site, map::MODIFY, &name, needs);
         let Some(real) = self.inner.get_mut(key) else {
             site.after(map::GET, &name, &Value::None);
             return None;
@@ -333,9 +335,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return self.inner.contains_key(key) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.contains_key(key) };
         let name = [key.to_value()];
-        site.before(map::CONTAINS_KEY, &name, self.lock_of(key, Mode::Shared));
+        self.begin(site, map::CONTAINS_KEY, &name, self.lock_of(key, Mode::Shared));
         let found = self.inner.contains_key(key);
         site.after(map::CONTAINS_KEY, &name, &Value::Bool(found));
         found
@@ -346,9 +348,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// `remove`, or `get` when nothing is.
     #[track_caller]
     pub fn entry(&self, key: K) -> Entry<'_, K, V> {
-        let Some(site) = self.handle.site() else { return Entry::original(self.inner.entry(key)) };
+        let Some(site) = self.handle.site_or_private() else { return Entry::original(self.inner.entry(key)) };
         let (name, needs) = ([key.to_value()], self.lock_of(&key, Mode::Exclusive));
-        site.before(map::MODIFY, &name, needs);
+        self.begin(site, map::MODIFY, &name, needs);
         let [name] = name;
         Entry::watched(self.inner.entry(key), site, needs, name)
     }
@@ -356,9 +358,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// As [`DashMap::entry`], but gives up when the lock is taken.
     #[track_caller]
     pub fn try_entry(&self, key: K) -> Option<Entry<'_, K, V>> {
-        let Some(site) = self.handle.site() else { return self.inner.try_entry(key).map(Entry::original) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.try_entry(key).map(Entry::original) };
         let (name, needs) = ([key.to_value()], self.lock_of(&key, Mode::Exclusive));
-        site.before(map::MODIFY, &name, Needs::Nothing);
+        self.begin(site, map::MODIFY, &name, Needs::Nothing);
         let [name] = name;
         self.inner.try_entry(key).map(|entry| Entry::watched(entry, site, needs, name))
     }
@@ -371,7 +373,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         Q: Hash + Eq + ToValue + ?Sized,
         V: Clone,
     {
-        if self.handle.site().is_none() {
+        if self.handle.site_or_private().is_none() {
             return self.inner.alter(key, f);
         }
         if let Some(mut entry) = self.get_mut(key) {
@@ -386,7 +388,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     where
         V: Clone,
     {
-        if self.handle.site().is_none() {
+        if self.handle.site_or_private().is_none() {
             return self.inner.alter_all(f);
         }
         for mut entry in self.iter_mut() {
@@ -409,7 +411,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// and one that finds that there is no further key. The original keeps the lock of one shard at a time.
     #[track_caller]
     pub fn retain(&self, mut f: impl FnMut(&K, &mut V) -> bool) {
-        let Some(site) = self.handle.site() else { return self.inner.retain(f) };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.retain(f) };
         let mut walk = Walk::new(&self.inner, site, Mode::Exclusive);
         while let Some(visit) = walk.step(Purpose::Change) {
             let mut entry = visit.into_reference_mut();
@@ -426,7 +428,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// Removes all entries. *Not* one step: two for each entry and one that finds that there is no further key.
     #[track_caller]
     pub fn clear(&self) {
-        let Some(site) = self.handle.site() else { return self.inner.clear() };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.clear() };
         let mut walk = Walk::new(&self.inner, site, Mode::Exclusive);
         while let Some(visit) = walk.step(Purpose::Clear) {
             visit.into_reference_mut().remove();
@@ -438,7 +440,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// there is no further key.
     #[track_caller]
     pub fn len(&self) -> usize {
-        let Some(site) = self.handle.site() else { return self.inner.len() };
+        let Some(site) = self.handle.site_or_private() else { return self.inner.len() };
         let mut walk = Walk::new(&self.inner, site, Mode::Shared);
         let mut count = 0;
         while walk.step(Purpose::Count).is_some() {
@@ -458,7 +460,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// to insert or remove in the loop is to wait for oneself.
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V, S> {
-        match self.handle.site() {
+        match self.handle.site_or_private() {
             None => Iter::original(self.inner.iter()),
             Some(site) => Iter::stepwise(Walk::new(&self.inner, site, Mode::Shared)),
         }
@@ -468,10 +470,16 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// is an `insert` at the guard's end.
     #[track_caller]
     pub fn iter_mut(&self) -> IterMut<'_, K, V, S> {
-        match self.handle.site() {
+        match self.handle.site_or_private() {
             None => IterMut::original(self.inner.iter_mut()),
             Some(site) => IterMut::stepwise(Walk::new(&self.inner, site, Mode::Exclusive)),
         }
+    }
+
+    /// Announces a step and waits until its locks are free.
+    #[inline]
+    fn begin(&self, site: Site, method: MethodId, arguments: &[Value], needs: Needs) {
+        begin(&self.inner, site, method, arguments, needs);
     }
 
     #[inline]
@@ -481,6 +489,25 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         Q: Hash + Eq + ?Sized,
     {
         shard(self.inner.determine_map(key), mode)
+    }
+}
+
+/// Announces a step on a map and waits until its locks are free.
+#[inline]
+fn begin<K, V, S>(map: &Original<K, V, S>, site: Site, method: MethodId, arguments: &[Value], needs: Needs)
+where
+    K: Eq + Hash,
+    S: BuildHasher + Clone,
+{
+    if site.is_private() {
+        site.wait_until(|| match needs {
+            Needs::Nothing => true,
+            Needs::One(LockId(index), Mode::Shared) => !map.shards()[index as usize].is_locked_exclusive(),
+            Needs::One(LockId(index), Mode::Exclusive) => !map.shards()[index as usize].is_locked(),
+            Needs::All(_) => unreachable!("no method needs all locks at once"),
+        });
+    } else {
+        site.before(method, arguments, needs);
     }
 }
 

@@ -18,21 +18,23 @@ pub(super) struct Watch {
     seen: Option<Value>,
     /// Whether nothing was reported yet.
     pending: bool,
-    /// Dropped after the report.
-    hold: Hold,
+    /// The locks that the guard keeps.
+    needs: Needs,
 }
 
 impl Watch {
     /// A guard whose step is not reported yet.
     #[inline]
     pub(super) fn pending(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
-        Watch { site, key, seen, pending: true, hold: site.hold(needs) }
+        site.take(needs);
+        Watch { site, key, seen, pending: true, needs }
     }
 
     /// A guard whose step was already reported.
     #[inline]
     pub(super) fn reported(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
-        Watch { site, key, seen, pending: false, hold: site.hold(needs) }
+        site.take(needs);
+        Watch { site, key, seen, pending: false, needs }
     }
 
     /// The guard only looked.
@@ -71,7 +73,7 @@ impl Watch {
     /// The write lock became a read lock.
     pub(super) fn downgrade(mut self) -> Hold {
         self.looked();
-        let (site, needs) = (self.site, self.hold.needs());
+        let (site, needs) = (self.site, self.needs);
         drop(self);
         match needs {
             Needs::One(lock, _) => site.hold(Needs::One(lock, Mode::Shared)),
@@ -91,5 +93,6 @@ impl Drop for Watch {
     #[inline]
     fn drop(&mut self) {
         self.looked();
+        self.site.give_back(self.needs);
     }
 }

@@ -1,10 +1,9 @@
 //! A critical section under way.
 
-use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::StdCollection;
-use crate::session::{Handle, LockId, Mode, Needs, controlled, current};
+use crate::session::{Handle, LockId, Mode, Needs};
 use crate::site::{Hold, Site, TAKEN};
 
 /// The lock of a collection with one.
@@ -12,7 +11,7 @@ pub(super) const fn the_lock(mode: Mode) -> Needs {
     Needs::One(LockId(0), mode)
 }
 
-/// A critical section of a bound collection, from the lock to its release.
+/// A critical section in a controlled run, from the lock to its release.
 #[derive(Debug)]
 pub(super) struct Section {
     site: Site,
@@ -23,12 +22,14 @@ pub(super) struct Section {
 impl Section {
     /// The section's effect: it leaves the collection as `content`.
     pub(super) fn report<C: StdCollection>(&self, content: &C) {
-        self.site.after_section(&content.state());
+        if !self.site.is_private() {
+            self.site.after_section(&content.state());
+        }
     }
 }
 
 /// Takes a real lock with `lock`, or with `try_lock` where waiting for it could last forever: on the one thread of a
-/// controlled run. Gives the real guard and, for a bound collection, the section.
+/// controlled run. Gives the real guard and, in such a run, the section.
 #[track_caller]
 pub(super) fn enter<G>(
     handle: &Handle,
@@ -36,24 +37,18 @@ pub(super) fn enter<G>(
     lock: impl FnOnce() -> LockResult<G>,
     try_lock: impl Fn() -> TryLockResult<G>,
 ) -> LockResult<(G, Option<Section>)> {
-    if !controlled() {
-        return together(lock(), None);
+    let Some(site) = handle.site_or_private() else { return map(lock(), |guard| (guard, None)) };
+    site.before_section(the_lock(mode));
+    let free = || !matches!(try_lock(), Err(TryLockError::WouldBlock));
+    if site.is_private() {
+        site.wait_until(free);
     }
-    match handle.site() {
-        Some(site) => {
-            site.before_section(the_lock(mode));
-            let entered = unblocked(try_lock()).expect(TAKEN);
-            together(entered, Some(Section { site, _hold: site.hold(the_lock(mode)) }))
-        }
-        None => loop {
-            match unblocked(try_lock()) {
-                Some(entered) => return together(entered, None),
-                None => {
-                    current(|session| session.stalled("a lock that another task holds", Location::caller()));
-                }
-            }
-        },
-    }
+    let entered = match try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
+        Err(TryLockError::WouldBlock) => panic!("{TAKEN}"),
+    };
+    map(entered, |guard| (guard, Some(Section { site, _hold: site.hold(the_lock(mode)) })))
 }
 
 /// Takes a real lock with `try_lock` if it is free.
@@ -63,31 +58,11 @@ pub(super) fn try_enter<G>(
     mode: Mode,
     try_lock: impl Fn() -> TryLockResult<G>,
 ) -> TryLockResult<(G, Option<Section>)> {
-    let site = handle.site();
+    let site = handle.site_or_private();
     if let Some(site) = site {
         site.before_section(Needs::Nothing);
     }
-    let section = || site.map(|site| Section { site, _hold: site.hold(the_lock(mode)) });
-    match try_lock() {
-        Ok(guard) => Ok((guard, section())),
-        Err(TryLockError::Poisoned(poisoned)) => {
-            Err(TryLockError::Poisoned(PoisonError::new((poisoned.into_inner(), section()))))
-        }
-        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-    }
-}
-
-/// `None` when the lock was taken.
-fn unblocked<G>(result: TryLockResult<G>) -> Option<LockResult<G>> {
-    match result {
-        Ok(guard) => Some(Ok(guard)),
-        Err(TryLockError::Poisoned(poisoned)) => Some(Err(poisoned)),
-        Err(TryLockError::WouldBlock) => None,
-    }
-}
-
-fn together<G>(entered: LockResult<G>, section: Option<Section>) -> LockResult<(G, Option<Section>)> {
-    map(entered, |guard| (guard, section))
+    try_map(try_lock(), |guard| (guard, site.map(|site| Section { site, _hold: site.hold(the_lock(mode)) })))
 }
 
 /// Changes what is locked, poisoned or not.
