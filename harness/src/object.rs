@@ -1,0 +1,346 @@
+//! Concurrent objects, as their users describe them.
+
+mod argument;
+mod call;
+mod sequential;
+
+use std::fmt;
+use std::sync::Arc;
+
+use interloper_commutativity::{ToValue, Value};
+use interloper_linearize::schema::{Mistake, Schema};
+
+pub use argument::{Argument, Arguments, Atom, COLLECTIONS_UP_TO, Generator, WrongArguments};
+pub(crate) use call::{Bind, Call};
+pub use call::{RESULTS_LIMIT, panicked};
+pub use sequential::Sequential;
+
+use crate::stress;
+use call::Function;
+
+/// A concurrent object: how a fresh one is made, and its methods.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use interloper_harness::Object;
+///
+/// let counter = Object::describe("counter", || Mutex::new(0_i64))
+///     .core("add", |counter, (amount,): (i64,)| *counter.lock().unwrap() += amount)
+///     .core("get", |counter, ()| *counter.lock().unwrap())
+///     .reads()
+///     .method("take", |counter, ()| std::mem::take(&mut *counter.lock().unwrap()))
+///     .build();
+/// assert_eq!(counter.methods().len(), 3);
+/// ```
+#[derive(Clone)]
+pub struct Object {
+    name: Arc<str>,
+    methods: Arc<[Method]>,
+    data_independent: bool,
+    erased: Arc<dyn Erased>,
+}
+
+/// Which method of an [`Object`]: its index in [`Object::methods`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MethodId(pub usize);
+
+/// What is known of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    /// Its name. Methods may share a name when they take different numbers of arguments.
+    pub name: Arc<str>,
+    /// Whether it is taken to be atomic, or asked whether it is.
+    pub role: Role,
+    /// Whether it never changes the object.
+    pub reads: bool,
+    /// Where its arguments come from.
+    pub parameters: Vec<Generator>,
+}
+
+/// What a method is to a check (*Exposing non-atomic methods*, section 3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// It is trusted: when a harness of core methods and one other shows a violation, the other is to blame.
+    Core,
+    /// It is under test.
+    UnderTest,
+}
+
+impl Object {
+    /// Begins the description of an object; `constructor` makes a fresh one.
+    pub fn describe<T, C>(name: &str, constructor: C) -> Description<T>
+    where
+        T: Send + Sync + 'static,
+        C: Fn() -> T + Send + Sync + 'static,
+    {
+        Description {
+            name: name.into(),
+            typed: Typed { constructor: Box::new(constructor), methods: Vec::new() },
+            methods: Vec::new(),
+            data_independent: false,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its methods; a [`MethodId`] is an index into this slice.
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
+    /// The method.
+    ///
+    /// # Panics
+    /// When it is not one of this object.
+    pub fn method(&self, method: MethodId) -> &Method {
+        &self.methods[method.0]
+    }
+
+    /// The methods with this role.
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = MethodId> {
+        let with_role = move |&index: &usize| self.methods[index].role == role;
+        (0..self.methods.len()).filter(with_role).map(MethodId)
+    }
+
+    /// The methods with this name: several when it is overloaded.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = MethodId> {
+        let named = move |&index: &usize| *self.methods[index].name == *name;
+        (0..self.methods.len()).filter(named).map(MethodId)
+    }
+
+    /// Whether renaming the atoms of a harness renames its outcomes and does nothing else.
+    pub fn data_independent(&self) -> bool {
+        self.data_independent
+    }
+
+    /// Makes a schema ready to be run.
+    ///
+    /// # Errors
+    /// When the object has no such method, or not with such arguments: where in the text, if there is one.
+    pub fn program(&self, schema: &Schema) -> Result<Program, Mistake> {
+        let mut calls = Vec::with_capacity(schema.len());
+        for (index, invocation) in schema.invocations().enumerate() {
+            let call = self.resolve(&invocation.method, &invocation.arguments);
+            let call = call.map_err(|reason| schema.mistake(index, format!("in {}: {reason}", self.name)))?;
+            calls.push((call, invocation.arguments.clone()));
+        }
+        Ok(Program { object: self.clone(), schema: schema.clone(), calls })
+    }
+
+    /// The method that a call with this name and these arguments is of.
+    fn resolve(&self, name: &str, arguments: &[Value]) -> Result<MethodId, String> {
+        let named: Vec<MethodId> = self.named(name).collect();
+        if named.is_empty() {
+            let mut names: Vec<&str> = self.methods.iter().map(|method| &*method.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            return Err(format!("there is no method {name}; there are {}", names.join(", ")));
+        }
+        let taking = |&&method: &&MethodId| self.method(method).parameters.len() == arguments.len();
+        let Some(&method) = named.iter().find(taking) else {
+            let mut counts: Vec<usize> = named.iter().map(|&method| self.method(method).parameters.len()).collect();
+            counts.sort_unstable();
+            let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+            return Err(format!("{name} takes {} arguments, not {}", counts.join(" or "), arguments.len()));
+        };
+        match self.erased.check(method, arguments) {
+            Ok(()) => Ok(method),
+            Err(WrongArguments::Count { expected }) => {
+                Err(format!("{name} takes {expected} arguments, not {}", arguments.len()))
+            }
+            Err(WrongArguments::Type { index, expected }) => {
+                Err(format!("argument {} of {name} is a {expected}, not {}", index + 1, arguments[index]))
+            }
+        }
+    }
+
+    pub(crate) fn erased(&self) -> &dyn Erased {
+        &*self.erased
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Object").field("name", &self.name).field("methods", &self.methods).finish_non_exhaustive()
+    }
+}
+
+/// A schema whose calls are resolved to the methods of an object.
+#[derive(Clone, Debug)]
+pub struct Program {
+    object: Object,
+    schema: Schema,
+    /// In text order.
+    calls: Vec<(MethodId, Vec<Value>)>,
+}
+
+impl Program {
+    /// The object.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The method and arguments of each invocation, in text order.
+    pub fn calls(&self) -> &[(MethodId, Vec<Value>)] {
+        &self.calls
+    }
+
+    /// Its invocations on one thread, in any order and selection.
+    pub fn sequential(&self) -> Sequential {
+        Sequential::new(self.object.erased.sequential(&self.calls))
+    }
+}
+
+/// What can be done with an object whose type is not known.
+pub(crate) trait Erased: Send + Sync {
+    /// Whether a method takes these arguments.
+    fn check(&self, method: MethodId, arguments: &[Value]) -> Result<(), WrongArguments>;
+
+    /// Calls ready to be run on one thread.
+    fn sequential(&self, calls: &[(MethodId, Vec<Value>)]) -> Box<dyn sequential::Run>;
+
+    /// See [`stress::run`].
+    fn stress(
+        &self,
+        program: &Program,
+        settings: &stress::Settings,
+        look: &mut dyn FnMut(&[Value]) -> stress::Next,
+    ) -> stress::Observed;
+}
+
+/// An object whose type is known.
+pub(crate) struct Typed<T> {
+    pub(crate) constructor: Box<dyn Fn() -> T + Send + Sync>,
+    pub(crate) methods: Vec<Box<dyn Bind<T>>>,
+}
+
+impl<T> Typed<T> {
+    /// Calls that [`Erased::check`] accepts.
+    pub(crate) fn bind(&self, calls: &[(MethodId, Vec<Value>)]) -> Vec<Box<dyn Call<T>>> {
+        let bind = |(method, arguments): &(MethodId, Vec<Value>)| {
+            self.methods[method.0].bind(arguments).expect("the arguments of a program are checked")
+        };
+        calls.iter().map(bind).collect()
+    }
+}
+
+impl<T: Send + Sync + 'static> Erased for Arc<Typed<T>> {
+    fn check(&self, method: MethodId, arguments: &[Value]) -> Result<(), WrongArguments> {
+        self.methods[method.0].bind(arguments).map(drop)
+    }
+
+    fn sequential(&self, calls: &[(MethodId, Vec<Value>)]) -> Box<dyn sequential::Run> {
+        Box::new(sequential::Calls { typed: self.clone(), calls: self.bind(calls) })
+    }
+
+    fn stress(
+        &self,
+        program: &Program,
+        settings: &stress::Settings,
+        look: &mut dyn FnMut(&[Value]) -> stress::Next,
+    ) -> stress::Observed {
+        stress::run_typed(self, program, settings, look)
+    }
+}
+
+/// The description of an [`Object`] in the making. What is said of a method is said right after it is named.
+#[must_use = "`build` makes an object of it"]
+pub struct Description<T> {
+    name: Arc<str>,
+    typed: Typed<T>,
+    methods: Vec<Method>,
+    data_independent: bool,
+}
+
+impl<T: Send + Sync + 'static> Description<T> {
+    /// Adds a core method: one that is taken to be atomic. Arguments are a tuple, `(key, value)` or `(key,)` or `()`.
+    pub fn core<F, A, R>(self, name: &str, method: F) -> Self
+    where
+        F: Fn(&T, A) -> R + Send + Sync + 'static,
+        A: Arguments,
+        R: ToValue + PartialEq + Send + 'static,
+    {
+        self.add(name, Role::Core, method)
+    }
+
+    /// Adds a method under test.
+    pub fn method<F, A, R>(self, name: &str, method: F) -> Self
+    where
+        F: Fn(&T, A) -> R + Send + Sync + 'static,
+        A: Arguments,
+        R: ToValue + PartialEq + Send + 'static,
+    {
+        self.add(name, Role::UnderTest, method)
+    }
+
+    fn add<F, A, R>(mut self, name: &str, role: Role, method: F) -> Self
+    where
+        F: Fn(&T, A) -> R + Send + Sync + 'static,
+        A: Arguments,
+        R: ToValue + PartialEq + Send + 'static,
+    {
+        let parameters = A::generators();
+        let clash = |other: &Method| *other.name == *name && other.parameters.len() == parameters.len();
+        assert!(!self.methods.iter().any(clash), "{name} with {} arguments is described twice", parameters.len());
+        self.methods.push(Method { name: name.into(), role, reads: false, parameters });
+        self.typed.methods.push(Box::new(Function::new(method)));
+        self
+    }
+
+    /// The method named last never changes the object.
+    ///
+    /// # Panics
+    /// When no method is named yet.
+    pub fn reads(mut self) -> Self {
+        self.last().reads = true;
+        self
+    }
+
+    /// The arguments of the method named last come from here.
+    ///
+    /// # Panics
+    /// When no method is named yet, or it takes another number of arguments.
+    pub fn arguments(mut self, generators: impl IntoIterator<Item = Generator>) -> Self {
+        let last = self.last();
+        let generators: Vec<Generator> = generators.into_iter().collect();
+        assert_eq!(generators.len(), last.parameters.len(), "{} takes another number of arguments", last.name);
+        last.parameters = generators;
+        self
+    }
+
+    /// Renaming values renames outcomes and does nothing else: so it is with maps, sets and queues of things that are
+    /// only compared for equality, and not with what is sorted or counted. Of harnesses that are the same up to such a
+    /// renaming one is enough.
+    pub fn data_independent(mut self) -> Self {
+        self.data_independent = true;
+        self
+    }
+
+    fn last(&mut self) -> &mut Method {
+        self.methods.last_mut().expect("a method is named first")
+    }
+
+    /// The object.
+    pub fn build(self) -> Object {
+        Object {
+            name: self.name,
+            methods: self.methods.into(),
+            data_independent: self.data_independent,
+            erased: Arc::new(Arc::new(self.typed)),
+        }
+    }
+}
+
+impl<T: Send + Sync + 'static> From<Description<T>> for Object {
+    fn from(description: Description<T>) -> Object {
+        description.build()
+    }
+}

@@ -1,0 +1,444 @@
+//! A team of threads that run one harness, and what each of them does.
+//!
+//! A team goes from batch to batch. In each, every thread makes its part of the objects; all of them run their sequences
+//! on all objects, in the same order; every thread counts the outcomes on the objects that it made, and drops them. They
+//! meet between these steps, and lane 0 leads: while the others wait it decides how to go on.
+//!
+//! There is no `unsafe` here and nothing that a race detector could object to: objects are shared as `Arc`s of whole
+//! batches, which costs a few atomic operations for each batch; the results of a lane are in atomics that no other lane
+//! writes, on cache lines of their own; everything else is behind a lock that its lane holds for a whole batch.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use interloper_commutativity::Value;
+
+use super::clock;
+use super::counts::Counts;
+use super::layout::{Layout, Segment};
+use super::meet::{GivenUp, Meeting, Padded, Place, Spin};
+use super::pace::{Pace, Stride};
+use super::trie::Trie;
+use crate::object::{Call, MethodId, Typed};
+use crate::panics;
+
+pub(super) struct Team<T> {
+    pub(super) typed: Arc<Typed<T>>,
+    pub(super) layout: Layout,
+    pub(super) meeting: Meeting,
+    /// The objects of the batch, by the lane that made them.
+    objects: Vec<Mutex<Arc<Vec<Padded<T>>>>>,
+    /// By sequence.
+    tracks: Vec<Track>,
+    /// By lane.
+    books: Vec<Mutex<Books<T>>>,
+    plan: Mutex<Arc<Plan>>,
+    failure: Mutex<Option<Failure>>,
+    stopped: AtomicBool,
+}
+
+/// What one sequence has shown on each object of a batch.
+struct Track {
+    /// The number of the combination of its results.
+    results: Vec<AtomicU32>,
+    /// When it began and ended, in batches that are stamped.
+    begin: Vec<AtomicU64>,
+    end: Vec<AtomicU64>,
+}
+
+/// What a lane keeps for itself.
+struct Books<T> {
+    segments: Vec<Prepared<T>>,
+    counts: Counts,
+    overlap: Overlap,
+    random: u32,
+    /// How many segments this lane has been through, and how many objects it has made and dropped.
+    done: u64,
+    handled: u64,
+}
+
+/// The calls of a segment, and the combinations of their results.
+struct Prepared<T> {
+    calls: Vec<Box<dyn Call<T>>>,
+    trie: Trie,
+}
+
+/// In how many of the executions that were stamped two concurrent sequences really overlapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overlap {
+    /// The executions that were stamped.
+    pub stamped: u64,
+    /// Those of them in which sequences overlapped.
+    pub overlapping: u64,
+}
+
+/// What the leader says about the next batch.
+#[derive(Clone)]
+pub(super) struct Plan {
+    /// False when there is none.
+    pub(super) go: bool,
+    pub(super) pace: Pace,
+    /// How many objects.
+    pub(super) size: usize,
+    /// Whether beginnings and ends are stamped.
+    pub(super) stamped: bool,
+    /// How many executions there were before.
+    pub(super) before: u64,
+    /// The delays at the start, in rounds of [`clock::delay`]: for each lane the longest random one, and a fixed one by
+    /// the lane that made the object, which evens out that objects come from another processor's cache.
+    pub(super) random: u32,
+    pub(super) fixed: Vec<Vec<u32>>,
+}
+
+/// Why a team cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    Constructor(String),
+    Drop(String),
+}
+
+impl<T: Send + Sync + 'static> Team<T> {
+    pub(super) fn new(
+        typed: Arc<Typed<T>>,
+        layout: Layout,
+        calls: &[(MethodId, Vec<Value>)],
+        seed: u64,
+        spin: Spin,
+    ) -> Team<T> {
+        let books = |lane: usize| {
+            let segment = |segment: &Segment| Prepared {
+                calls: typed.bind(&calls[segment.calls.clone()]),
+                trie: Trie::new(segment.calls.len()),
+            };
+            Mutex::new(Books {
+                segments: layout.lanes[lane].iter().map(segment).collect(),
+                counts: Counts::new(layout.sequences),
+                overlap: Overlap::default(),
+                random: (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(lane as u32 * 7) >> 32) as u32 | 1,
+                done: 0,
+                handled: 0,
+            })
+        };
+        let lanes = layout.lanes.len();
+        let track = || Track { results: zeros(MAX_BATCH), begin: zeros(MAX_BATCH), end: zeros(MAX_BATCH) };
+        let nothing = Plan {
+            go: false,
+            pace: Pace::default(),
+            size: 0,
+            stamped: false,
+            before: 0,
+            random: 0,
+            fixed: vec![vec![0; lanes]; lanes],
+        };
+        Team {
+            meeting: Meeting::new(lanes, spin),
+            objects: (0..lanes).map(|_| Mutex::default()).collect(),
+            tracks: (0..layout.sequences).map(|_| track()).collect(),
+            books: (0..lanes).map(books).collect(),
+            plan: Mutex::new(Arc::new(nothing)),
+            failure: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+            layout,
+            typed,
+        }
+    }
+
+    /// What the thread of this lane does. `lead` is called in lane 0 before each batch, with the plan of the last one,
+    /// while nobody else runs.
+    pub(super) fn work(&self, lane: usize, mut lead: impl FnMut(&Team<T>, &Plan) -> Plan) {
+        // A lane that has given up leaves what it holds to whoever still waits.
+        let _ = panics::quietly(|| self.batches(lane, &mut lead));
+    }
+
+    fn batches(&self, lane: usize, lead: &mut dyn FnMut(&Team<T>, &Plan) -> Plan) -> Result<(), GivenUp> {
+        loop {
+            self.meeting.all(lane, || {
+                let next = lead(self, &self.plan());
+                *lock(&self.plan) = Arc::new(next);
+            })?;
+            let plan = self.plan();
+            if !plan.go {
+                return Ok(());
+            }
+            let mut books = lock(&self.books[lane]);
+            self.make(lane, self.part(plan.size, lane).len(), &mut books);
+            self.meeting.all(lane, || {})?;
+            if lock(&self.failure).is_none() {
+                self.run(lane, &plan, &mut books)?;
+                self.meeting.all(lane, || {})?;
+                self.count(self.part(plan.size, lane), plan.stamped, &mut books);
+            }
+            self.drop_objects(lane, &mut books);
+        }
+    }
+
+    /// The objects of a batch that this lane makes, and whose outcomes it counts.
+    fn part(&self, size: usize, lane: usize) -> std::ops::Range<usize> {
+        let lanes = self.layout.lanes.len();
+        size * lane / lanes..size * (lane + 1) / lanes
+    }
+
+    fn make(&self, lane: usize, number: usize, books: &mut Books<T>) {
+        let mut shared = lock(&self.objects[lane]);
+        let objects = Arc::get_mut(&mut shared).expect("internal error: objects of the last batch are still in use");
+        self.meeting.is_at(lane, Place::Constructor);
+        let made = panics::caught(|| {
+            for _ in 0..number {
+                objects.push(Padded((self.typed.constructor)()));
+                books.handled += 1;
+                self.meeting.objects(lane, books.handled);
+            }
+        });
+        self.meeting.is_at(lane, Place::Between);
+        if let Err(message) = made {
+            lock(&self.failure).get_or_insert(Failure::Constructor(message));
+        }
+    }
+
+    fn drop_objects(&self, lane: usize, books: &mut Books<T>) {
+        let mut shared = lock(&self.objects[lane]);
+        let objects = Arc::get_mut(&mut shared).expect("internal error: objects of this batch are still in use");
+        self.meeting.is_at(lane, Place::Drop);
+        // One at a time, since a second panic while a vector drops its elements ends the process.
+        while let Err(message) = panics::caught(|| {
+            while let Some(object) = objects.pop() {
+                books.handled += 1;
+                self.meeting.objects(lane, books.handled);
+                drop(object);
+            }
+        }) {
+            lock(&self.failure).get_or_insert(Failure::Drop(message));
+        }
+        self.meeting.is_at(lane, Place::Between);
+    }
+
+    fn run(&self, lane: usize, plan: &Plan, books: &mut Books<T>) -> Result<(), GivenUp> {
+        let objects: Vec<Arc<Vec<Padded<T>>>> = self.objects.iter().map(|objects| lock(objects).clone()).collect();
+        let mut at = At { owner: 0, index: 0, execution: 0, segment: 0, begun: false, call: 0, node: Trie::ROOT };
+        loop {
+            let run = || match plan.stamped {
+                true => self.executions::<true>(lane, plan, books, &objects, &mut at),
+                false => self.executions::<false>(lane, plan, books, &objects, &mut at),
+            };
+            match catch_unwind(AssertUnwindSafe(run)) {
+                Ok(result) => return result,
+                Err(payload) => {
+                    let Prepared { calls, trie } = &mut books.segments[at.segment];
+                    let number = calls[at.call].panicked(&panics::message(&*payload));
+                    at.node = trie.step(at.node, number);
+                    at.call += 1;
+                }
+            }
+        }
+    }
+
+    /// Goes on from `at` to the end of the batch, unless a call panics.
+    fn executions<const STAMPED: bool>(
+        &self,
+        lane: usize,
+        plan: &Plan,
+        books: &mut Books<T>,
+        objects: &[Arc<Vec<Padded<T>>>],
+        at: &mut At,
+    ) -> Result<(), GivenUp> {
+        let segments = &self.layout.lanes[lane];
+        while at.owner < objects.len() {
+            let Some(object) = objects[at.owner].get(at.index) else {
+                (at.owner, at.index) = (at.owner + 1, 0);
+                continue;
+            };
+            if at.segment == 0 && !at.begun {
+                let fixed = plan.fixed[lane][at.owner];
+                self.start(lane, plan, at.execution, fixed, &mut books.random)?;
+            }
+            while at.segment < segments.len() {
+                let segment = &segments[at.segment];
+                let Prepared { calls, trie } = &mut books.segments[at.segment];
+                let track = &self.tracks[segment.sequence];
+                if !at.begun {
+                    for &(other, place) in &segment.waits {
+                        let per_execution = self.layout.lanes[other].len() as u64;
+                        let executions = plan.before + at.execution as u64;
+                        self.meeting.after(other, executions * per_execution + place as u64 + 1)?;
+                    }
+                    if STAMPED {
+                        track.begin[at.execution].store(clock::begin(), Ordering::Relaxed);
+                    }
+                    at.begun = true;
+                }
+                while at.call < calls.len() {
+                    self.meeting.is_at(lane, Place::Call((segment.calls.start + at.call) as u32));
+                    let number = calls[at.call].call(object);
+                    at.node = trie.step(at.node, number);
+                    at.call += 1;
+                }
+                if STAMPED {
+                    track.end[at.execution].store(clock::end(), Ordering::Relaxed);
+                }
+                track.results[at.execution].store(at.node, Ordering::Relaxed);
+                books.done += 1;
+                self.meeting.done(lane, books.done);
+                (at.segment, at.begun, at.call, at.node) = (at.segment + 1, false, 0, Trie::ROOT);
+            }
+            self.meeting.is_at(lane, Place::Between);
+            (at.index, at.execution, at.segment) = (at.index + 1, at.execution + 1, 0);
+        }
+        Ok(())
+    }
+
+    /// Waits for the other lanes where the pace asks for it, and then as long as the plan says.
+    #[inline]
+    fn start(&self, lane: usize, plan: &Plan, execution: usize, fixed: u32, random: &mut u32) -> Result<(), GivenUp> {
+        let Stride::Every(stride) = plan.pace.stride else { return Ok(()) };
+        if !(execution as u32).is_multiple_of(stride) {
+            return Ok(());
+        }
+        self.meeting.start(lane, plan.before + execution as u64 + 1)?;
+        // Marsaglia's xorshift.
+        *random ^= *random << 13;
+        *random ^= *random >> 17;
+        *random ^= *random << 5;
+        clock::delay(fixed + ((u64::from(*random) * u64::from(plan.random)) >> 32) as u32);
+        Ok(())
+    }
+
+    fn count(&self, range: std::ops::Range<usize>, stamped: bool, books: &mut Books<T>) {
+        let mut outcome = vec![0; self.tracks.len()];
+        for execution in range.clone() {
+            for (number, track) in outcome.iter_mut().zip(&self.tracks) {
+                *number = track.results[execution].load(Ordering::Relaxed);
+            }
+            books.counts.add(&outcome);
+        }
+        if stamped {
+            books.overlap.stamped += range.len() as u64;
+            books.overlap.overlapping += range.filter(|&execution| self.overlapped(execution)).count() as u64;
+        }
+    }
+
+    fn overlapped(&self, execution: usize) -> bool {
+        let interval = |sequence: usize| {
+            let track = &self.tracks[sequence];
+            (track.begin[execution].load(Ordering::Relaxed), track.end[execution].load(Ordering::Relaxed))
+        };
+        self.layout.concurrent.iter().any(|&(one, other)| {
+            let ((one_begin, one_end), (other_begin, other_end)) = (interval(one), interval(other));
+            one_begin < other_end && other_begin < one_end
+        })
+    }
+
+    /// No further batch, please.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn plan(&self) -> Arc<Plan> {
+        lock(&self.plan).clone()
+    }
+
+    pub(super) fn failure(&self) -> Option<Failure> {
+        lock(&self.failure).clone()
+    }
+
+    /// What has been stamped so far. For the leader.
+    pub(super) fn overlap(&self) -> Overlap {
+        self.books.iter().fold(Overlap::default(), |sum, books| {
+            let overlap = lock(books).overlap;
+            Overlap { stamped: sum.stamped + overlap.stamped, overlapping: sum.overlapping + overlap.overlapping }
+        })
+    }
+
+    /// The outcomes that are new since this was last asked. For the leader.
+    pub(super) fn fresh(&self) -> Vec<Vec<Value>> {
+        let fresh: Vec<Box<[u32]>> = self.books.iter().flat_map(|books| lock(books).counts.fresh()).collect();
+        fresh.iter().map(|outcome| self.values(outcome)).collect()
+    }
+
+    /// Every outcome with its count. For the leader.
+    pub(super) fn outcomes(&self) -> Vec<(Vec<Value>, u64)> {
+        let count = |books: &Mutex<Books<T>>| lock(books).counts.iter().collect::<Vec<_>>();
+        let counted: Vec<(Box<[u32]>, u64)> = self.books.iter().flat_map(count).collect();
+        counted.iter().map(|(outcome, count)| (self.values(outcome), *count)).collect()
+    }
+
+    /// The results of an outcome, in text order.
+    fn values(&self, outcome: &[u32]) -> Vec<Value> {
+        let length = self.layout.lanes.iter().flatten().map(|segment| segment.calls.len()).sum();
+        let mut values = vec![Value::None; length];
+        for (lane, segments) in self.layout.lanes.iter().enumerate() {
+            let books = lock(&self.books[lane]);
+            for (segment, Prepared { calls, trie }) in segments.iter().zip(&books.segments) {
+                let combination = trie.combination(outcome[segment.sequence]);
+                for ((index, call), &number) in segment.calls.clone().zip(calls).zip(combination) {
+                    values[index] = call.result(number);
+                }
+            }
+        }
+        values
+    }
+
+    /// By lane and maker, how many ticks a lane usually begins later than lane 0 in the last batch, and how many a
+    /// sequence takes. For the leader, after a stamped batch.
+    pub(super) fn timing(&self, size: usize) -> Timing {
+        let lanes = self.layout.lanes.len();
+        let begin = |lane: usize, execution: usize| {
+            let first = self.layout.lanes[lane][0].sequence;
+            self.tracks[first].begin[execution].load(Ordering::Relaxed) as i64
+        };
+        let step = (size / 64).max(1);
+        let sample = |owner: usize| self.part(size, owner).step_by(step);
+        let later = |lane: usize, owner: usize| {
+            median(sample(owner).map(|execution| begin(lane, execution).wrapping_sub(begin(0, execution))))
+        };
+        let taken = |track: &Track, execution: usize| {
+            let (begin, end) = (&track.begin[execution], &track.end[execution]);
+            end.load(Ordering::Relaxed).wrapping_sub(begin.load(Ordering::Relaxed)) as i64
+        };
+        let took =
+            self.tracks.iter().map(|track| median((0..size).step_by(step).map(|execution| taken(track, execution))));
+        let took: Vec<i64> = took.collect();
+        Timing {
+            later: (0..lanes).map(|lane| (0..lanes).map(|owner| later(lane, owner)).collect()).collect(),
+            took: took.iter().sum::<i64>() / took.len().max(1) as i64,
+        }
+    }
+}
+
+/// The largest batch.
+pub(super) const MAX_BATCH: usize = 4096;
+
+/// Where a lane is in a batch.
+struct At {
+    owner: usize,
+    index: usize,
+    execution: usize,
+    segment: usize,
+    /// Whether the segment has begun.
+    begun: bool,
+    call: usize,
+    node: u32,
+}
+
+pub(super) struct Timing {
+    pub(super) later: Vec<Vec<i64>>,
+    pub(super) took: i64,
+}
+
+fn median(numbers: impl Iterator<Item = i64>) -> i64 {
+    let mut numbers: Vec<i64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0)
+}
+
+fn zeros<A: Default>(number: usize) -> Vec<A> {
+    (0..number).map(|_| A::default()).collect()
+}
+
+pub(super) fn lock<V: ?Sized>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
