@@ -129,10 +129,8 @@ fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse>
         },
         Environment::Closed => concurrent::closed(runner, settings, &initial)?,
     };
-    let Some(violation) = first.violation else {
-        let verdict = if first.coverage.complete { Verdict::Linearizable } else { Verdict::Unfinished };
-        return report(verdict, None, vec![first.coverage]);
-    };
+    let nothing = first.nothing();
+    let Some(violation) = first.violation else { return report(nothing, None, vec![first.coverage]) };
     // Not linearizable; only in the open environment?
     let second = match (settings.environment, program) {
         (Environment::Open, OwnEnvironment::Without(allowed)) if settings.adversary != Adversary::Naive => {
@@ -143,7 +141,7 @@ fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse>
         }
         _ => None,
     };
-    let passes = |found: &Found| found.violation.is_none() && found.coverage.complete;
+    let passes = |found: &Found| found.violation.is_none() && !found.cut;
     let verdict = if second.as_ref().is_some_and(passes) { Verdict::Modular } else { Verdict::NotLinearizable };
     let mut violation = violation;
     violation.counterexample.verdict = verdict.to_string();
@@ -211,6 +209,7 @@ fn search(
         bound: settings.bound,
         calls: 1,
         executions: 0,
+        random: false,
         violating: 0,
         complete: false,
     };
@@ -321,6 +320,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
         bound: settings.bound,
         calls: 1,
         executions: 1,
+        random: false,
         violating: 0,
         complete: false,
     };
@@ -346,8 +346,9 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     Ok(Report { name: runner.description.name.clone(), verdict, violation, coverage: vec![coverage] })
 }
 
-/// How many numbers the tables of the naive adversary may hold before they are emptied.
-const MAX_NAIVE_CALLS: usize = 2_048;
+/// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever come
+/// again, and the table of each new state is as long as their number.
+const MAX_NAIVE_CALLS: usize = 64;
 
 /// Runs against the naive adversary of section 4.2: random arguments, random operations, random moments.
 struct Naive<'a, 'm> {

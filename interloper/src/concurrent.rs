@@ -55,6 +55,7 @@ pub(crate) fn open(
         bound: settings.bound,
         calls: runner.description.calls,
         executions: 0,
+        random: false,
         violating: 0,
         complete: false,
     };
@@ -76,6 +77,7 @@ pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[St
         bound: 0,
         calls,
         executions: 0,
+        random: false,
         violating: 0,
         complete: false,
     };

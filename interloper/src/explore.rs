@@ -5,12 +5,25 @@ use std::time::Instant;
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
 
 use crate::method::{Search, Settings};
-use crate::outcome::{Coverage, Misuse, Violation};
+use crate::outcome::{Coverage, Misuse, Verdict, Violation};
 
 /// What a search found.
 pub(crate) struct Found {
     pub coverage: Coverage,
     pub violation: Option<Violation>,
+    /// Whether a limit ended the search.
+    pub cut: bool,
+}
+
+impl Found {
+    /// The verdict of a search that found no violation.
+    pub fn nothing(&self) -> Verdict {
+        match (self.cut, self.coverage.random) {
+            (true, _) => Verdict::Unfinished,
+            (false, true) => Verdict::NothingFound,
+            (false, false) => Verdict::Linearizable,
+        }
+    }
 }
 
 /// A program whose runs are searched.
@@ -30,13 +43,15 @@ pub(crate) fn explore(
     coverage: Coverage,
 ) -> Result<Found, Misuse> {
     let mut runs = Runs::new(settings, bound);
-    let mut found = Found { coverage, violation: None };
+    let mut found = Found { coverage, violation: None, cut: false };
+    found.coverage.random = matches!(runs, Runs::Random { .. });
     let deadline = settings.time.map(|time| Instant::now() + time);
     // The clock is read now and then only: reading it costs more than a tenth of an execution.
     let late = |made: u64| made.is_multiple_of(256) && deadline.is_some_and(|deadline| Instant::now() >= deadline);
     while runs.begin(found.coverage.executions) {
         let made = found.coverage.executions;
         if settings.executions.is_some_and(|limit| made >= limit) || late(made) {
+            found.cut = true;
             return Ok(found);
         }
         found.coverage.executions += 1;
@@ -53,7 +68,7 @@ pub(crate) fn explore(
         runs.end();
     }
     runs.diverged()?;
-    found.coverage.complete = true;
+    found.coverage.complete = matches!(runs, Runs::Exhaustive(_));
     Ok(found)
 }
 

@@ -15,6 +15,9 @@ pub enum Verdict {
     /// A run is explained by none in the open environment, and every run is in the environment of the program: "not
     /// linearizable only in the open environment" (the paper's "Modular NL", section 5.3).
     Modular,
+    /// None of the random runs that were asked for is a violation. That covers no bound: it is less than
+    /// [`Verdict::Linearizable`].
+    NothingFound,
     /// Nothing was found, and a limit (executions, time) ended the search before its bounds were covered.
     Unfinished,
 }
@@ -26,6 +29,7 @@ impl Verdict {
             Verdict::Linearizable => "linearizable",
             Verdict::NotLinearizable => "not-linearizable",
             Verdict::Modular => "modular",
+            Verdict::NothingFound => "nothing-found",
             Verdict::Unfinished => "unfinished",
         }
     }
@@ -37,6 +41,7 @@ impl fmt::Display for Verdict {
             Verdict::Linearizable => "linearizable",
             Verdict::NotLinearizable => "not linearizable",
             Verdict::Modular => "not linearizable only in the open environment",
+            Verdict::NothingFound => "nothing found",
             Verdict::Unfinished => "unfinished",
         })
     }
@@ -59,6 +64,8 @@ pub struct Coverage {
     pub calls: usize,
     /// Runs of the method, the sequential reference runs not counted.
     pub executions: u64,
+    /// Whether they were drawn at random: they cover no bound.
+    pub random: bool,
     /// How many of them no sequential order explains: 1 at most, unless the search keeps going.
     pub violating: u64,
     /// Whether every run within the bounds was made.
@@ -80,9 +87,10 @@ impl fmt::Display for Coverage {
             write!(out, " out of {}", self.alphabet)?;
         }
         write!(out, "; ")?;
-        plural(out, self.executions, "execution")?;
+        plural(out, self.executions, if self.random { "random execution" } else { "execution" })?;
         out.write_str(match (self.complete, self.violating) {
             (true, _) => ", complete",
+            (false, 0) if self.random => "",
             (false, 0) => ", not complete",
             (false, _) => ", stopped at the first violation",
         })
@@ -136,7 +144,7 @@ impl fmt::Display for Report {
                 out.write_str(&interloper_report::text::render(&violation.counterexample, style))?;
             }
             None => {
-                let mark = if self.verdict == Verdict::Linearizable { '✓' } else { '?' };
+                let mark = if self.verdict == Verdict::Unfinished { '?' } else { '✓' };
                 writeln!(out, "{mark} {}  {}", self.name, self.verdict)?;
             }
         }

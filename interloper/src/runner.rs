@@ -61,6 +61,9 @@ pub(crate) struct Runner<'m> {
     pub parts: &'m [&'m dyn Instrumented],
     settings: &'m Settings,
     pub arguments: Arguments,
+    /// Whether the argument is drawn anew for each run: its reference runs are then made once only, since the domain was
+    /// chosen on runs that were made twice.
+    drawn: bool,
     pub world: World,
     pub log: Log,
     /// By method (the one under test first, then those beside it), argument and state: what it does alone.
@@ -95,6 +98,7 @@ impl<'m> Runner<'m> {
             parts,
             settings,
             arguments,
+            drawn: false,
             world,
             log: Log::default(),
             references: Vec::new(),
@@ -122,6 +126,7 @@ impl<'m> Runner<'m> {
     pub fn draw_argument(&mut self, bits: u64) {
         if let Some(argument) = self.bench.draw(bits) {
             self.arguments = Arguments::made(argument);
+            self.drawn = true;
             self.references.clear();
         }
     }
@@ -286,6 +291,9 @@ impl<'m> Runner<'m> {
                 state: self.world.state_text(state),
                 bound: self.settings.step_bound,
             });
+        }
+        if self.drawn {
+            return Ok(first);
         }
         let first_log = std::mem::take(&mut self.log);
         let second = self.look(method, argument, state)?;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use interloper_report::text::Style;
 use interloper_report::{Counterexample, html};
+use interloper_suite::Case;
 use serde::Serialize;
 
 use super::suite::{report, words};
@@ -26,6 +27,7 @@ struct Document {
     verdict: Option<&'static str>,
     counterexample: Option<Counterexample>,
     coverage: Vec<String>,
+    linearization_points: Vec<String>,
 }
 
 /// Everything about one case: its source, and the smallest interleaving that proves it wrong.
@@ -64,7 +66,14 @@ fn document(checked: &Checked, counterexample: Option<Counterexample>, seed: u64
         verdict: found.map(|report| report.verdict.word()),
         coverage: found.map_or_else(Vec::new, |report| report.coverage.iter().map(ToString::to_string).collect()),
         counterexample,
+        linearization_points: points(&case),
     }
+}
+
+/// The steps that the case marks as its linearization points, if it does.
+fn points(case: &Case) -> Vec<String> {
+    // What is wrong with the case, if anything is, the check has said.
+    (case.build)().linearization_points().unwrap_or_default()
 }
 
 /// How wide sentences are where there is no terminal.
@@ -78,6 +87,7 @@ fn plain(checked: &Checked, counterexample: Option<&Counterexample>, style: Styl
     }
     let mut facts = vec![("origin", case.origin.to_owned()), ("expected", words(case.expected))];
     facts.extend(case.twin.map(|twin| ("atomic twin", twin.to_owned())));
+    facts.extend(points(&case).into_iter().map(|point| ("linearization point", point)));
     for (fact, value) in facts {
         writeln!(text, "  {fact}: {value}").expect("writing to a string");
     }
