@@ -19,6 +19,7 @@ pub mod distinct;
 pub mod enumerate;
 pub mod general;
 pub mod history;
+#[allow(clippy::type_complexity)] // memo tables: the key is what the answer depends on
 pub mod outcomes;
 pub mod program;
 pub mod recording;
