@@ -23,7 +23,8 @@
 //! | `thread_local!` | [`Runtime::local`] and [`Runtime::set_local`] |
 //! | `RandomState` | [`Runtime::seed`] |
 //! | `thread::panicking` | [`Runtime::panicking`] |
-//! | a weak compare-exchange that may fail, a `select` that may take either | [`Runtime::choose`] |
+//! | a `select` that may take either | [`Runtime::choose`] |
+//! | a weak compare-exchange that may fail | [`Runtime::fails_weakly`] |
 //! | `panic::catch_unwind` | the real one, then `resume_unwind` when the payload [`is_abort`] |
 //!
 //! # Unwinding
@@ -233,6 +234,16 @@ pub trait Runtime {
 
     /// Whether the running task is unwinding.
     fn panicking(&self) -> bool;
+
+    /// Whether the execution has ended early: tasks are being unwound. A lock that such a task gives back is not
+    /// poisoned.
+    fn has_ended(&self) -> bool;
+
+    /// Whether a weak compare-exchange fails here although it could succeed: a decision of the run. Never, unless the
+    /// runtime searches for the consequences.
+    fn fails_weakly(&self) -> bool {
+        false
+    }
 
     /// Ends the execution here, as a failure with this reason.
     ///

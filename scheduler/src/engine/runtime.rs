@@ -289,6 +289,10 @@ impl Runtime for Core {
         }
     }
 
+    fn has_ended(&self) -> bool {
+        self.state.borrow().aborting
+    }
+
     fn fail(&self, reason: String) {
         self.stop(End::Failed { task: self.task(), reason });
     }

@@ -1,0 +1,99 @@
+//! Mirrors [`std::sync::atomic`]: under control each operation is a step, and memory is sequentially consistent.
+//!
+//! An atomic is longer than the value in it, so there is no `from_ptr`, and memory must not be transmuted to atomics.
+
+#[macro_use]
+mod common;
+mod boolean;
+mod integer;
+mod pointer;
+
+use crate::control;
+use crate::runtime::{self, Action, Handle, ObjectKind, Place};
+
+pub use std::sync::atomic::*;
+
+#[cfg(target_has_atomic = "8")]
+pub use boolean::AtomicBool;
+#[cfg(target_has_atomic = "16")]
+pub use integer::{AtomicI16, AtomicU16};
+#[cfg(target_has_atomic = "32")]
+pub use integer::{AtomicI32, AtomicU32};
+#[cfg(target_has_atomic = "64")]
+pub use integer::{AtomicI64, AtomicU64};
+#[cfg(target_has_atomic = "8")]
+pub use integer::{AtomicI8, AtomicU8};
+#[cfg(target_has_atomic = "ptr")]
+pub use integer::{AtomicIsize, AtomicUsize};
+#[cfg(target_has_atomic = "ptr")]
+pub use pointer::AtomicPtr;
+
+/// As [`std::sync::atomic::ATOMIC_BOOL_INIT`].
+#[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+pub const ATOMIC_BOOL_INIT: AtomicBool = AtomicBool::new(false);
+
+/// As [`std::sync::atomic::ATOMIC_ISIZE_INIT`].
+#[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
+
+/// As [`std::sync::atomic::ATOMIC_USIZE_INIT`].
+#[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
+
+/// As [`std::sync::atomic::spin_loop_hint`].
+#[inline]
+#[track_caller]
+#[deprecated(since = "1.51.0", note = "use hint::spin_loop instead")]
+pub fn spin_loop_hint() {
+    crate::hint::spin_loop();
+}
+
+/// The steps of one atomic.
+#[derive(Default)]
+struct Steps(Handle);
+
+impl Steps {
+    const fn new() -> Steps {
+        Steps(Handle::new())
+    }
+
+    #[inline]
+    fn read(&self, location: Place) {
+        control::step(&self.0, ObjectKind::Atomic, Action::Read, location);
+    }
+
+    #[inline]
+    fn write(&self, location: Place) {
+        control::step(&self.0, ObjectKind::Atomic, Action::Write, location);
+    }
+
+    #[inline]
+    fn read_write(&self, location: Place) {
+        control::step(&self.0, ObjectKind::Atomic, Action::ReadWrite, location);
+    }
+
+    /// A compare-exchange: a step that only reads if it fails.
+    #[inline]
+    fn compare<T>(&self, location: Place, exchange: impl FnOnce() -> Result<T, T>) -> Result<T, T> {
+        self.read_write(location);
+        let result = exchange();
+        if result.is_err() {
+            control::only_read();
+        }
+        result
+    }
+}
+
+/// Whether a weak compare-exchange that could succeed fails here.
+fn fails_weakly() -> bool {
+    runtime::with(|current| current.runtime().fails_weakly()).unwrap_or(false)
+}
+
+/// The ordering of the load in a compare-exchange that replaces an operation of this ordering.
+fn for_failure(order: Ordering) -> Ordering {
+    match order {
+        Ordering::Release | Ordering::Relaxed => Ordering::Relaxed,
+        Ordering::Acquire | Ordering::AcqRel => Ordering::Acquire,
+        _ => Ordering::SeqCst,
+    }
+}

@@ -1,0 +1,52 @@
+//! `AtomicBool`.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool as Inner, Ordering};
+
+use super::{Steps, fails_weakly, for_failure};
+use crate::runtime;
+
+/// Mirrors [`std::sync::atomic::AtomicBool`].
+#[derive(Default)]
+pub struct AtomicBool {
+    steps: Steps,
+    inner: Inner,
+}
+
+impl AtomicBool {
+    common_methods!(bool);
+
+    fetch_methods! {
+        bool:
+        /// Logical "and"; gives what was there.
+        fetch_and,
+        /// Logical "nand"; gives what was there.
+        fetch_nand,
+        /// Logical "or"; gives what was there.
+        fetch_or,
+        /// Logical "xor"; gives what was there.
+        fetch_xor,
+    }
+
+    /// Logical "not"; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.steps.read_write(Location::caller());
+        self.inner.fetch_not(order)
+    }
+}
+
+impl From<bool> for AtomicBool {
+    #[inline]
+    fn from(b: bool) -> Self {
+        AtomicBool::new(b)
+    }
+}
+
+impl fmt::Debug for AtomicBool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.load(Ordering::Relaxed), f)
+    }
+}

@@ -1,0 +1,191 @@
+//! What all atomics have.
+
+/// The methods that every atomic has, for one of a value of type `$value`.
+macro_rules! common_methods {
+    ($value:ty) => {
+        /// A new atomic.
+        #[inline]
+        #[must_use]
+        pub const fn new(v: $value) -> Self {
+            Self { steps: Steps::new(), inner: Inner::new(v) }
+        }
+
+        /// The value, by the only reference to the atomic.
+        #[inline]
+        pub fn get_mut(&mut self) -> &mut $value {
+            self.inner.get_mut()
+        }
+
+        /// The value.
+        #[inline]
+        pub const fn into_inner(self) -> $value {
+            self.inner.into_inner()
+        }
+
+        /// A pointer to the value. What is done through it is not a step.
+        #[inline]
+        pub const fn as_ptr(&self) -> *mut $value {
+            self.inner.as_ptr()
+        }
+
+        /// Reads.
+        ///
+        /// # Panics
+        /// When `order` is `Release` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn load(&self, order: Ordering) -> $value {
+            self.steps.read(Location::caller());
+            self.inner.load(order)
+        }
+
+        /// Writes.
+        ///
+        /// # Panics
+        /// When `order` is `Acquire` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn store(&self, val: $value, order: Ordering) {
+            self.steps.write(Location::caller());
+            self.inner.store(val, order);
+        }
+
+        /// Writes, and gives what was there.
+        #[inline]
+        #[track_caller]
+        pub fn swap(&self, val: $value, order: Ordering) -> $value {
+            self.steps.read_write(Location::caller());
+            self.inner.swap(val, order)
+        }
+
+        /// Writes if `current` is there, and gives what was there.
+        #[inline]
+        #[track_caller]
+        #[deprecated(since = "1.50.0", note = "Use `compare_exchange` or `compare_exchange_weak` instead")]
+        pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
+            self.compare_exchange(current, new, order, for_failure(order)).unwrap_or_else(|there| there)
+        }
+
+        /// Writes if `current` is there.
+        ///
+        /// # Errors
+        /// What is there instead.
+        ///
+        /// # Panics
+        /// When `failure` is `Release` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn compare_exchange(
+            &self,
+            current: $value,
+            new: $value,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<$value, $value> {
+            self.steps.compare(Location::caller(), || self.inner.compare_exchange(current, new, success, failure))
+        }
+
+        /// Writes if `current` is there, but may fail even then; under control it does when
+        /// [`Runtime::fails_weakly`](crate::runtime::Runtime::fails_weakly) says so.
+        ///
+        /// # Errors
+        /// What is there.
+        ///
+        /// # Panics
+        /// When `failure` is `Release` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn compare_exchange_weak(
+            &self,
+            current: $value,
+            new: $value,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<$value, $value> {
+            if !runtime::is_controlled() {
+                return self.inner.compare_exchange_weak(current, new, success, failure);
+            }
+            self.steps.compare(Location::caller(), || {
+                let fails = self.inner.load(Ordering::SeqCst) == current && fails_weakly();
+                if fails { Err(current) } else { self.inner.compare_exchange(current, new, success, failure) }
+            })
+        }
+
+        /// Reads, computes a new value, and writes it if nobody has written meanwhile; otherwise begins again.
+        ///
+        /// # Errors
+        /// What is there, when `f` gives nothing for it.
+        ///
+        /// # Panics
+        /// When `fetch_order` is `Release` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn fetch_update<F>(
+            &self,
+            set_order: Ordering,
+            fetch_order: Ordering,
+            mut f: F,
+        ) -> Result<$value, $value>
+        where
+            F: FnMut($value) -> Option<$value>,
+        {
+            let mut previous = self.load(fetch_order);
+            while let Some(next) = f(previous) {
+                match self.compare_exchange_weak(previous, next, set_order, fetch_order) {
+                    Err(there) => previous = there,
+                    done => return done,
+                }
+            }
+            Err(previous)
+        }
+
+        /// As [`Self::fetch_update`].
+        ///
+        /// # Errors
+        /// What is there, when `f` gives nothing for it.
+        ///
+        /// # Panics
+        /// When `fetch_order` is `Release` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn try_update(
+            &self,
+            set_order: Ordering,
+            fetch_order: Ordering,
+            f: impl FnMut($value) -> Option<$value>,
+        ) -> Result<$value, $value> {
+            self.fetch_update(set_order, fetch_order, f)
+        }
+
+        /// As [`Self::fetch_update`], for a function that always gives a new value.
+        ///
+        /// # Panics
+        /// When `fetch_order` is `Release` or `AcqRel`.
+        #[inline]
+        #[track_caller]
+        pub fn update(
+            &self,
+            set_order: Ordering,
+            fetch_order: Ordering,
+            mut f: impl FnMut($value) -> $value,
+        ) -> $value {
+            let updated = self.fetch_update(set_order, fetch_order, |value| Some(f(value)));
+            updated.unwrap_or_else(|there| there)
+        }
+    };
+}
+
+/// Methods that combine the value with an argument in one step and give what was there.
+macro_rules! fetch_methods {
+    ($value:ty: $($(#[$doc:meta])* $name:ident,)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            #[track_caller]
+            pub fn $name(&self, val: $value, order: Ordering) -> $value {
+                self.steps.read_write(Location::caller());
+                self.inner.$name(val, order)
+            }
+        )*
+    };
+}

@@ -1,0 +1,100 @@
+//! `AtomicPtr`.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::{AtomicPtr as Inner, Ordering};
+
+use super::{Steps, fails_weakly, for_failure};
+use crate::runtime;
+
+/// Mirrors [`std::sync::atomic::AtomicPtr`].
+pub struct AtomicPtr<T> {
+    steps: Steps,
+    inner: Inner<T>,
+}
+
+impl<T> AtomicPtr<T> {
+    common_methods!(*mut T);
+
+    /// Adds `val` times the size of `T`, wrapping around; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_ptr_add(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.wrapping_add(val))
+    }
+
+    /// Subtracts `val` times the size of `T`, wrapping around; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_ptr_sub(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.wrapping_sub(val))
+    }
+
+    /// Adds `val` bytes, wrapping around; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_byte_add(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.wrapping_byte_add(val))
+    }
+
+    /// Subtracts `val` bytes, wrapping around; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_byte_sub(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.wrapping_byte_sub(val))
+    }
+
+    /// Bitwise "or" on the address; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_or(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.map_addr(|address| address | val))
+    }
+
+    /// Bitwise "and" on the address; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_and(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.map_addr(|address| address & val))
+    }
+
+    /// Bitwise "xor" on the address; gives what was there.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_xor(&self, val: usize, order: Ordering) -> *mut T {
+        self.fetch(order, |pointer| pointer.map_addr(|address| address ^ val))
+    }
+
+    #[inline]
+    #[track_caller]
+    fn fetch(&self, order: Ordering, f: impl Fn(*mut T) -> *mut T) -> *mut T {
+        self.steps.read_write(Location::caller());
+        let fetched = self.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
+        fetched.unwrap_or_else(|there| there)
+    }
+}
+
+impl<T> Default for AtomicPtr<T> {
+    fn default() -> AtomicPtr<T> {
+        AtomicPtr::new(std::ptr::null_mut())
+    }
+}
+
+impl<T> From<*mut T> for AtomicPtr<T> {
+    #[inline]
+    fn from(p: *mut T) -> Self {
+        AtomicPtr::new(p)
+    }
+}
+
+impl<T> fmt::Debug for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.load(Ordering::Relaxed), f)
+    }
+}
+
+impl<T> fmt::Pointer for AtomicPtr<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Pointer::fmt(&self.load(Ordering::Relaxed), f)
+    }
+}

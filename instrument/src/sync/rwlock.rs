@@ -1,0 +1,232 @@
+//! `RwLock` and its guards.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+use super::poisoning::{Hold, Poison};
+use crate::control::{Attempt, Held};
+use crate::runtime::{Handle, Mode, ObjectKind, Place};
+
+/// Mirrors [`std::sync::RwLock`].
+///
+/// Under control, locking is a step that is enabled while the lock is free for it, whoever else waits; trying to lock
+/// and unlocking are steps.
+pub struct RwLock<T: ?Sized> {
+    handle: Handle,
+    poison: Poison,
+    /// Its own poisoning is not looked at.
+    inner: std::sync::RwLock<T>,
+}
+
+/// Mirrors [`std::sync::RwLockReadGuard`].
+#[must_use = "if unused the RwLock will immediately unlock"]
+pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
+    _hold: ReadHold,
+    inner: std::sync::RwLockReadGuard<'rwlock, T>,
+}
+
+/// Mirrors [`std::sync::RwLockWriteGuard`].
+#[must_use = "if unused the RwLock will immediately unlock"]
+pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
+    _hold: Hold<'rwlock>,
+    inner: std::sync::RwLockWriteGuard<'rwlock, T>,
+}
+
+/// What a guard that cannot poison its lock does when it is dropped.
+struct ReadHold(Option<Held>);
+
+impl Drop for ReadHold {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(held) = self.0 {
+            held.release();
+        }
+    }
+}
+
+impl<T> RwLock<T> {
+    /// As [`std::sync::RwLock::new`].
+    #[inline]
+    pub const fn new(t: T) -> RwLock<T> {
+        RwLock { handle: Handle::new(), poison: Poison::new(), inner: std::sync::RwLock::new(t) }
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// As [`std::sync::RwLock::read`].
+    ///
+    /// # Errors
+    /// When a writer panicked while holding the lock.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        let held = Held::acquire(&self.handle, ObjectKind::RwLock, Mode::Shared, Location::caller());
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        self.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })
+    }
+
+    /// As [`std::sync::RwLock::try_read`].
+    ///
+    /// # Errors
+    /// When a writer holds the lock, or panicked while holding it.
+    #[inline]
+    #[track_caller]
+    pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        let (held, inner) = self.attempt(Mode::Shared, Location::caller(), || self.inner.try_read())?;
+        Ok(self.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })?)
+    }
+
+    /// As [`std::sync::RwLock::write`].
+    ///
+    /// # Errors
+    /// When a writer panicked while holding the lock.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        let held = Held::acquire(&self.handle, ObjectKind::RwLock, Mode::Exclusive, Location::caller());
+        let inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        self.poison.check(RwLockWriteGuard { _hold: Hold::new(&self.poison, held), inner })
+    }
+
+    /// As [`std::sync::RwLock::try_write`].
+    ///
+    /// # Errors
+    /// When somebody holds the lock, or a writer panicked while holding it.
+    #[inline]
+    #[track_caller]
+    pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        let (held, inner) = self.attempt(Mode::Exclusive, Location::caller(), || self.inner.try_write())?;
+        Ok(self.poison.check(RwLockWriteGuard { _hold: Hold::new(&self.poison, held), inner })?)
+    }
+
+    /// As [`std::sync::RwLock::is_poisoned`].
+    #[inline]
+    pub fn is_poisoned(&self) -> bool {
+        self.poison.get()
+    }
+
+    /// As [`std::sync::RwLock::clear_poison`].
+    #[inline]
+    pub fn clear_poison(&self) {
+        self.poison.clear();
+    }
+
+    /// As [`std::sync::RwLock::into_inner`].
+    ///
+    /// # Errors
+    /// When a writer panicked while holding the lock.
+    pub fn into_inner(self) -> LockResult<T>
+    where
+        T: Sized,
+    {
+        let value = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.poison.check(value)
+    }
+
+    /// As [`std::sync::RwLock::get_mut`].
+    ///
+    /// # Errors
+    /// When a writer panicked while holding the lock.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        let value = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.poison.check(value)
+    }
+
+    /// Takes the lock in the model and then, with `really`, the real one.
+    fn attempt<G, E>(
+        &self,
+        mode: Mode,
+        location: Place,
+        really: impl FnOnce() -> TryLockResult<G>,
+    ) -> Result<(Option<Held>, G), TryLockError<E>> {
+        let held = match Held::try_acquire(&self.handle, ObjectKind::RwLock, mode, location) {
+            Attempt::Uncontrolled => None,
+            Attempt::Taken(held) => Some(held),
+            Attempt::Busy => return Err(TryLockError::WouldBlock),
+        };
+        match really() {
+            Ok(inner) => Ok((held, inner)),
+            Err(TryLockError::Poisoned(error)) => Ok((held, error.into_inner())),
+            Err(TryLockError::WouldBlock) => {
+                held.into_iter().for_each(Held::let_go);
+                Err(TryLockError::WouldBlock)
+            }
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut d = f.debug_struct("RwLock");
+        match self.try_read() {
+            Ok(guard) => d.field("data", &&*guard),
+            Err(TryLockError::Poisoned(error)) => d.field("data", &&**error.get_ref()),
+            Err(TryLockError::WouldBlock) => d.field("data", &format_args!("<locked>")),
+        };
+        d.field("poisoned", &self.is_poisoned());
+        d.finish_non_exhaustive()
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    fn default() -> RwLock<T> {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(t: T) -> Self {
+        RwLock::new(t)
+    }
+}

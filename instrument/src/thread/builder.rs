@@ -1,0 +1,160 @@
+//! `Builder`: how threads are made.
+
+use std::fmt;
+use std::io;
+use std::panic::Location;
+use std::sync::{Arc, Mutex};
+
+use super::join::{JoinHandle, ScopedJoinHandle, TaskHandle};
+use super::scope::Scope;
+use super::thread::Thread;
+use crate::runtime::{self, Current, NewTask, Place, TaskId};
+
+/// Mirrors [`std::thread::Builder`]. Under control the size of the stack is that of the runtime.
+#[must_use = "must eventually spawn the thread"]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// As [`std::thread::Builder::new`].
+    #[expect(clippy::new_without_default, reason = "std's has none")]
+    pub fn new() -> Builder {
+        Builder { name: None, stack_size: None }
+    }
+
+    /// As [`std::thread::Builder::name`].
+    pub fn name(mut self, name: String) -> Builder {
+        self.name = Some(name);
+        self
+    }
+
+    /// As [`std::thread::Builder::stack_size`].
+    pub fn stack_size(mut self, size: usize) -> Builder {
+        self.stack_size = Some(size);
+        self
+    }
+
+    /// As [`std::thread::Builder::spawn`].
+    ///
+    /// # Errors
+    /// When the operating system fails to create a thread; never under control.
+    ///
+    /// # Panics
+    /// When the name contains null bytes.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T,
+        F: Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing here is borrowed.
+        unsafe { self.spawn_unchecked(f) }
+    }
+
+    /// As [`std::thread::Builder::spawn_unchecked`].
+    ///
+    /// # Errors
+    /// When the operating system fails to create a thread; never under control.
+    ///
+    /// # Panics
+    /// When the name contains null bytes.
+    ///
+    /// # Safety
+    /// What `f` and its result borrow lives until the thread has been joined.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T,
+        F: Send,
+        T: Send,
+    {
+        let location = Location::caller();
+        if !runtime::is_controlled() {
+            // SAFETY: the caller's promise is the one that is asked for.
+            return unsafe { self.real().spawn_unchecked(f) }.map(JoinHandle::real);
+        }
+        let spawn = |current: Current<'_>| {
+            // SAFETY: the caller's promise is the one that is asked for.
+            unsafe { self.spawn_task(&current, f, location) }
+        };
+        Ok(JoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
+    }
+
+    /// As [`std::thread::Builder::spawn_scoped`].
+    ///
+    /// # Errors
+    /// When the operating system fails to create a thread; never under control.
+    ///
+    /// # Panics
+    /// When the name contains null bytes.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let location = Location::caller();
+        match runtime::with(|current| scope.tasks(&current)).flatten() {
+            None => self.real().spawn_scoped(scope.real(), f).map(ScopedJoinHandle::real),
+            Some(tasks) => {
+                let spawn = |current: Current<'_>| {
+                    // SAFETY: `scope` waits for the end of each task in the list before anything of `'scope` ends.
+                    let task = unsafe { self.spawn_task(&current, f, location) };
+                    tasks.borrow_mut().push(task.id());
+                    task
+                };
+                Ok(ScopedJoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
+            }
+        }
+    }
+
+    /// Makes a task that runs `f`.
+    ///
+    /// # Safety
+    /// What `f` and its result borrow lives until the task has been joined.
+    unsafe fn spawn_task<F, T>(self, current: &Current<'_>, f: F, location: Place) -> TaskHandle<T>
+    where
+        F: FnOnce() -> T,
+    {
+        let name = self.name;
+        assert!(
+            !name.as_ref().is_some_and(|name| name.contains('\0')),
+            "thread name may not contain interior null bytes"
+        );
+        let result = Arc::new(Mutex::new(None));
+        let packet = result.clone();
+        let body: Box<dyn FnOnce() + '_> = Box::new(move || {
+            let value = f();
+            *packet.lock().expect("nobody panics while holding this lock") = Some(value);
+        });
+        // SAFETY: only the lifetime changes. The runtime has dropped the closure when the task is at its end, and by the
+        // caller's promise what it borrows lives longer.
+        let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(body) };
+        let task: TaskId = current.runtime().spawn(NewTask { name, location }, body);
+        TaskHandle::new(current.execution(), task, Thread::of_task(current, task), result)
+    }
+
+    fn real(&self) -> std::thread::Builder {
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = &self.name {
+            builder = builder.name(name.clone());
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.real().fmt(f)
+    }
+}

@@ -1,0 +1,169 @@
+//! `JoinHandle` and `ScopedJoinHandle`.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, Mutex};
+use std::thread::Result;
+
+use super::thread::Thread;
+use crate::runtime::{self, ExecutionId, Place, TaskId};
+
+/// Mirrors [`std::thread::JoinHandle`].
+pub struct JoinHandle<T> {
+    thread: Thread,
+    kind: Kind<std::thread::JoinHandle<T>, T>,
+}
+
+/// Mirrors [`std::thread::ScopedJoinHandle`].
+pub struct ScopedJoinHandle<'scope, T> {
+    thread: Thread,
+    kind: Kind<std::thread::ScopedJoinHandle<'scope, T>, T>,
+}
+
+enum Kind<R, T> {
+    Real(R),
+    Task(Task<T>),
+}
+
+/// A task that can be joined.
+struct Task<T> {
+    execution: ExecutionId,
+    task: TaskId,
+    /// What the task gave, once it has come to its end.
+    result: Arc<Mutex<Option<T>>>,
+}
+
+// SAFETY: a handle gives its value away once, to whoever consumes it or drops it. It is made by `spawn_task` alone, whose
+// callers ask for a `T` that is `Send`.
+unsafe impl<T> Send for Task<T> {}
+
+// SAFETY: a shared handle gives no access to the value.
+unsafe impl<T> Sync for Task<T> {}
+
+/// A new task and its thread.
+pub(super) struct TaskHandle<T> {
+    thread: Thread,
+    task: Task<T>,
+}
+
+impl<T> TaskHandle<T> {
+    pub(super) fn new(
+        execution: ExecutionId,
+        task: TaskId,
+        thread: Thread,
+        result: Arc<Mutex<Option<T>>>,
+    ) -> TaskHandle<T> {
+        TaskHandle { thread, task: Task { execution, task, result } }
+    }
+
+    pub(super) fn id(&self) -> TaskId {
+        self.task.task
+    }
+}
+
+impl<T> Task<T> {
+    fn join(self, location: Place) -> Result<T> {
+        let joined = runtime::with(|current| {
+            (current.execution() == self.execution).then(|| current.runtime().join(self.task, location))
+        });
+        // The tasks of another execution have ended, unless that is under way around this one.
+        if let Some(Some(Err(payload))) = joined {
+            return Err(payload);
+        }
+        let value = self.result.lock().expect("nobody panics while holding this lock").take();
+        Ok(value.expect("a task that is joined outside of its execution has ended without a panic"))
+    }
+
+    fn is_finished(&self, location: Place) -> bool {
+        let finished = runtime::with(|current| {
+            (current.execution() == self.execution).then(|| current.runtime().is_finished(self.task, location))
+        });
+        finished.flatten().unwrap_or(true)
+    }
+}
+
+impl<T> JoinHandle<T> {
+    pub(super) fn real(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
+        JoinHandle { thread: Thread::real(handle.thread().clone()), kind: Kind::Real(handle) }
+    }
+
+    pub(super) fn of_task(TaskHandle { thread, task }: TaskHandle<T>) -> JoinHandle<T> {
+        JoinHandle { thread, kind: Kind::Task(task) }
+    }
+
+    /// As [`std::thread::JoinHandle::thread`].
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// As [`std::thread::JoinHandle::join`].
+    ///
+    /// # Errors
+    /// The payload with which the thread panicked.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        match self.kind {
+            Kind::Real(handle) => handle.join(),
+            Kind::Task(task) => task.join(Location::caller()),
+        }
+    }
+
+    /// As [`std::thread::JoinHandle::is_finished`].
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.kind {
+            Kind::Real(handle) => handle.is_finished(),
+            Kind::Task(task) => task.is_finished(Location::caller()),
+        }
+    }
+}
+
+impl<'scope, T> ScopedJoinHandle<'scope, T> {
+    pub(super) fn real(handle: std::thread::ScopedJoinHandle<'scope, T>) -> ScopedJoinHandle<'scope, T> {
+        ScopedJoinHandle { thread: Thread::real(handle.thread().clone()), kind: Kind::Real(handle) }
+    }
+
+    pub(super) fn of_task(TaskHandle { thread, task }: TaskHandle<T>) -> ScopedJoinHandle<'scope, T> {
+        ScopedJoinHandle { thread, kind: Kind::Task(task) }
+    }
+
+    /// As [`std::thread::ScopedJoinHandle::thread`].
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// As [`std::thread::ScopedJoinHandle::join`].
+    ///
+    /// # Errors
+    /// The payload with which the thread panicked.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        match self.kind {
+            Kind::Real(handle) => handle.join(),
+            Kind::Task(task) => task.join(Location::caller()),
+        }
+    }
+
+    /// As [`std::thread::ScopedJoinHandle::is_finished`].
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.kind {
+            Kind::Real(handle) => handle.is_finished(),
+            Kind::Task(task) => task.is_finished(Location::caller()),
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}
