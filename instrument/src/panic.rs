@@ -1,4 +1,4 @@
-//! Mirrors [`std::panic`].
+//! Mirrors [`mod@std::panic`].
 
 use crate::runtime;
 

@@ -15,14 +15,14 @@ pub use std::sync::atomic::*;
 
 #[cfg(target_has_atomic = "8")]
 pub use boolean::AtomicBool;
+#[cfg(target_has_atomic = "8")]
+pub use integer::{AtomicI8, AtomicU8};
 #[cfg(target_has_atomic = "16")]
 pub use integer::{AtomicI16, AtomicU16};
 #[cfg(target_has_atomic = "32")]
 pub use integer::{AtomicI32, AtomicU32};
 #[cfg(target_has_atomic = "64")]
 pub use integer::{AtomicI64, AtomicU64};
-#[cfg(target_has_atomic = "8")]
-pub use integer::{AtomicI8, AtomicU8};
 #[cfg(target_has_atomic = "ptr")]
 pub use integer::{AtomicIsize, AtomicUsize};
 #[cfg(target_has_atomic = "ptr")]
@@ -30,14 +30,17 @@ pub use pointer::AtomicPtr;
 
 /// As [`std::sync::atomic::ATOMIC_BOOL_INIT`].
 #[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it")]
 pub const ATOMIC_BOOL_INIT: AtomicBool = AtomicBool::new(false);
 
 /// As [`std::sync::atomic::ATOMIC_ISIZE_INIT`].
 #[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it")]
 pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
 
 /// As [`std::sync::atomic::ATOMIC_USIZE_INIT`].
 #[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it")]
 pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
 
 /// As [`std::sync::atomic::spin_loop_hint`].

@@ -52,11 +52,7 @@ impl Condvar {
     /// # Errors
     /// When the mutex is poisoned.
     #[track_caller]
-    pub fn wait_while<'a, T, F>(
-        &self,
-        mut guard: MutexGuard<'a, T>,
-        mut condition: F,
-    ) -> LockResult<MutexGuard<'a, T>>
+    pub fn wait_while<'a, T, F>(&self, mut guard: MutexGuard<'a, T>, mut condition: F) -> LockResult<MutexGuard<'a, T>>
     where
         F: FnMut(&mut T) -> bool,
     {
@@ -72,11 +68,7 @@ impl Condvar {
     /// When the mutex is poisoned.
     #[track_caller]
     #[deprecated(since = "1.6.0", note = "replaced by `std::sync::Condvar::wait_timeout`")]
-    pub fn wait_timeout_ms<'a, T>(
-        &self,
-        guard: MutexGuard<'a, T>,
-        ms: u32,
-    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
+    pub fn wait_timeout_ms<'a, T>(&self, guard: MutexGuard<'a, T>, ms: u32) -> LockResult<(MutexGuard<'a, T>, bool)> {
         let result = self.wait_timeout(guard, Duration::from_millis(u64::from(ms)));
         let convert = |(guard, result): (_, WaitTimeoutResult)| (guard, !result.timed_out());
         result.map(convert).map_err(|error| PoisonError::new(convert(error.into_inner())))

@@ -112,11 +112,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     #[inline]
-    fn guard<'a>(
-        &'a self,
-        inner: std::sync::MutexGuard<'a, T>,
-        held: Option<Held>,
-    ) -> LockResult<MutexGuard<'a, T>> {
+    fn guard<'a>(&'a self, inner: std::sync::MutexGuard<'a, T>, held: Option<Held>) -> LockResult<MutexGuard<'a, T>> {
         self.poison.check(MutexGuard { hold: Hold::new(&self.poison, held), inner, lock: self })
     }
 }

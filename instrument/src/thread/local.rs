@@ -50,11 +50,7 @@ pub struct AccessError;
 
 impl<T: 'static> LocalKey<T> {
     #[doc(hidden)]
-    pub const fn __new(
-        real: &'static std::thread::LocalKey<T>,
-        slot: &'static Slot,
-        init: fn() -> T,
-    ) -> LocalKey<T> {
+    pub const fn __new(real: &'static std::thread::LocalKey<T>, slot: &'static Slot, init: fn() -> T) -> LocalKey<T> {
         LocalKey { real, slot, init }
     }
 
@@ -112,8 +108,10 @@ impl<T: 'static> LocalKey<T> {
 #[derive(Default)]
 struct Plain {
     /// By task and slot.
-    values: RefCell<Vec<Vec<Option<Rc<dyn Any>>>>>,
+    values: RefCell<Vec<PlainOfTask>>,
 }
+
+type PlainOfTask = Vec<Option<Rc<dyn Any>>>;
 
 static PLAIN: Slot = Slot::new();
 

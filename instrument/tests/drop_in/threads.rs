@@ -26,7 +26,7 @@ thread_local! {
     static TEXT: &str = const { "text" }
 }
 
-thread_local!(static COUNT: Cell<u8> = Cell::new(0));
+thread_local!(static COUNT: Cell<u8> = Cell::default());
 thread_local! {}
 
 /// Its destructor uses another thread-local.
@@ -62,7 +62,7 @@ programs! {
         assert_eq!((inner, name.as_deref()), (id, Some("worker")));
         assert_ne!(id, thread::current().id());
         assert_eq!(thread::current().id(), thread::current().clone().id());
-        assert_eq!(thread::spawn(|| thread::current().name().is_none()).join().unwrap(), true);
+        assert!(thread::spawn(|| thread::current().name().is_none()).join().unwrap());
         assert!(format!("{:?}", id).starts_with("ThreadId("));
         assert!(format!("{:?}", thread::current()).starts_with("Thread { id: ThreadId("));
         assert!(thread::available_parallelism().unwrap().get() >= 1);

@@ -120,12 +120,7 @@ macro_rules! common_methods {
         /// When `fetch_order` is `Release` or `AcqRel`.
         #[inline]
         #[track_caller]
-        pub fn fetch_update<F>(
-            &self,
-            set_order: Ordering,
-            fetch_order: Ordering,
-            mut f: F,
-        ) -> Result<$value, $value>
+        pub fn fetch_update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut f: F) -> Result<$value, $value>
         where
             F: FnMut($value) -> Option<$value>,
         {
