@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 
 pub use deviations::{Coverage, Deviations};
 pub use random::{RandomSource, mix};
-pub use replay::{Divergence, ReplaySource};
+pub use replay::{Divergence, LooseSource, ReplaySource};
 pub use text::DecisionsError;
 
 /// What a decision is about.

@@ -14,14 +14,18 @@
 #![warn(missing_docs)]
 
 pub mod decisions;
+mod determinism;
 mod engine;
 mod execution;
 mod explore;
+mod shrink;
 pub mod strategies;
 mod strategy;
 
+pub use determinism::Difference;
 pub use engine::{Config, Engine, Unlock};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
 pub use interloper_std::runtime;
+pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Pending, Strategy};

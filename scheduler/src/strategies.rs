@@ -10,10 +10,12 @@
 //! | [`PreemptionBound`] | every schedule with few preemptions |
 //! | [`Exhaustive`] | one schedule of each Mazurkiewicz trace |
 //! | [`Guided`] | what a source of decisions says: replay, plain enumeration |
+//! | [`Follow`] | the tasks of a list, one after the other |
 //! | [`Portfolio`] | several of these in turn |
 
 mod atom_fuzzer;
 mod exhaustive;
+mod follow;
 mod guided;
 mod pct;
 mod portfolio;
@@ -24,6 +26,7 @@ mod surw;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
 pub use exhaustive::{Cut, Exhaustive, Exploration};
+pub use follow::Follow;
 pub use guided::Guided;
 pub use pct::Pct;
 pub use portfolio::Portfolio;

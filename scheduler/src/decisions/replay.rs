@@ -112,6 +112,29 @@ impl Source for ReplaySource {
     }
 }
 
+/// Answers from a list as far as it fits, and 0 otherwise: where the list has ended, where its answer is not among the
+/// options, where it is about something else. The position goes on in any case.
+#[derive(Clone, Debug)]
+pub struct LooseSource<'a> {
+    decisions: &'a Decisions,
+    next: usize,
+}
+
+impl<'a> LooseSource<'a> {
+    /// Answers from `decisions`.
+    pub fn new(decisions: &'a Decisions) -> LooseSource<'a> {
+        LooseSource { decisions, next: 0 }
+    }
+}
+
+impl Source for LooseSource<'_> {
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        let decision = self.decisions.0.get(self.next);
+        self.next += 1;
+        decision.filter(|d| d.question == question && d.answer < options).map_or(0, |decision| decision.answer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,4 +12,5 @@ mod waiting;
 mod atom_fuzzer;
 mod bounded;
 mod exhaustive;
+mod replay;
 mod sampling;

@@ -1,0 +1,78 @@
+//! Runs an execution twice and compares: what is not under control shows.
+
+use std::fmt;
+
+use crate::decisions::{Decisions, ReplaySource};
+use crate::engine::Engine;
+use crate::execution::{End, Event, Execution};
+use crate::strategies::Guided;
+use crate::strategy::Strategy;
+
+/// Two runs with the same decisions that were not the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// How many events were the same before.
+    pub position: usize,
+    /// The event of the first run here, if it had one.
+    pub first: Option<Event>,
+    /// The event of the second run here, if it had one.
+    pub second: Option<Event>,
+    /// How they ended, if that differs.
+    pub ends: Option<Box<(End, End)>>,
+}
+
+impl Engine {
+    /// Runs `program` under `strategy`, and then again with the same decisions. Gives the first execution, and the first
+    /// difference if there is one.
+    ///
+    /// # Panics
+    /// As [`Engine::run`], and when the engine does not record the trace and the decisions.
+    #[track_caller]
+    pub fn run_twice(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        mut program: impl FnMut(),
+    ) -> (Execution, Option<Difference>) {
+        let config = self.config();
+        assert!(config.trace && config.decisions, "running twice needs Config::trace and Config::decisions");
+        let execution = self.run(strategy, &mut program);
+        let trace = self.trace().to_vec();
+        let decisions = Decisions(self.decisions().to_vec());
+        let again = self.run(&mut Guided::new(ReplaySource::new(decisions)), &mut program);
+        let difference = compare((&execution.end, &trace), (&again.end, &self.trace()));
+        (execution, difference)
+    }
+}
+
+/// The first difference of two runs.
+fn compare(first: (&End, &[Event]), second: (&End, &[Event])) -> Option<Difference> {
+    let same = first.1.iter().zip(second.1).take_while(|(a, b)| a == b).count();
+    let ends = (first.0 != second.0).then(|| Box::new((first.0.clone(), second.0.clone())));
+    let (first, second) = (first.1.get(same).copied(), second.1.get(same).copied());
+    (first.is_some() || second.is_some() || ends.is_some()).then_some(Difference {
+        position: same,
+        first,
+        second,
+        ends,
+    })
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let event = |event: &Option<Event>| match event {
+            Some(Event { task, operation, .. }) => {
+                format!("task {} makes {:?} at {}", task.0, operation.action, operation.location)
+            }
+            None => "it has ended".to_owned(),
+        };
+        writeln!(f, "two runs with the same decisions differ at step {}:", self.position + 1)?;
+        writeln!(f, "  the first time  {}", event(&self.first))?;
+        writeln!(f, "  the second time {}", event(&self.second))?;
+        write!(
+            f,
+            "Usual causes: the real clock; a hash map of std, whose order is random; addresses that are compared or \
+             hashed; a static that keeps what an earlier run left in it; threads, files or sockets that are not under \
+             control."
+        )
+    }
+}

@@ -1,0 +1,233 @@
+//! Makes a failing run smaller: fewer preemptions first, then fewer steps.
+//!
+//! Two kinds of change take turns until none helps. One moves a whole block of steps of a task to its next or its last
+//! block, as in N. Jalbert and K. Sen, *A trace simplification technique for effective debugging of concurrent programs*,
+//! FSE 2010. The other changes the list of decisions: leaves out its end, answers 0, leaves out decisions in chunks.
+
+use std::cmp::Ordering;
+
+use interloper_std::runtime::TaskId;
+
+use crate::decisions::{Decision, Decisions, LooseSource, Question};
+use crate::engine::Engine;
+use crate::execution::Execution;
+use crate::explore::Executions;
+use crate::strategies::{Follow, Guided};
+
+/// A run that fails in the way that is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// The decisions that were made in it.
+    pub decisions: Decisions,
+    /// How many of them were preemptions.
+    pub preemptions: u64,
+    /// How many steps it had.
+    pub steps: u64,
+}
+
+/// What shrinking came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrunk {
+    /// The smallest failing run that was found.
+    pub smallest: Failing,
+    /// How many runs it took.
+    pub executions: u64,
+    /// Whether no single change that is tried makes it smaller; false when the budget ended the search.
+    pub minimal: bool,
+}
+
+impl Failing {
+    /// Fewer preemptions are less, then fewer steps, then fewer and smaller answers.
+    fn size(&self, other: &Failing) -> Ordering {
+        let key = |failing: &Failing| {
+            (failing.preemptions, failing.steps, failing.decisions.deviations(), failing.decisions.0.len())
+        };
+        let answers =
+            |failing: &Failing| failing.decisions.0.iter().map(|decision| decision.answer).collect::<Vec<_>>();
+        key(self).cmp(&key(other)).then_with(|| answers(self).cmp(&answers(other)))
+    }
+}
+
+/// Shrinks a list of decisions. `run` makes a run with the given decisions as far as they fit (see [`LooseSource`]), and
+/// gives what it came to if it fails in the same way.
+pub fn shrink(first: Failing, executions: Executions, mut run: impl FnMut(&Decisions) -> Option<Failing>) -> Shrunk {
+    let mut search = Search { smallest: first, tasks: Vec::new(), made: 0, executions };
+    let mut run = |plan: &Plan| match plan {
+        Plan::Decisions(decisions) => Some((run(decisions)?, Vec::new())),
+        Plan::Tasks(_) => None,
+    };
+    let minimal = search.descend(&mut run).is_some();
+    Shrunk { smallest: search.smallest, executions: search.made, minimal }
+}
+
+impl Engine {
+    /// Shrinks a failing run of `program`. `fails` says whether an execution fails in the same way.
+    ///
+    /// # Panics
+    /// As [`Engine::run`], and when the engine does not record the trace and the decisions.
+    #[track_caller]
+    pub fn shrink(
+        &mut self,
+        first: Failing,
+        executions: Executions,
+        mut program: impl FnMut(),
+        mut fails: impl FnMut(&Execution) -> bool,
+    ) -> Shrunk {
+        let config = self.config();
+        assert!(config.trace && config.decisions, "shrinking needs Config::trace and Config::decisions");
+        let mut run = |plan: &Plan| {
+            let execution = match plan {
+                Plan::Decisions(decisions) => self.run(&mut Guided::new(LooseSource::new(decisions)), &mut program),
+                Plan::Tasks(strategy) => self.run(&mut strategy.clone(), &mut program),
+            };
+            fails(&execution).then(|| (self.failing(&execution), self.tasks()))
+        };
+        let mut search = Search { smallest: first.clone(), tasks: Vec::new(), made: 1, executions };
+        // Once more, for the tasks of its steps.
+        if let Some((failing, tasks)) = run(&Plan::Decisions(first.decisions)) {
+            (search.smallest, search.tasks) = (failing, tasks);
+        }
+        let minimal = search.descend(&mut run).is_some();
+        Shrunk { smallest: search.smallest, executions: search.made, minimal }
+    }
+
+    /// The last execution, as something to shrink.
+    pub fn failing(&self, execution: &Execution) -> Failing {
+        let decisions = Decisions(self.decisions().to_vec());
+        Failing { decisions, preemptions: execution.preemptions, steps: execution.steps }
+    }
+
+    /// The tasks that made the steps of the last execution.
+    fn tasks(&self) -> Vec<TaskId> {
+        self.trace().iter().filter(|event| !event.continues).map(|event| event.task).collect()
+    }
+}
+
+/// What a run is to do.
+enum Plan {
+    Decisions(Decisions),
+    Tasks(Follow),
+}
+
+struct Search {
+    smallest: Failing,
+    /// The tasks of its steps, where they are known.
+    tasks: Vec<TaskId>,
+    made: u64,
+    executions: Executions,
+}
+
+/// Makes a run; gives what it came to, with the tasks of its steps, if it fails in the same way.
+type Run<'a> = &'a mut dyn FnMut(&Plan) -> Option<(Failing, Vec<TaskId>)>;
+
+impl Search {
+    /// Tries changes until none helps. `None` when the budget is used up.
+    fn descend(&mut self, run: Run<'_>) -> Option<()> {
+        while self.join_blocks(run)?
+            || self.cut_tail(run)?
+            || self.in_chunks(run, zeroed)?
+            || self.in_chunks(run, removed)?
+            || self.lower(run)?
+        {}
+        Some(())
+    }
+
+    /// Runs a candidate, and keeps it if it fails and is smaller. `None` when the budget is used up.
+    fn attempt(&mut self, run: Run<'_>, plan: Plan) -> Option<bool> {
+        if matches!(self.executions, Executions::AtMost(most) if self.made >= most) {
+            return None;
+        }
+        self.made += 1;
+        let smaller = run(&plan).filter(|(failing, _)| failing.size(&self.smallest).is_lt());
+        let found = smaller.is_some();
+        if let Some((failing, tasks)) = smaller {
+            (self.smallest, self.tasks) = (failing, tasks);
+        }
+        Some(found)
+    }
+
+    /// Moves a block of steps of a task forward to its next block, or its next block back to this one.
+    fn join_blocks(&mut self, run: Run<'_>) -> Option<bool> {
+        let blocks: Vec<Vec<TaskId>> = self.tasks.chunk_by(|a, b| a == b).map(<[_]>::to_vec).collect();
+        let picks = self.smallest.decisions.0.iter().filter(|decision| decision.question == Question::Other);
+        let picks: Vec<u32> = picks.map(|decision| decision.answer).collect();
+        for at in 0..blocks.len() {
+            let same = |block: &Vec<TaskId>| block[0] == blocks[at][0];
+            let Some(next) = blocks[at + 1..].iter().position(same).map(|offset| at + 1 + offset) else { continue };
+            for (from, to) in [(next, at + 1), (at, next - 1)] {
+                let mut moved = blocks.clone();
+                let block = moved.remove(from);
+                moved.insert(to, block);
+                let follow = Follow::new(moved.into_iter().flatten(), picks.iter().copied());
+                if self.attempt(run, Plan::Tasks(follow))? {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+
+    /// Leaves out the end of the decisions: the longest one first.
+    fn cut_tail(&mut self, run: Run<'_>) -> Option<bool> {
+        let mut kept = 0;
+        while kept < self.smallest.decisions.0.len() {
+            let decisions = Decisions(self.smallest.decisions.0[..kept].to_vec());
+            if self.attempt(run, Plan::Decisions(decisions))? {
+                return Some(true);
+            }
+            kept = 2 * kept + 1;
+        }
+        Some(false)
+    }
+
+    /// Changes the decisions in chunks: all of them, halves, quarters, down to single ones.
+    fn in_chunks(&mut self, run: Run<'_>, change: fn(&Decisions, usize, usize) -> Option<Decisions>) -> Option<bool> {
+        let mut found = false;
+        let mut size = self.smallest.decisions.0.len();
+        while size > 0 {
+            let mut start = 0;
+            while start < self.smallest.decisions.0.len() {
+                let smaller = match change(&self.smallest.decisions, start, size) {
+                    Some(candidate) => self.attempt(run, Plan::Decisions(candidate))?,
+                    None => false,
+                };
+                found |= smaller;
+                start += if smaller { 0 } else { size };
+            }
+            size /= 2;
+        }
+        Some(found)
+    }
+
+    /// Makes single answers smaller.
+    fn lower(&mut self, run: Run<'_>) -> Option<bool> {
+        for position in 0..self.smallest.decisions.0.len() {
+            for answer in 1..self.smallest.decisions.0[position].answer {
+                let mut candidate = self.smallest.decisions.clone();
+                candidate.0[position].answer = answer;
+                if self.attempt(run, Plan::Decisions(candidate))? {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+}
+
+/// The decisions with a chunk of them answered 0; none if they were so before.
+fn zeroed(decisions: &Decisions, start: usize, size: usize) -> Option<Decisions> {
+    let mut decisions = decisions.clone();
+    let end = (start + size).min(decisions.0.len());
+    let chunk = &mut decisions.0[start..end];
+    let changes = chunk.iter().any(|decision| decision.answer != 0);
+    chunk.iter_mut().for_each(|decision: &mut Decision| decision.answer = 0);
+    changes.then_some(decisions)
+}
+
+/// The decisions without a chunk of them.
+fn removed(decisions: &Decisions, start: usize, size: usize) -> Option<Decisions> {
+    let mut decisions = decisions.clone();
+    let end = (start + size).min(decisions.0.len());
+    decisions.0.drain(start..end);
+    Some(decisions)
+}
