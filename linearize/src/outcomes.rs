@@ -19,6 +19,8 @@
 mod diagram;
 mod explore;
 #[cfg(test)]
+mod table_2;
+#[cfg(test)]
 mod tests;
 mod views;
 
@@ -44,7 +46,8 @@ pub struct Outcomes {
 /// Computes the admitted outcomes of a program.
 ///
 /// # Errors
-/// When there are more configurations, sets of visible states and nodes of diagrams than the bound.
+/// When there are more configurations and nodes of diagrams than the bound; 64 choices of what an invocation sees count as
+/// one.
 pub fn outcomes<B: Behaviour>(behaviour: &mut B, program: &Program, bound: usize) -> Result<Outcomes, TooLarge> {
     explore::outcomes(behaviour, program, bound)
 }
@@ -61,22 +64,29 @@ impl Outcomes {
         outcome.len() == self.invocations && self.diagrams.contains(self.set, number)
     }
 
-    /// All outcomes, in lexicographic order of the results in text order.
-    pub fn sorted(&self) -> Vec<Vec<Value>> {
+    /// Calls `each` with every outcome, in lexicographic order of the results in text order, until it says no.
+    pub fn each(&mut self, mut each: impl FnMut(&[&Value]) -> bool) {
         let mut order: Vec<u32> = (0..self.results.len() as u32).collect();
         order.sort_by_key(|&number| &self.results[number as usize]);
         let mut ranks = vec![0; order.len()];
         for (rank, &number) in (0u32..).zip(&order) {
             ranks[number as usize] = rank;
         }
-        let mut all: Vec<Vec<u32>> = Vec::new();
-        self.diagrams.each(self.set, &mut |outcome| {
-            all.push(outcome.iter().map(|&number| ranks[number as usize]).collect());
+        let results = &self.results;
+        self.diagrams.each(self.set, &ranks, &mut |outcome| {
+            let outcome: Vec<&Value> = outcome.iter().map(|&number| &results[number as usize]).collect();
+            each(&outcome)
+        });
+    }
+
+    /// All outcomes, in lexicographic order of the results in text order. There may be very many of them.
+    pub fn sorted(&mut self) -> Vec<Vec<Value>> {
+        let mut all = Vec::new();
+        self.each(|outcome| {
+            all.push(outcome.iter().map(|&value| value.clone()).collect());
             true
         });
-        all.sort_unstable();
-        let value = |&rank: &u32| self.results[order[rank as usize] as usize].clone();
-        all.iter().map(|outcome| outcome.iter().map(value).collect()).collect()
+        all
     }
 
     /// How many configurations were explored.

@@ -5,6 +5,8 @@
 //! are asked in a fixed order, and equal nodes are the same node, so equal sets are the same node. There are sets with
 //! billions of outcomes and a few hundred nodes.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 /// A set of outcomes.
@@ -24,6 +26,9 @@ impl Node {
 /// A place in the order in which invocations are asked.
 type Place = u8;
 
+/// The edges of a node.
+type Edges = Box<[(ResultId, Node)]>;
+
 /// All nodes.
 pub(super) struct Diagrams {
     /// For each invocation its place.
@@ -34,9 +39,10 @@ pub(super) struct Diagrams {
     nodes: Vec<(Place, usize)>,
     /// Results ascending within a node.
     edges: Vec<(ResultId, Node)>,
-    known: FxHashMap<(Place, Box<[(ResultId, Node)]>), Node>,
+    known: FxHashMap<(Place, Edges), Node>,
     unions: FxHashMap<(Node, Node), Node>,
     givens: FxHashMap<(Place, ResultId, Node), Node>,
+    cases: FxHashMap<(Place, Node), Vec<(ResultId, Node)>>,
 }
 
 impl Diagrams {
@@ -55,6 +61,7 @@ impl Diagrams {
             known: FxHashMap::default(),
             unions: FxHashMap::default(),
             givens: FxHashMap::default(),
+            cases: FxHashMap::default(),
         }
     }
 
@@ -164,23 +171,50 @@ impl Diagrams {
         node == Node::END
     }
 
-    /// Calls `each` with every outcome, as the results of the invocations in text order, until it says no.
-    pub fn each(&self, set: Node, each: &mut dyn FnMut(&[ResultId]) -> bool) {
-        let mut results = vec![0; self.places.len()];
-        self.walk(set, &mut results, each);
+    /// Calls `each` with every outcome, as the results of the invocations in text order, until it says no. Outcomes come
+    /// in lexicographic order, where results are ordered by their ranks.
+    pub fn each(&mut self, set: Node, ranks: &[u32], each: &mut dyn FnMut(&[ResultId]) -> bool) {
+        self.walk(set, ranks, &mut Vec::with_capacity(self.places.len()), each);
     }
 
-    fn walk(&self, node: Node, results: &mut [ResultId], each: &mut dyn FnMut(&[ResultId]) -> bool) -> bool {
-        match node {
-            Node::NOTHING => true,
-            Node::END => each(results),
-            _ => {
-                let invocation = self.invocations[self.place(node) as usize];
-                self.edges(node).iter().all(|&(result, next)| {
-                    results[invocation] = result;
-                    self.walk(next, results, each)
-                })
+    fn walk(
+        &mut self,
+        set: Node,
+        ranks: &[u32],
+        results: &mut Vec<ResultId>,
+        each: &mut dyn FnMut(&[ResultId]) -> bool,
+    ) -> bool {
+        if set <= Node::END {
+            return set == Node::NOTHING || each(results);
+        }
+        let mut cases = self.cases(results.len(), set);
+        cases.sort_unstable_by_key(|&(result, _)| ranks[result as usize]);
+        cases.into_iter().all(|(result, rest)| {
+            results.push(result);
+            let go_on = self.walk(rest, ranks, results, each);
+            results.pop();
+            go_on
+        })
+    }
+
+    /// For each result of `invocation` in a set of outcomes the outcomes of the others; ascending by result.
+    fn cases(&mut self, invocation: usize, set: Node) -> Vec<(ResultId, Node)> {
+        let place = self.places[invocation];
+        if self.place(set) == place {
+            return self.edges(set).to_vec();
+        }
+        if let Some(known) = self.cases.get(&(place, set)) {
+            return known.clone();
+        }
+        let mut by_result: BTreeMap<ResultId, Vec<(ResultId, Node)>> = BTreeMap::new();
+        for (first, next) in self.edges(set).to_vec() {
+            for (result, rest) in self.cases(invocation, next) {
+                by_result.entry(result).or_default().push((first, rest));
             }
         }
+        let above = self.place(set);
+        let found: Vec<_> = by_result.into_iter().map(|(result, edges)| (result, self.node(above, edges))).collect();
+        self.cases.insert((place, set), found.clone());
+        found
     }
 }

@@ -71,13 +71,14 @@ impl<B: Behaviour> Explorer<'_, B> {
         if let Some(&known) = self.known.get(&configuration) {
             return Ok(known);
         }
-        if self.known.len() + self.views.len() + self.diagrams.len() > self.bound {
+        if self.known.len() + self.views.work() + self.diagrams.len() > self.bound {
             return Err(TooLarge::Configurations(self.bound));
         }
         let program = self.program;
         let mut all = Node::NOTHING;
         for next in program.enabled(configuration.done) {
-            for (result, after) in self.linearize(&configuration, next) {
+            let branches = self.linearize(&configuration, next).ok_or(TooLarge::Configurations(self.bound))?;
+            for (result, after) in branches {
                 let rest = self.rest(after)?;
                 let given = self.diagrams.given(next, result, rest);
                 all = self.diagrams.union(all, given);
@@ -87,15 +88,17 @@ impl<B: Behaviour> Explorer<'_, B> {
         Ok(all)
     }
 
-    /// For each result that `next` can have when it is linearized next, what is left then.
-    fn linearize(&mut self, from: &Configuration, next: usize) -> Vec<(ResultId, Configuration)> {
+    /// For each result that `next` can have when it is linearized next, what is left then. None when the bound is
+    /// reached.
+    fn linearize(&mut self, from: &Configuration, next: usize) -> Option<Vec<(ResultId, Configuration)>> {
         let done = from.done | 1 << next;
         let (state, result) = self.objects.apply(from.state, next);
         let is_needed = (0..self.program.len()).any(|index| done & 1 << index == 0 && self.program.is_complete(index));
         let state = if is_needed { state } else { 0 };
         let mut branches = vec![(result, Configuration { done, state, views: from.views.clone() })];
         for (index, group) in self.groups.iter().enumerate() {
-            let steps = self.views.step(self.program, &mut self.objects, group, from.views[index], next, from.done);
+            let (views, place) = ((group, from.views[index]), (next, from.done));
+            let steps = self.views.step(self.program, &mut self.objects, views, place, self.bound)?;
             let is_own = group.contains(&next);
             let with = |(result, branch): (ResultId, Configuration)| {
                 steps.iter().map(move |&(own, views)| {
@@ -106,7 +109,7 @@ impl<B: Behaviour> Explorer<'_, B> {
             };
             branches = branches.into_iter().flat_map(with).collect();
         }
-        branches
+        Some(branches)
     }
 }
 

@@ -39,7 +39,7 @@ fn enumerated(name: &str, schema: &Schema, visibility: &Visibility) -> Vec<Row> 
 
 /// Compares on one program: how many outcomes there are.
 fn compare(name: &str, schema: &Schema, visibility: &Visibility) -> usize {
-    let fast = admitted(name, schema, visibility);
+    let mut fast = admitted(name, schema, visibility);
     let slow: BTreeSet<Vec<Value>> = enumerated(name, schema, visibility).into_iter().map(|row| row.outcome).collect();
     let slow: Vec<Vec<Value>> = slow.into_iter().collect();
     assert_eq!(fast.sorted(), slow, "{schema} with {visibility}");
@@ -328,6 +328,11 @@ fn programs_that_are_too_large() {
     let program = Program::new(&small, &Visibility::complete()).expect("small");
     let found = outcomes(&mut Typed::new(data_type("map"), &small), &program, 3);
     assert_eq!(found.err(), Some(TooLarge::Configurations(3)));
+    // Thirty invocations that constrain each other: 2^30 ways to see the first of them.
+    let wide = self::schema(&vec!["{ size() }"; 30].join(" || "));
+    let program = Program::new(&wide, &Visibility::complete().with("size", Level::Causal)).expect("small");
+    let found = outcomes(&mut Typed::new(data_type("map"), &wide), &program, DEFAULT_BOUND);
+    assert_eq!(found.err(), Some(TooLarge::Configurations(DEFAULT_BOUND)));
 }
 
 /// Lemma 3.2, with its proviso: complete ⇒ causal ⇒ peer ⇒ monotonic ⇒ basic ⇒ weak.
@@ -364,4 +369,18 @@ fn causal_beside_weak_is_not_peer() {
     // keySet sees put(1,0) and not put(0,0): put is weak, so put(1,0) need not have seen put(0,0).
     assert!(admits("put=weak,keySet=causal") && !admits("put=weak,keySet=peer"));
     assert!(!admits("put=basic,keySet=causal"));
+}
+
+#[test]
+fn outcomes_come_one_by_one() {
+    let schema = schema("{ put(0,0); size() } || { put(1,1) }");
+    let mut admitted = admitted("map", &schema, &Visibility::complete());
+    let mut first = Vec::new();
+    admitted.each(|outcome| {
+        first.push(outcome[1].clone());
+        false
+    });
+    assert_eq!(first, [Value::Int(1)]);
+    assert_eq!(admitted.sorted(), [outcome(&["N", "1", "N"]), outcome(&["N", "2", "N"])]);
+    assert!(!admitted.contains(&outcome(&["N", "1"])) && !admitted.contains(&outcome(&["N", "3", "N"])));
 }

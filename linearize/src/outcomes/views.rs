@@ -54,6 +54,9 @@ pub(super) trait Transitions {
     fn apply(&mut self, state: u32, invocation: usize) -> (u32, ResultId);
 }
 
+/// For each result of an invocation what a group may have seen then.
+pub(super) type Steps = Vec<(ResultId, Views)>;
+
 /// All sets of views, numbered.
 #[derive(Default)]
 pub(super) struct AllViews {
@@ -61,13 +64,18 @@ pub(super) struct AllViews {
     sets: Vec<Box<[View]>>,
     numbers: FxHashMap<Box<[View]>, Views>,
     /// By the first of the group, what it has seen, what is linearized next, and after what.
-    steps: FxHashMap<(u8, Views, u8, Set), Vec<(ResultId, Views)>>,
+    steps: FxHashMap<(u8, Views, u8, Set), Steps>,
+    /// How many choices were looked at.
+    choices: usize,
 }
 
+/// This many choices cost about as much as one configuration.
+const CHOICES: usize = 64;
+
 impl AllViews {
-    /// How many sets and steps there are.
-    pub fn len(&self) -> usize {
-        self.sets.len() + self.steps.len()
+    /// What was spent so far, in configurations.
+    pub fn work(&self) -> usize {
+        self.choices / CHOICES
     }
 
     /// Nothing was linearized: each of the group sees the initial state.
@@ -88,25 +96,29 @@ impl AllViews {
 
     /// Linearizes `next` after `done`. When `next` is of the group: for each result that it can have, what the others may
     /// have seen then. When it is not: what all of the group may have seen then, with a result that means nothing. Empty
-    /// when there is no way to choose.
+    /// when there is no way to choose. None when that takes more work altogether than `bound`.
     pub fn step(
         &mut self,
         program: &Program,
         transitions: &mut impl Transitions,
-        group: &Group,
-        views: Views,
-        next: usize,
-        done: Set,
-    ) -> Vec<(ResultId, Views)> {
+        (group, views): (&Group, Views),
+        (next, done): (usize, Set),
+        bound: usize,
+    ) -> Option<Steps> {
         if views == SETTLED {
-            return vec![(0, SETTLED)];
+            return Some(vec![(0, SETTLED)]);
         }
         let key = (group[0] as u8, views, next as u8, done);
         if let Some(known) = self.steps.get(&key) {
-            return known.clone();
+            return Some(known.clone());
         }
         let waiting: Vec<usize> = group.iter().copied().filter(|&index| done & 1 << index == 0).collect();
         let step = Step { program, next, done, place: waiting.iter().position(|&index| index == next), waiting };
+        let ways = self.sets[views as usize].len().checked_shl(step.waiting.len() as u32);
+        self.choices = self.choices.saturating_add(ways.unwrap_or(usize::MAX));
+        if self.work() > bound {
+            return None;
+        }
         let by_result = step.take(&self.sets[views as usize], transitions);
         let width = step.waiting.len() - usize::from(step.place.is_some());
         let mut found = Vec::with_capacity(by_result.len());
@@ -114,7 +126,7 @@ impl AllViews {
             found.push((result, if width == 0 { SETTLED } else { self.number(sorted(views, width)) }));
         }
         self.steps.insert(key, found.clone());
-        found
+        Some(found)
     }
 }
 
