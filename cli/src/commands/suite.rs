@@ -172,7 +172,8 @@ fn summary(checked: &[Checked]) -> String {
     let unexpected: Vec<&str> =
         checked.iter().filter(|checked| checked.is_unexpected()).map(|checked| checked.case.name).collect();
     let mut out = plural(checked.len() as u64, "case");
-    let order = [Verdict::Linearizable, Verdict::NotLinearizable, Verdict::Modular, Verdict::NothingFound, Verdict::Unfinished];
+    let order =
+        [Verdict::Linearizable, Verdict::NotLinearizable, Verdict::Modular, Verdict::NothingFound, Verdict::Unfinished];
     let counts = order.into_iter().filter_map(|wanted| {
         let count = checked.iter().filter(|checked| verdict(checked, |found| found) == Ok(wanted)).count();
         (count > 0).then(|| format!("{count} {}", words(wanted)))
