@@ -128,7 +128,7 @@ mod tests {
         let hb_1: Order = vec![vec![], vec![0], vec![0, 1]];
         let hb_2: Order = vec![vec![], vec![], vec![0, 1]];
         let hb_3: Order = vec![vec![], vec![], vec![1]];
-        assert_eq!(orders(&volatile), [hb_3, hb_2, hb_1.clone()]);
+        assert_eq!(orders(&volatile), [hb_2, hb_3, hb_1.clone()]);
 
         let locks = [vec![Lock(0), Invoke, Unlock(0)], vec![Lock(0), Invoke, Unlock(0), Invoke]];
         let hb_5: Order = vec![vec![1], vec![], vec![1]];
