@@ -1,9 +1,10 @@
 //! A user's own data type, given by its sequential model.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use interloper_commutativity::{Datum, Invocation, MethodId, Model, Value};
+use parking_lot::Mutex;
 
 use crate::environment::domain;
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
@@ -86,7 +87,7 @@ impl<M: Model> Shared<M> {
 
     /// The state is whole even after a panic of the model: the next call sees what it left.
     fn with_state<R>(&self, work: impl FnOnce(&mut Value) -> R) -> R {
-        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.state.lock())
     }
 }
 
