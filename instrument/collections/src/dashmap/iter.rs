@@ -175,6 +175,9 @@ where
 
 /// The entry with the smallest key among those that `within` accepts.
 fn smallest<K: ToValue, V>(table: &Table<K, V>, within: impl Fn(&Value) -> bool) -> Option<(Value, Pair<K, V>)> {
+    if table.is_empty() {
+        return None;
+    }
     let mut best: Option<(Value, Pair<K, V>)> = None;
     // SAFETY: the iterator does not outlive the borrow of the table.
     for bucket in unsafe { table.iter() } {
