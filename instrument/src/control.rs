@@ -1,6 +1,6 @@
 //! What the mirror types share: how they reach the runtime of their thread.
 
-use crate::runtime::{self, Action, ExecutionId, Handle, Mode, ObjectId, ObjectKind, Operation, Place};
+use crate::runtime::{self, Action, Current, ExecutionId, Handle, Mode, ObjectId, ObjectKind, Operation, Place};
 
 /// Announces a step on the object behind `handle`; nothing outside of a controlled run.
 #[inline]
@@ -98,5 +98,20 @@ impl Held {
                 act(current.runtime());
             }
         });
+    }
+}
+
+/// Calls `controlled` in a controlled run, and `otherwise` outside of one, with `input`.
+#[inline]
+pub(crate) fn either<I, R>(
+    input: I,
+    controlled: impl FnOnce(Current<'_>, I) -> R,
+    otherwise: impl FnOnce(I) -> R,
+) -> R {
+    let mut input = Some(input);
+    let mut take = || input.take().expect("only one of the two is called");
+    match runtime::with(|current| controlled(current, take())) {
+        Some(result) => result,
+        None => otherwise(take()),
     }
 }

@@ -3,7 +3,11 @@
 pub mod atomic;
 mod barrier;
 mod condvar;
+mod lazily;
+mod lazy_lock;
 mod mutex;
+mod once;
+mod once_lock;
 mod poisoning;
 mod rwlock;
 
@@ -11,5 +15,8 @@ pub use std::sync::*;
 
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
+pub use lazy_lock::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
+pub use once::Once;
+pub use once_lock::OnceLock;
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -12,6 +12,7 @@ macro_rules! programs {
 }
 
 mod atomics;
+mod lazy;
 mod locks;
 mod threads;
 mod time;
@@ -20,4 +21,5 @@ mod time;
 pub type Program = (&'static str, fn());
 
 /// All programs.
-pub const PROGRAMS: &[&[Program]] = &[atomics::PROGRAMS, locks::PROGRAMS, threads::PROGRAMS, time::PROGRAMS];
+pub const PROGRAMS: &[&[Program]] =
+    &[atomics::PROGRAMS, lazy::PROGRAMS, locks::PROGRAMS, threads::PROGRAMS, time::PROGRAMS];

@@ -1,0 +1,4 @@
+//! The mirror of `std` under the engine: what the programs of `mirror_drop_in` cannot see from inside.
+
+mod common;
+mod lazies;
