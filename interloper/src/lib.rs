@@ -45,6 +45,7 @@
 
 mod adversary;
 mod bench;
+pub mod blocks;
 mod check;
 mod concurrent;
 mod domain;
@@ -58,10 +59,13 @@ mod runner;
 mod world;
 
 pub use adversary::{Adversary, Environment};
+pub use blocks::mark::{atomic, atomic_returning};
+pub use blocks::{Checker, check};
 pub use check::Check;
 pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};
 pub use interloper_linearize::composed::Mode;
+pub use interloper_macros::{atomic, test};
 pub use interloper_scheduler::decisions::Decisions;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use outcome::{Coverage, Misuse, Report, Verdict, Violation};
@@ -77,3 +81,8 @@ pub use interloper_collections as collections;
 pub use interloper_commutativity as commutativity;
 /// A counterexample as text, JSON and HTML.
 pub use interloper_report as report;
+/// The mirror of std, under control in a checked program and std's own elsewhere: `use interloper::sync::Mutex`.
+///
+/// The same modules stand in for all of std in a crate that has
+/// `#[macro_use] extern crate interloper_std as std;` at its root.
+pub use interloper_std::{hash, hint, panic, sync, thread, thread_local, time};

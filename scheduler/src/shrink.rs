@@ -61,7 +61,8 @@ pub fn shrink(first: Failing, executions: Executions, mut run: impl FnMut(&Decis
 }
 
 impl Engine {
-    /// Shrinks a failing run of `program`. `fails` says whether an execution fails in the same way.
+    /// Shrinks a failing run of `program`. `fails` says whether an execution fails in the same way; the engine still has
+    /// its trace then.
     ///
     /// # Panics
     /// As [`Engine::run`], and when the engine does not record the trace and the decisions.
@@ -71,7 +72,7 @@ impl Engine {
         first: Failing,
         executions: Executions,
         mut program: impl FnMut(),
-        mut fails: impl FnMut(&Execution) -> bool,
+        mut fails: impl FnMut(&Engine, &Execution) -> bool,
     ) -> Shrunk {
         let config = self.config();
         assert!(config.trace && config.decisions, "shrinking needs Config::trace and Config::decisions");
@@ -80,7 +81,7 @@ impl Engine {
                 Plan::Decisions(decisions) => self.run(&mut Guided::new(LooseSource::new(decisions)), &mut program),
                 Plan::Tasks(strategy) => self.run(&mut strategy.clone(), &mut program),
             };
-            fails(&execution).then(|| (self.failing(&execution), self.tasks()))
+            fails(self, &execution).then(|| (self.failing(&execution), self.tasks()))
         };
         let mut search = Search { smallest: first.clone(), tasks: Vec::new(), made: 1, executions };
         // Once more, for the tasks of its steps.

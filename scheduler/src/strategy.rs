@@ -72,3 +72,21 @@ impl<S: Strategy + ?Sized> Strategy for &mut S {
         (**self).end(execution, trace)
     }
 }
+
+impl<S: Strategy + ?Sized> Strategy for Box<S> {
+    fn begin(&mut self) -> bool {
+        (**self).begin()
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        (**self).choose(current, pending)
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        (**self).pick(options)
+    }
+
+    fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
+        (**self).end(execution, trace)
+    }
+}

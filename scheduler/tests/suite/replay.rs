@@ -39,7 +39,8 @@ fn a_failing_run_shrinks_to_the_fewest_preemptions() {
         for seed in 0..20 {
             let mut engine = engine();
             let failing = first_failing(&mut engine, &mut RandomWalk::new(seed), program);
-            let shrunk = engine.shrink(failing.clone(), Executions::AtMost(10_000), program, overdrawn);
+            let shrunk = engine
+                .shrink(failing.clone(), Executions::AtMost(10_000), program, |_, execution| overdrawn(execution));
             assert!(shrunk.minimal);
             assert_eq!(shrunk.smallest.preemptions, fewest, "seed {seed}: {}", shrunk.smallest.decisions);
             assert!(shrunk.smallest.steps <= failing.steps);
@@ -57,7 +58,12 @@ fn a_failing_run_shrinks_to_the_fewest_preemptions() {
 fn shrinking_stops_at_its_budget() {
     let mut engine = engine();
     let failing = first_failing(&mut engine, &mut RandomWalk::new(1), || figure_1_and_2(3));
-    let shrunk = engine.shrink(failing.clone(), Executions::AtMost(1), || figure_1_and_2(3), overdrawn);
+    let shrunk = engine.shrink(
+        failing.clone(),
+        Executions::AtMost(1),
+        || figure_1_and_2(3),
+        |_, execution| overdrawn(execution),
+    );
     assert_eq!((shrunk.executions, shrunk.minimal), (1, false));
 }
 

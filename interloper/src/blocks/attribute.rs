@@ -1,0 +1,74 @@
+//! What the attributes expand to. Not to be used directly.
+
+use std::num::NonZeroUsize;
+use std::panic::Location;
+
+use interloper_commutativity::ToValue;
+
+use super::mark::Entered;
+use super::report::Grade;
+use super::schedule::Schedule;
+use super::settings::Settings;
+use super::testing;
+
+pub use super::testing::Site;
+
+/// Enters a block.
+#[track_caller]
+pub fn enter(name: &'static str) -> Block {
+    Block(Entered::new(name, Location::caller()))
+}
+
+/// A block that was entered.
+pub struct Block(Entered);
+
+/// What a function returned.
+pub struct Returned<'a, R>(pub &'a R);
+
+/// For results that have a form as a value: they are part of the outcome.
+pub trait WithValue {
+    /// Takes note of the result.
+    fn note(&self, block: &Block);
+}
+
+impl<R: ToValue> WithValue for Returned<'_, R> {
+    fn note(&self, block: &Block) {
+        block.0.returns(|| self.0.to_value());
+    }
+}
+
+/// For the others: they are not.
+pub trait NoValue {
+    /// Does nothing.
+    fn note(&self, block: &Block);
+}
+
+impl<R> NoValue for &Returned<'_, R> {
+    fn note(&self, _: &Block) {}
+}
+
+/// The schedule that a text is.
+///
+/// # Panics
+/// When it is none.
+#[track_caller]
+pub fn schedule(text: &str) -> Schedule {
+    text.parse().unwrap_or_else(|error| panic!("strategy: {error}"))
+}
+
+/// A number of threads.
+///
+/// # Panics
+/// When it is 0.
+#[track_caller]
+pub fn jobs(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).expect("jobs: at least one thread makes executions")
+}
+
+/// Runs a test: see `#[interloper::test]`.
+///
+/// # Panics
+/// When the test fails.
+pub fn test<R: ToValue>(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: fn() -> R) {
+    testing::test(site, change, expected, &|| program().to_value());
+}

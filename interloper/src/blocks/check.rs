@@ -1,0 +1,334 @@
+//! The driver: runs a program under many schedules and keeps what its executions show.
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use interloper_commutativity::ToValue;
+use interloper_scheduler::decisions::{Decisions, Question, Source};
+use interloper_scheduler::strategies::{Guided, Profile, RandomWalk};
+use interloper_scheduler::{Config, Unlock};
+
+use super::describe::describe;
+use super::program::{Program, Runner};
+use super::report::{Coverage, Grade, Misuse, Report, Violation};
+use super::schedule::{Measured, Schedule};
+use super::sections::{Blocks, Rule};
+use super::settings::{Settings, StepBound};
+use super::worker::{Found, Summary, Worker};
+
+/// Checks a program with the default [`Settings`]: runs it under many schedules, and says whether its atomic blocks are
+/// atomic.
+///
+/// The program is run many times; each run must do the same as long as the schedule is the same. What it returns is part
+/// of what a serial order of the blocks has to explain: let it return the results and the final state that matter.
+///
+/// # Errors
+/// When the program is not deterministic.
+pub fn check<R: ToValue>(program: impl Fn() -> R + Sync) -> Result<Report, Misuse> {
+    Checker::new("program").check(program)
+}
+
+/// Checks programs with settings of one's own.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Checker {
+    name: String,
+    settings: Settings,
+}
+
+impl Checker {
+    /// The default settings, for a program of this name.
+    pub fn new(name: impl Into<String>) -> Checker {
+        Checker { name: name.into(), settings: Settings::default() }
+    }
+
+    /// Changes the settings.
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Checker {
+        change(&mut self.settings);
+        self
+    }
+
+    /// What the settings are.
+    pub fn current_settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// How the schedules are chosen.
+    pub fn schedule(self, schedule: Schedule) -> Checker {
+        self.settings(|settings| settings.schedule = schedule)
+    }
+
+    /// What determines the random schedules.
+    pub fn seed(self, seed: u64) -> Checker {
+        self.settings(|settings| settings.seed = seed)
+    }
+
+    /// How many executions are made at most.
+    pub fn executions(self, executions: u64) -> Checker {
+        self.settings(|settings| settings.executions = executions)
+    }
+
+    /// How long the search takes at most.
+    pub fn time(self, time: Duration) -> Checker {
+        self.settings(|settings| settings.time = Some(time))
+    }
+
+    /// How many steps an execution has at most.
+    pub fn steps(self, steps: StepBound) -> Checker {
+        self.settings(|settings| settings.steps = steps)
+    }
+
+    /// How many threads make executions.
+    pub fn jobs(self, jobs: NonZeroUsize) -> Checker {
+        self.settings(|settings| settings.jobs = jobs)
+    }
+
+    /// Which parts of the program are blocks.
+    pub fn blocks(self, blocks: Blocks) -> Checker {
+        self.settings(|settings| settings.blocks = blocks)
+    }
+
+    /// Makes each execution twice and compares them.
+    pub fn check_determinism(self) -> Checker {
+        self.settings(|settings| settings.check_determinism = true)
+    }
+
+    /// Checks a program: see [`check`].
+    ///
+    /// # Errors
+    /// When the program is not deterministic.
+    ///
+    /// # Panics
+    /// When a probability in the schedule is none.
+    pub fn check<R: ToValue>(&self, program: impl Fn() -> R + Sync) -> Result<Report, Misuse> {
+        self.check_values(&|| program().to_value())
+    }
+
+    /// Makes the one execution that `decisions` determine.
+    ///
+    /// # Errors
+    /// [`Misuse::Diverged`] when the decisions do not fit the program.
+    pub fn replay<R: ToValue>(&self, decisions: &Decisions, program: impl Fn() -> R + Sync) -> Result<Report, Misuse> {
+        self.replay_values(decisions, &|| program().to_value())
+    }
+
+    pub(crate) fn check_values(&self, program: Program<'_>) -> Result<Report, Misuse> {
+        let search = Search::new(&self.settings, program);
+        let (summary, mut worker) = search.run();
+        if let Some(misuse) = summary.misuse {
+            return Err(misuse);
+        }
+        let schedule = format!("{}, seed {}", self.settings.schedule, self.settings.seed);
+        let mut report = self.report(&summary, schedule);
+        let mut describe = |found: &Option<Found>| match found {
+            Some(found) => self.violation(&mut worker, found).map(Some),
+            None => Ok(None),
+        };
+        (report.bug, report.error) = (describe(&summary.bug)?, describe(&summary.error)?);
+        report.coverage.serial = worker.judge().serial_coverage();
+        Ok(report)
+    }
+
+    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Program<'_>) -> Result<Report, Misuse> {
+        let search = Search::new(&self.settings, program);
+        let mut worker = search.worker();
+        let diverged = |difference| Misuse::Diverged { difference };
+        let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
+        let mut summary = Summary { executions: 1, ..Summary::default() };
+        worker.add(&mut summary, 0, &made, judgement);
+        if let Some(misuse) = summary.misuse {
+            return Err(misuse);
+        }
+        let mut report = self.report(&summary, "replay".to_owned());
+        if let Some(found) = summary.bug.as_ref().or(summary.error.as_ref()) {
+            let violation = Some(self.violation(&mut worker, found)?);
+            *(if summary.bug.is_some() { &mut report.bug } else { &mut report.error }) = violation;
+        }
+        report.coverage.serial = worker.judge().serial_coverage();
+        Ok(report)
+    }
+
+    fn report(&self, summary: &Summary, schedule: String) -> Report {
+        let grade = match summary {
+            Summary { bug: Some(_), .. } => Grade::Bug,
+            Summary { error: Some(_), .. } => Grade::Error,
+            Summary { warnings, .. } if !warnings.is_empty() => Grade::Warning,
+            _ => Grade::Clean,
+        };
+        let mut warnings = summary.warnings.clone();
+        warnings.sort();
+        warnings.dedup();
+        let coverage = Coverage {
+            schedule,
+            executions: summary.executions,
+            violated: summary.violated,
+            bugs: summary.bugs,
+            given_up: summary.given_up,
+            undecided: summary.undecided,
+            complete: summary.exhausted,
+            ..Coverage::default()
+        };
+        Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
+    }
+
+    /// Makes an execution again, sees that it shows the same, and describes the smallest one that does so, too.
+    fn violation(&self, worker: &mut Worker<'_>, found: &Found) -> Result<Violation, Misuse> {
+        let execution = found.number + 1;
+        let differs = |difference| Misuse::Nondeterministic { execution, difference };
+        let (made, judgement) = worker.replay(&found.decisions).map_err(differs)?;
+        if judgement.finding.as_ref() != Some(&found.finding) {
+            let second = judgement.finding.map_or("nothing".to_owned(), |finding| finding.to_string());
+            return Err(differs(format!("the first shows: {}; the second: {second}", found.finding)));
+        }
+        let smallest = worker.shrink(&made, &found.finding);
+        let (made, judgement) = worker.replay(&smallest).map_err(differs)?;
+        let Some(finding) = judgement.finding.filter(|finding| finding.is_like(&found.finding)) else {
+            return Err(differs("the smaller execution that was found fails no more".to_owned()));
+        };
+        let shown = Found { finding, triple: judgement.triple, decisions: smallest.clone(), ..*found };
+        let counterexample = describe(worker, &self.name, &shown, &made);
+        let (finding, decisions) = (found.finding.clone(), found.decisions.clone());
+        Ok(Violation { finding, execution, decisions, smallest, counterexample })
+    }
+}
+
+/// A search for violations.
+struct Search<'a> {
+    settings: &'a Settings,
+    program: Program<'a>,
+    config: Config,
+    measured: Measured,
+}
+
+/// So many executions of each member of a portfolio are made in a row by one thread.
+const ROUNDS: u64 = 64;
+
+impl<'a> Search<'a> {
+    fn new(settings: &'a Settings, program: Program<'a>) -> Search<'a> {
+        let config = Config {
+            stack_size: settings.stack_size,
+            step_bound: settings.steps.steps(),
+            seed: settings.seed,
+            unlock: Unlock::Step,
+            ..Config::default()
+        };
+        let mut search = Search { settings, program, config, measured: Measured::default() };
+        search.measure();
+        search
+    }
+
+    /// Runs the program some times to learn what a strategy or a rule needs to know beforehand.
+    fn measure(&mut self) {
+        let mut runner = Runner::new(self.program, self.config.clone());
+        let mut rule = Rule::new(self.settings.blocks);
+        let made = runner.run(&mut Guided::new(Zeros)).expect("one execution is made");
+        self.measured.steps = made.execution.steps;
+        self.measured.profile = Profile::of(&runner.engine.trace());
+        rule.learn(&runner.engine.trace());
+        let mut tried = made.execution.tried;
+        if self.settings.blocks == Blocks::CriticalSections {
+            let mut walk = RandomWalk::new(self.settings.seed);
+            for _ in 0..LESSONS {
+                runner.run(&mut walk);
+                rule.learn(&runner.engine.trace());
+            }
+            // The end of a section is a step, so that a strategy sees it.
+            tried = true;
+        }
+        self.config.unlock = if tried { Unlock::Step } else { Unlock::Part };
+        self.measured.rule = rule;
+    }
+
+    fn worker(&self) -> Worker<'_> {
+        Worker::new(self.program, self.settings, &self.config, &self.measured.rule)
+    }
+
+    /// Makes the executions. What is found does not depend on the number of threads.
+    fn run(&self) -> (Summary, Worker<'_>) {
+        let deadline = self.settings.time.map(|time| Instant::now() + time);
+        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get() } else { 1 };
+        let work = Work { next: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX), made: Mutex::default() };
+        let mut worker = self.worker();
+        std::thread::scope(|scope| {
+            for _ in 1..jobs {
+                scope.spawn(|| self.take_part(&mut self.worker(), &work, deadline));
+            }
+            self.take_part(&mut worker, &work, deadline);
+        });
+        (work.into_summary(), worker)
+    }
+
+    /// Takes chunks of executions until there is none left in front of the first bug.
+    fn take_part(&self, worker: &mut Worker<'_>, work: &Work, deadline: Option<Instant>) {
+        let settings = self.settings;
+        let (numbered, members) = (settings.schedule.is_numbered(), settings.schedule.members().len() as u64);
+        let length = if numbered { ROUNDS * members.max(1) } else { u64::MAX };
+        loop {
+            let chunk = work.next.fetch_add(1, Ordering::Relaxed);
+            let Some(first) = chunk.checked_mul(length).filter(|first| *first < settings.executions) else { return };
+            if chunk > work.limit.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            {
+                return;
+            }
+            let mut strategy = settings.schedule.strategy(settings.seed, chunk * ROUNDS, &self.measured);
+            let numbers = first..first.saturating_add(length).min(settings.executions);
+            let summary = worker.explore(&mut strategy, numbers, deadline);
+            if summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going) {
+                work.limit.fetch_min(chunk, Ordering::Relaxed);
+            }
+            work.made.lock().expect("nobody panics while holding it").push((chunk, summary));
+        }
+    }
+}
+
+/// Schedules at random from which it is learnt what the blocks are.
+const LESSONS: u32 = 32;
+
+/// Answers every question with 0: an execution without preemptions.
+struct Zeros;
+
+impl Source for Zeros {
+    fn decide(&mut self, _: Question, _: u32) -> u32 {
+        0
+    }
+}
+
+/// What threads share that make executions.
+struct Work {
+    /// The next chunk.
+    next: AtomicU64,
+    /// The first chunk with a bug: what is behind it does not matter.
+    limit: AtomicU64,
+    made: Mutex<Vec<(u64, Summary)>>,
+}
+
+impl Work {
+    /// The chunks up to the first with a bug, in their order.
+    fn into_summary(self) -> Summary {
+        let mut made = self.made.into_inner().expect("nobody panics while holding it");
+        made.sort_by_key(|(chunk, _)| *chunk);
+        let limit = self.limit.into_inner();
+        let chunks = made.into_iter().take_while(|(chunk, _)| *chunk <= limit).map(|(_, summary)| summary);
+        chunks.fold(Summary::default(), Summary::and)
+    }
+}
+
+impl Summary {
+    /// Those of `self`, and then those of `later`.
+    fn and(self, later: Summary) -> Summary {
+        Summary {
+            executions: self.executions + later.executions,
+            violated: self.violated + later.violated,
+            bugs: self.bugs + later.bugs,
+            given_up: self.given_up + later.given_up,
+            undecided: self.undecided + later.undecided,
+            error: self.error.or(later.error),
+            bug: self.bug.or(later.bug),
+            misuse: self.misuse.or(later.misuse),
+            warnings: self.warnings.into_iter().chain(later.warnings).collect(),
+            exhausted: self.exhausted || later.exhausted,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Settings from the environment.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::settings::{Settings, StepBound};
+
+/// A variable of the environment that says nothing sensible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadVariable {
+    /// Its name.
+    pub name: &'static str,
+    /// What is in it.
+    pub value: String,
+    /// What is expected, or what is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for BadVariable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "the environment variable {} is {:?}: {}", self.name, self.value, self.reason)
+    }
+}
+
+impl std::error::Error for BadVariable {}
+
+/// Changes settings as the variables say.
+pub(crate) fn apply(
+    settings: &mut Settings,
+    variable: impl Fn(&'static str) -> Option<String>,
+) -> Result<(), BadVariable> {
+    let number = |name: &'static str| read(name, &variable, "a number from 0 to 18446744073709551615 is expected");
+    let positive = "a number from 1 on is expected";
+    if let Some(seed) = number("INTERLOPER_SEED")? {
+        settings.seed = seed;
+    }
+    if let Some(executions) = number("INTERLOPER_EXECUTIONS")? {
+        settings.executions = executions;
+    }
+    if let Some(milliseconds) = number("INTERLOPER_TIME_MS")? {
+        settings.time = Some(Duration::from_millis(milliseconds));
+    }
+    if let Some(jobs) = read("INTERLOPER_JOBS", &variable, positive)? {
+        settings.jobs = jobs;
+    }
+    if let Some(steps) = number("INTERLOPER_STEPS")? {
+        settings.steps = match settings.steps {
+            StepBound::FailAfter(_) => StepBound::FailAfter(steps),
+            StepBound::StopAfter(_) => StepBound::StopAfter(steps),
+        };
+    }
+    if let Some(value) = variable("INTERLOPER_STRATEGY") {
+        let wrong = |error: super::ScheduleError| BadVariable {
+            name: "INTERLOPER_STRATEGY",
+            value: value.clone(),
+            reason: error.to_string(),
+        };
+        settings.schedule = value.parse().map_err(wrong)?;
+    }
+    Ok(())
+}
+
+fn read<T: std::str::FromStr>(
+    name: &'static str,
+    variable: &impl Fn(&'static str) -> Option<String>,
+    expected: &str,
+) -> Result<Option<T>, BadVariable> {
+    let Some(value) = variable(name) else { return Ok(None) };
+    match value.parse() {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(_) => Err(BadVariable { name, value, reason: expected.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Schedule;
+    use super::*;
+
+    fn applied(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        apply(&mut settings, variable).map(|()| settings).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_variable_changes_its_setting() {
+        let settings = applied(&[
+            ("INTERLOPER_SEED", "7"),
+            ("INTERLOPER_EXECUTIONS", "12"),
+            ("INTERLOPER_TIME_MS", "1500"),
+            ("INTERLOPER_JOBS", "3"),
+            ("INTERLOPER_STEPS", "99"),
+            ("INTERLOPER_STRATEGY", "pos"),
+        ]);
+        let expected = Settings {
+            seed: 7,
+            executions: 12,
+            time: Some(Duration::from_millis(1500)),
+            jobs: 3.try_into().unwrap(),
+            steps: StepBound::FailAfter(99),
+            schedule: Schedule::Pos,
+            ..Settings::default()
+        };
+        assert_eq!(settings, Ok(expected));
+        assert_eq!(applied(&[("OTHER", "x")]), Ok(Settings::default()));
+    }
+
+    #[test]
+    fn a_bad_value_is_one_clear_error() {
+        #[track_caller]
+        fn check(name: &str, value: &str, reason: &str) {
+            let expected = format!("the environment variable {name} is {value:?}: {reason}");
+            assert_eq!(applied(&[(name, value)]), Err(expected));
+        }
+        let number = "a number from 0 to 18446744073709551615 is expected";
+        check("INTERLOPER_SEED", "0x7", number);
+        check("INTERLOPER_EXECUTIONS", "", number);
+        check("INTERLOPER_STEPS", "-1", number);
+        check("INTERLOPER_TIME_MS", "1s", number);
+        check("INTERLOPER_JOBS", "0", "a number from 1 on is expected");
+        check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 on");
+    }
+}

@@ -1,0 +1,149 @@
+//! What a program comes to in its serial orders.
+
+use interloper_scheduler::{Config, Event};
+use interloper_std::runtime::{Action, TaskId};
+use rustc_hash::FxHashMap;
+
+use super::outcome::{Outcome, task_name};
+use super::program::{Program, Runner};
+use super::sections::{Passage, Rule, Tracker};
+use super::serial::{Serial, SerialOrders, Waiting};
+
+/// Whether a serial order gives an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Explained {
+    Yes,
+    /// All serial orders were run; none gives it.
+    No,
+    /// There are too many serial orders: none of those that were run gives it.
+    Unknown,
+}
+
+/// The outcomes of the serial orders of a program, computed as they are asked for and kept.
+pub(crate) struct Reference<'a> {
+    runner: Runner<'a>,
+    rule: Rule,
+    search: SerialOrders,
+    /// How many executions may be made.
+    budget: u64,
+    made: u64,
+    complete: bool,
+    waiting: Waiting,
+    outcomes: FxHashMap<Outcome, usize>,
+    orders: Vec<SerialOrder>,
+}
+
+/// A serial order and what it comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SerialOrder {
+    /// The blocks in their order: `withdraw of thread 1, withdraw of thread 2`.
+    pub(crate) blocks: Vec<String>,
+    pub(crate) outcome: Outcome,
+}
+
+/// After so many different orders of blocks no more are kept for reports.
+const KEPT_ORDERS: usize = 64;
+
+impl<'a> Reference<'a> {
+    pub(crate) fn new(program: Program<'a>, config: Config, rule: Rule, budget: u64) -> Reference<'a> {
+        Reference {
+            runner: Runner::new(program, config),
+            search: SerialOrders::new(rule.clone(), Waiting::Refused),
+            rule,
+            budget,
+            made: 0,
+            complete: false,
+            waiting: Waiting::Refused,
+            outcomes: FxHashMap::default(),
+            orders: Vec::new(),
+        }
+    }
+
+    /// Whether some serial order gives this outcome.
+    pub(crate) fn explains(&mut self, outcome: &Outcome) -> Explained {
+        loop {
+            if self.outcomes.contains_key(outcome) {
+                return Explained::Yes;
+            }
+            if self.complete {
+                return Explained::No;
+            }
+            if self.made >= self.budget {
+                return Explained::Unknown;
+            }
+            self.run_next();
+        }
+    }
+
+    /// Different orders of the blocks with their outcomes, as far as they were run.
+    pub(crate) fn orders(&self) -> &[SerialOrder] {
+        &self.orders
+    }
+
+    /// How many executions were made.
+    pub(crate) fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Whether all serial orders were run.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Whether blocks had to be interrupted because no order without interruptions comes to its end.
+    pub(crate) fn interrupts(&self) -> bool {
+        self.waiting == Waiting::Admitted
+    }
+
+    fn run_next(&mut self) {
+        let Some(made) = self.runner.run(&mut self.search) else {
+            if self.outcomes.is_empty() && self.waiting == Waiting::Refused {
+                self.waiting = Waiting::Admitted;
+                self.search = SerialOrders::new(self.rule.clone(), Waiting::Admitted);
+            } else {
+                self.complete = true;
+            }
+            return;
+        };
+        self.made += 1;
+        match (self.search.verdict(), made.outcome) {
+            // It cannot be told what the serial orders are; nothing is held against the program.
+            (Serial::Diverged, _) => self.budget = self.made,
+            (Serial::Order, Some(outcome)) => self.keep(outcome),
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self, outcome: Outcome) {
+        let blocks =
+            block_sequence(&self.rule, &self.runner.engine.trace(), |number| self.runner.engine.block_name(number));
+        if self.orders.len() < KEPT_ORDERS
+            && !self.orders.iter().any(|order| order.blocks == blocks && order.outcome == outcome)
+        {
+            self.orders.push(SerialOrder { blocks, outcome: outcome.clone() });
+        }
+        *self.outcomes.entry(outcome).or_insert(0) += 1;
+    }
+}
+
+/// The blocks of an execution in the order in which they began.
+fn block_sequence(rule: &Rule, trace: &[Event], name: impl Fn(u32) -> Option<&'static str>) -> Vec<String> {
+    let mut tracker = Tracker::new(rule.clone());
+    let mut blocks: Vec<(u32, TaskId, String)> = Vec::new();
+    for event in trace {
+        match tracker.note(event.task, event.operation) {
+            Passage::Enters(block) => blocks.push((block, event.task, block_name(event, &name))),
+            Passage::Cancels(cancelled) => blocks.retain(|(block, ..)| *block != cancelled),
+            _ => {}
+        }
+    }
+    blocks.into_iter().map(|(_, task, name)| format!("{name} of {}", task_name(task))).collect()
+}
+
+/// What the block that begins with this step is called.
+pub(crate) fn block_name(event: &Event, name: impl Fn(u32) -> Option<&'static str>) -> String {
+    match event.operation.action {
+        Action::BlockBegin(number) => name(number).unwrap_or("block").to_owned(),
+        _ => format!("the section at {}", event.operation.location),
+    }
+}

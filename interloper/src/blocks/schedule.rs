@@ -1,0 +1,289 @@
+//! How the schedules of a check are chosen.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use interloper_scheduler::strategies::{
+    AtomFuzzer, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
+};
+use interloper_scheduler::{Event, Execution, Pending, Strategy};
+use interloper_std::runtime::{Action, Operation, TaskId};
+
+use super::sections::{Blocks, Rule, Tracker};
+
+/// How schedules are chosen: the strategies of [`interloper_scheduler::strategies`].
+///
+/// The text form is that of the examples: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `pct:3`, `pos`, `surw`, `urw`,
+/// `preemptions:2`; several that take turns are joined by `+`, and `portfolio` is `atomfuzzer+pct:3+pos+surw+random`.
+///
+/// ```
+/// use interloper::blocks::Schedule;
+///
+/// let schedule: Schedule = "atomfuzzer:0.9+pct:3".parse()?;
+/// assert_eq!(schedule, Schedule::Portfolio(vec![Schedule::AtomFuzzer { q: 0.9 }, Schedule::Pct { depth: 3.try_into()? }]));
+/// assert_eq!(schedule.to_string(), "atomfuzzer:0.9+pct:3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Schedule {
+    /// Any enabled task, all equally likely.
+    Random,
+    /// Algorithm 2, for locks and everything else that is accessed.
+    AtomFuzzer {
+        /// The probability of a pause.
+        q: f64,
+    },
+    /// Probabilistic concurrency testing.
+    Pct {
+        /// The number of ordering constraints that a bug may need; at least 1.
+        depth: NonZeroU32,
+    },
+    /// Partial order sampling.
+    Pos,
+    /// Selectively uniform random walk.
+    Surw,
+    /// Uniform random walk.
+    Urw,
+    /// Every schedule with at most so many preemptions. One thread makes the executions, whatever
+    /// [`Settings::jobs`](super::Settings::jobs) says.
+    Preemptions(u32),
+    /// Several that take turns: of k strategies each makes every k-th execution.
+    Portfolio(Vec<Schedule>),
+}
+
+/// What the random strategies are told of the program beforehand, so that a schedule is a function of the seed and its
+/// number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// The steps of an execution.
+    pub(crate) steps: u64,
+    pub(crate) profile: Profile,
+    /// What its blocks are.
+    pub(crate) rule: Rule,
+}
+
+const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
+
+impl Default for Schedule {
+    /// The portfolio.
+    fn default() -> Schedule {
+        Schedule::Portfolio(vec![
+            Schedule::AtomFuzzer { q: 0.5 },
+            Schedule::Pct { depth: THREE },
+            Schedule::Pos,
+            Schedule::Surw,
+            Schedule::Random,
+        ])
+    }
+}
+
+impl Schedule {
+    /// Those that take turns.
+    pub(crate) fn members(&self) -> Vec<&Schedule> {
+        match self {
+            Schedule::Portfolio(members) => members.iter().flat_map(Schedule::members).collect(),
+            one => vec![one],
+        }
+    }
+
+    /// Whether its executions are numbered, so that each can be made without those before.
+    pub(crate) fn is_numbered(&self) -> bool {
+        !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_)))
+    }
+
+    /// The strategy, about to make the execution of the number `round` · the number of members.
+    ///
+    /// # Panics
+    /// When q is no probability.
+    pub(crate) fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
+        match self {
+            Schedule::Random => Box::new(RandomWalk::starting_at(seed, round)),
+            Schedule::AtomFuzzer { q } => {
+                let fuzzer = AtomFuzzer::starting_at(seed, round).with_q(*q).with_pattern(Pattern::Accesses);
+                match measured.rule.blocks() {
+                    Blocks::Marked => Box::new(fuzzer),
+                    Blocks::CriticalSections => Box::new(Announcing::new(fuzzer, measured.rule.clone())),
+                }
+            }
+            Schedule::Pct { depth } => Box::new(Pct::starting_at(seed, depth.get(), round).with_length(measured.steps)),
+            Schedule::Pos => Box::new(Pos::starting_at(seed, round)),
+            Schedule::Surw => surw(seed, Selection::OneObject, round, measured),
+            Schedule::Urw => surw(seed, Selection::All, round, measured),
+            Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
+            Schedule::Portfolio(_) => {
+                let strategies = self.members().into_iter().map(|member| member.strategy(seed, round, measured));
+                Box::new(strategies.fold(Portfolio::new(), |all, strategy| all.with("", strategy)))
+            }
+        }
+    }
+}
+
+fn surw(seed: u64, selection: Selection, round: u64, measured: &Measured) -> Box<dyn Strategy> {
+    Box::new(Surw::starting_at(seed, selection, round).with_profile(measured.profile.clone()))
+}
+
+/// Tells a strategy that critical sections begin and end as if they were marked.
+struct Announcing<S> {
+    strategy: S,
+    tracker: Tracker,
+}
+
+impl<S> Announcing<S> {
+    fn new(strategy: S, rule: Rule) -> Announcing<S> {
+        Announcing { strategy, tracker: Tracker::new(rule) }
+    }
+}
+
+impl<S: Strategy> Strategy for Announcing<S> {
+    fn begin(&mut self) -> bool {
+        self.tracker.reset();
+        self.strategy.begin()
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        let index = self.strategy.choose(current, pending);
+        let Pending { task, operation } = pending[index];
+        let before = self.tracker.in_section(task);
+        self.tracker.note(task, operation);
+        let action = match (before, self.tracker.in_section(task)) {
+            (false, true) => Action::BlockBegin(0),
+            (true, false) => Action::BlockEnd,
+            _ => return index,
+        };
+        // There is nothing to choose from; the strategy sees a step of the task.
+        self.strategy.choose(current, &[Pending { task, operation: Operation { action, ..operation } }]);
+        index
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.strategy.pick(options)
+    }
+
+    fn end(&mut self, execution: &Execution, trace: &[Event]) {
+        self.strategy.end(execution, trace);
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::Random => out.write_str("random"),
+            Schedule::AtomFuzzer { q } => write!(out, "atomfuzzer:{q}"),
+            Schedule::Pct { depth } => write!(out, "pct:{depth}"),
+            Schedule::Pos => out.write_str("pos"),
+            Schedule::Surw => out.write_str("surw"),
+            Schedule::Urw => out.write_str("urw"),
+            Schedule::Preemptions(bound) => write!(out, "preemptions:{bound}"),
+            Schedule::Portfolio(members) => {
+                for (index, member) in members.iter().enumerate() {
+                    let plus = if index == 0 { "" } else { "+" };
+                    write!(out, "{plus}{member}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why a text is no [`Schedule`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleError {
+    /// The part that is wrong.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?} is no strategy: {}", self.text, self.reason)
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
+        let parse = |part: &str| {
+            let (name, parameter) = match part.split_once(':') {
+                Some((name, parameter)) => (name, Some(parameter)),
+                None => (part, None),
+            };
+            one(name, parameter).map_err(|reason| ScheduleError { text: part.to_owned(), reason })
+        };
+        let mut members = text.split('+').map(parse).collect::<Result<Vec<_>, _>>()?;
+        match members.len() {
+            1 => Ok(members.remove(0)),
+            _ => Ok(Schedule::Portfolio(members)),
+        }
+    }
+}
+
+const NAMES: &str = "there are random, atomfuzzer, pct, pos, surw, urw, preemptions, portfolio";
+
+fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
+    let plain = |schedule: Schedule| if parameter.is_none() { Ok(schedule) } else { Err("it has no parameter") };
+    match name {
+        "random" => plain(Schedule::Random),
+        "pos" => plain(Schedule::Pos),
+        "surw" => plain(Schedule::Surw),
+        "urw" => plain(Schedule::Urw),
+        "portfolio" => plain(Schedule::default()),
+        "pct" => match parameter.map_or(Ok(THREE), str::parse) {
+            Ok(depth) => Ok(Schedule::Pct { depth }),
+            Err(_) => Err("the depth is a number from 1 on"),
+        },
+        "preemptions" => match parameter.map_or(Ok(2), str::parse) {
+            Ok(bound) => Ok(Schedule::Preemptions(bound)),
+            Err(_) => Err("the bound is a number from 0 on"),
+        },
+        "atomfuzzer" => match parameter.map_or(Ok(0.5), str::parse) {
+            Ok(q) if (0.0..=1.0).contains(&q) => Ok(Schedule::AtomFuzzer { q }),
+            _ => Err("q is a probability: a number from 0 to 1"),
+        },
+        _ => Err(NAMES),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms_round_trip() {
+        for text in ["random", "atomfuzzer:0.5", "pct:3", "pos", "surw", "urw", "preemptions:2", "random+pct:1+pos"] {
+            assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!("portfolio".parse(), Ok(Schedule::default()));
+        assert_eq!(Schedule::default().to_string().parse(), Ok(Schedule::default()));
+        assert_eq!(
+            "atomfuzzer+pct+preemptions".parse::<Schedule>().unwrap().to_string(),
+            "atomfuzzer:0.5+pct:3+preemptions:2"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let check = |text: &str, wrong: &str, reason: &str| {
+            let error = text.parse::<Schedule>().unwrap_err();
+            assert_eq!((error.text.as_str(), error.reason), (wrong, reason));
+        };
+        check("", "", NAMES);
+        check("random+best", "best", NAMES);
+        check("random:1", "random:1", "it has no parameter");
+        check("pct:0", "pct:0", "the depth is a number from 1 on");
+        check("pct:-1", "pct:-1", "the depth is a number from 1 on");
+        check("atomfuzzer:1.5", "atomfuzzer:1.5", "q is a probability: a number from 0 to 1");
+        check("atomfuzzer:NaN", "atomfuzzer:NaN", "q is a probability: a number from 0 to 1");
+        check("preemptions:x", "preemptions:x", "the bound is a number from 0 on");
+    }
+
+    #[test]
+    fn only_random_schedules_are_numbered() {
+        assert!(Schedule::default().is_numbered());
+        assert!(!"random+preemptions".parse::<Schedule>().unwrap().is_numbered());
+    }
+}

@@ -1,0 +1,79 @@
+//! How a program with blocks is checked.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::report::Grade;
+use super::schedule::Schedule;
+use super::sections::Blocks;
+
+/// How a program is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Which parts of the program are blocks.
+    pub blocks: Blocks,
+    /// How the schedules are chosen.
+    pub schedule: Schedule,
+    /// Determines the random schedules, and what default hashers are seeded with.
+    pub seed: u64,
+    /// Executions at most.
+    pub executions: u64,
+    /// Time at most, looked at now and then. Where it runs out is not the same in each run.
+    pub time: Option<Duration>,
+    /// Steps of one execution at most.
+    pub steps: StepBound,
+    /// Threads that make executions. What is reported does not depend on it.
+    pub jobs: NonZeroUsize,
+    /// Executions at most that are made to find out what the serial orders come to.
+    pub serial_executions: u64,
+    /// Executions at most that are made to find a smaller one that fails in the same way.
+    pub shrink_executions: u64,
+    /// Whether each execution is made twice and compared.
+    pub check_determinism: bool,
+    /// Whether the search goes on behind the first bug, to count them.
+    pub keep_going: bool,
+    /// The first grade that fails a test. Only what is asserted depends on it.
+    pub fail_at: Grade,
+    /// The stack of a task, in bytes.
+    pub stack_size: usize,
+}
+
+/// What happens when an execution reaches its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepBound {
+    /// It is a bug: the program does not end.
+    FailAfter(u64),
+    /// The execution is given up, and counted as such.
+    StopAfter(u64),
+}
+
+impl StepBound {
+    /// The number of steps.
+    pub fn steps(self) -> u64 {
+        match self {
+            StepBound::FailAfter(steps) | StepBound::StopAfter(steps) => steps,
+        }
+    }
+}
+
+impl Default for Settings {
+    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, at most 20,000
+    /// serial executions and 2,000 for shrinking, a stack of 1 MiB; bugs fail.
+    fn default() -> Settings {
+        Settings {
+            blocks: Blocks::Marked,
+            schedule: Schedule::default(),
+            seed: 42,
+            executions: 10_000,
+            time: None,
+            steps: StepBound::FailAfter(1_000_000),
+            jobs: NonZeroUsize::MIN,
+            serial_executions: 20_000,
+            shrink_executions: 2_000,
+            check_determinism: false,
+            keep_going: false,
+            fail_at: Grade::Bug,
+            stack_size: 1 << 20,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Runs what `#[interloper::test]` has made of a function.
+
+use std::path::{Path, PathBuf};
+
+use interloper_scheduler::decisions::Decisions;
+
+use super::check::Checker;
+use super::failures::{self, Failure};
+use super::overrides::{self, BadVariable};
+use super::program::Program;
+use super::report::{Grade, Misuse, Report};
+use super::sections::Blocks;
+use super::settings::Settings;
+
+/// Where a test is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Its name, with the module.
+    pub name: &'static str,
+    /// The source file, as the compiler was told.
+    pub file: &'static str,
+    /// The folder of the package.
+    pub manifest: &'static str,
+}
+
+/// Runs a test: first the failures of earlier times, then the search.
+///
+/// # Panics
+/// When the test fails, or the environment says something that makes no sense.
+pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Program<'_>) {
+    let mut settings = Settings::default();
+    change(&mut settings);
+    let test = Test { site, settings, expected, variable: &read_variable };
+    if let Err(message) = test.run(program) {
+        panic!("{message}");
+    }
+}
+
+fn read_variable(name: &'static str) -> Option<String> {
+    // What is not Unicode is no good value of any variable: it is shown as such.
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+/// A test about to be run.
+struct Test<'a> {
+    site: &'a Site,
+    settings: Settings,
+    expected: Option<Grade>,
+    variable: &'a dyn Fn(&'static str) -> Option<String>,
+}
+
+impl Test<'_> {
+    /// Runs the test.
+    ///
+    /// # Errors
+    /// Why it fails.
+    fn run(mut self, program: Program<'_>) -> Result<(), String> {
+        overrides::apply(&mut self.settings, self.variable).map_err(|error| error.to_string())?;
+        if let Some(replayed) = self.replay_from_environment(program) {
+            return replayed;
+        }
+        let folder = self.folder();
+        if let (Some(folder), None) = (&folder, self.expected) {
+            self.earlier_failures(folder, program)?;
+        }
+        let report = self.checker(&self.settings).check_values(program).map_err(|misuse| misuse.to_string())?;
+        self.judge(report, folder.as_deref())
+    }
+
+    fn checker(&self, settings: &Settings) -> Checker {
+        let name = self.site.name.rsplit("::").next().unwrap_or(self.site.name);
+        Checker::new(name).settings(|own| *own = settings.clone())
+    }
+
+    /// Makes the one execution that `INTERLOPER_REPLAY` names, if it names one of this test.
+    fn replay_from_environment(&self, program: Program<'_>) -> Option<Result<(), String>> {
+        const NAME: &str = "INTERLOPER_REPLAY";
+        let value = (self.variable)(NAME)?;
+        let bad = |reason: String| BadVariable { name: NAME, value: value.clone(), reason }.to_string();
+        if let Ok(decisions) = value.parse::<Decisions>() {
+            return Some(self.replayed(&self.settings, &decisions, program, None));
+        }
+        let expected = "a file that a failing test has written, or its decisions, are expected";
+        let path = self.find(Path::new(&value));
+        match Failure::read(&path) {
+            Err(error) => Some(Err(bad(format!("{expected}: {error}")))),
+            // Another test's: this one is run as always.
+            Ok(failure) if failure.test != self.site.name => None,
+            Ok(failure) => Some(self.replay_file(&path, &failure, program).and_then(|report| match report {
+                Some(report) => self.judge(report, None),
+                None => Err(format!("{} does not fit the program as it is now", path.display())),
+            })),
+        }
+    }
+
+    fn replayed(
+        &self,
+        settings: &Settings,
+        decisions: &Decisions,
+        program: Program<'_>,
+        folder: Option<&Path>,
+    ) -> Result<(), String> {
+        let report = self.checker(settings).replay_values(decisions, program).map_err(|misuse| misuse.to_string())?;
+        self.judge(report, folder)
+    }
+
+    /// Makes the executions of earlier failures again.
+    fn earlier_failures(&self, folder: &Path, program: Program<'_>) -> Result<(), String> {
+        for (path, failure) in failures::of_test(folder, self.site.name)? {
+            match self.replay_file(&path, &failure, program)? {
+                None => eprintln!("{}: does not fit the program any more; it can be deleted", path.display()),
+                Some(report) if report.grade >= self.settings.fail_at => {
+                    return Err(self.message(report, Some(&path)));
+                }
+                Some(_) => eprintln!("{}: does not fail any more", path.display()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the execution of a file: the smallest one, or the one that was found if the smallest does not fit. None when
+    /// neither does.
+    fn replay_file(&self, path: &Path, failure: &Failure, program: Program<'_>) -> Result<Option<Report>, String> {
+        let blocks = if failure.critical_sections { Blocks::CriticalSections } else { Blocks::Marked };
+        let settings = Settings { seed: failure.seed, blocks, ..self.settings.clone() };
+        let wrong = |reason: String| format!("{}: {reason}", path.display());
+        for decisions in failure.decisions().map_err(wrong)? {
+            match self.checker(&settings).replay_values(&decisions, program) {
+                Ok(report) => return Ok(Some(report)),
+                Err(Misuse::Diverged { .. }) => {}
+                Err(misuse) => return Err(wrong(misuse.to_string())),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Compares with what is expected; a failure is written to the folder.
+    fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), String> {
+        match self.expected {
+            Some(expected) if report.grade == expected => Ok(()),
+            Some(expected) => {
+                let (found, expected) = (report.grade.word(), expected.word());
+                Err(format!("expected {expected}, found {found}\n\n{report}"))
+            }
+            None if report.grade < self.settings.fail_at => Ok(()),
+            None => {
+                let written = folder
+                    .zip(report.violation())
+                    .map(|(folder, violation)| Failure::new(self.site.name, &self.settings, violation).write(folder));
+                let path = match written {
+                    Some(Ok(path)) => Some(path),
+                    Some(Err(error)) => {
+                        eprintln!("the failure cannot be written: {error}");
+                        None
+                    }
+                    None => None,
+                };
+                Err(self.message(report, path.as_deref()))
+            }
+        }
+    }
+
+    /// The report, with the command that makes the failing execution again.
+    fn message(&self, mut report: Report, path: Option<&Path>) -> String {
+        let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
+        let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
+        if let Some(violation) = place {
+            let what = match path {
+                Some(path) => path.display().to_string(),
+                None => violation.smallest.to_string(),
+            };
+            violation.counterexample.replay = Some(format!("INTERLOPER_REPLAY={what} cargo test {test}"));
+        }
+        format!("{report}\n  the same search: INTERLOPER_SEED={} cargo test {test}", self.settings.seed)
+    }
+
+    /// Where the failures of the test are kept. None when they are not.
+    fn folder(&self) -> Option<PathBuf> {
+        match (self.variable)("INTERLOPER_FAILURES") {
+            Some(off) if off == "off" => None,
+            Some(folder) => Some(PathBuf::from(folder)),
+            None => Some(beside(self.site).join(failures::FOLDER)),
+        }
+    }
+
+    /// A file by its name: as it is, or in the folder.
+    fn find(&self, path: &Path) -> PathBuf {
+        let inside = self.folder().map(|folder| folder.join(path));
+        if path.exists() { path.to_owned() } else { inside.filter(|inside| inside.exists()).unwrap_or(path.to_owned()) }
+    }
+}
+
+/// The folder of the source file. The compiler was told the file's path from where it ran: the root of the workspace, so
+/// the package's folder or one above it.
+fn beside(site: &Site) -> PathBuf {
+    let manifest = Path::new(site.manifest);
+    let file = manifest.ancestors().map(|root| root.join(site.file)).find(|path| path.exists());
+    let folder = file.and_then(|file| file.parent().map(Path::to_owned));
+    folder.unwrap_or_else(|| manifest.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_beside_the_source() {
+        let site = Site { name: "x", file: file!(), manifest: env!("CARGO_MANIFEST_DIR") };
+        assert_eq!(beside(&site), Path::new(env!("CARGO_MANIFEST_DIR")).join("src/blocks"));
+        let elsewhere = Site { file: "gone.rs", ..site };
+        assert_eq!(beside(&elsewhere), Path::new(env!("CARGO_MANIFEST_DIR")));
+    }
+}

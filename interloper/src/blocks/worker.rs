@@ -1,0 +1,232 @@
+//! Makes executions in a row.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use interloper_scheduler::decisions::{Decisions, ReplaySource};
+use interloper_scheduler::strategies::Guided;
+use interloper_scheduler::{Config, Event, Executions, Strategy};
+use interloper_std::runtime::ObjectKind;
+
+use super::judge::{Judge, Judgement};
+use super::program::{Made, Program, Runner};
+use super::reference::block_name;
+use super::report::{Finding, Misuse, Warning};
+use super::sections::{Passage, Rule, Tracker};
+use super::settings::Settings;
+use super::triples::{Triple, Twice};
+
+/// Makes executions and has them judged, on one thread.
+pub(crate) struct Worker<'a> {
+    settings: &'a Settings,
+    runner: Runner<'a>,
+    judge: Judge<'a>,
+    /// Potential violations for which a warning was made out.
+    known: Vec<Twice>,
+}
+
+/// What came of some executions in a row.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) executions: u64,
+    pub(crate) violated: u64,
+    pub(crate) bugs: u64,
+    pub(crate) given_up: u64,
+    pub(crate) undecided: u64,
+    pub(crate) error: Option<Found>,
+    pub(crate) bug: Option<Found>,
+    pub(crate) misuse: Option<Misuse>,
+    pub(crate) warnings: Vec<Warning>,
+    /// The strategy has no more executions.
+    pub(crate) exhausted: bool,
+}
+
+/// An execution that shows something, before it is described.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) finding: Finding,
+    pub(crate) triple: Option<Triple>,
+    /// Counted from 0.
+    pub(crate) number: u64,
+    pub(crate) decisions: Decisions,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(program: Program<'a>, settings: &'a Settings, config: &Config, rule: &Rule) -> Worker<'a> {
+        Worker {
+            settings,
+            runner: Runner::new(program, config.clone()),
+            judge: Judge::new(program, settings, config, rule),
+            known: Vec::new(),
+        }
+    }
+
+    /// Makes the executions with these numbers, up to the first bug.
+    pub(crate) fn explore(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        numbers: Range<u64>,
+        deadline: Option<Instant>,
+    ) -> Summary {
+        let mut summary = Summary::default();
+        // Which warnings this thread has made out before must not matter.
+        self.known.clear();
+        for number in numbers {
+            if number % 16 == 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                break;
+            }
+            let Some(made) = self.runner.run(strategy) else {
+                summary.exhausted = true;
+                break;
+            };
+            summary.executions += 1;
+            let judgement = self.judge.judge(&made, &self.runner.engine.trace());
+            self.add(&mut summary, number, &made, judgement);
+            if summary.misuse.is_some() || (summary.bug.is_some() && !self.settings.keep_going) {
+                break;
+            }
+        }
+        summary
+    }
+
+    /// Adds what the last execution shows.
+    pub(crate) fn add(&mut self, summary: &mut Summary, number: u64, made: &Made, judgement: Judgement) {
+        summary.violated += u64::from(judgement.triple.is_some());
+        summary.given_up += u64::from(judgement.given_up);
+        summary.undecided += u64::from(judgement.undecided);
+        if let Some(finding) = judgement.finding {
+            let place = match finding {
+                Finding::Benign => &mut summary.error,
+                _ => {
+                    summary.bugs += 1;
+                    &mut summary.bug
+                }
+            };
+            let decisions = || Decisions(self.runner.engine.decisions().to_vec());
+            place.get_or_insert_with(|| Found { finding, triple: judgement.triple, number, decisions: decisions() });
+        }
+        self.warn(&mut summary.warnings);
+        if self.settings.check_determinism
+            && let Err(difference) = self.compare(made)
+        {
+            summary.misuse = Some(Misuse::Nondeterministic { execution: number + 1, difference });
+        }
+    }
+
+    /// Warns of what the last execution accessed twice.
+    fn warn(&mut self, warnings: &mut Vec<Warning>) {
+        for twice in self.judge.twice() {
+            let same = |known: &Twice| {
+                known.first.location == twice.first.location && known.again.location == twice.again.location
+            };
+            if !self.known.iter().any(same) {
+                self.known.push(*twice);
+                warnings.push(self.warning(twice));
+            }
+        }
+    }
+
+    fn warning(&self, twice: &Twice) -> Warning {
+        let engine = &self.runner.engine;
+        let name = |number| engine.block_name(number);
+        Warning {
+            block: outermost_block(self.judge.rule(), &engine.trace(), twice.index, name),
+            object: kind_name(engine.object_kind(twice.first.object)).to_owned(),
+            first: twice.first.location.to_string(),
+            again: twice.again.location.to_string(),
+        }
+    }
+
+    /// Makes the last execution again and compares.
+    ///
+    /// # Errors
+    /// The first difference.
+    fn compare(&mut self, first: &Made) -> Result<(), String> {
+        let decisions = Decisions(self.runner.engine.decisions().to_vec());
+        let trace = self.runner.engine.trace().to_vec();
+        let mut guided = Guided::new(ReplaySource::new(decisions));
+        let again = self.runner.run(&mut guided).expect("a replay is one execution");
+        first_difference(&trace, &self.runner.engine.trace())?;
+        guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
+        match (&first.outcome, &again.outcome) {
+            (Some(first), Some(again)) if first != again => Err(format!("first {first}, then {again}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the execution that `decisions` determine, and judges it. The runner has its trace then.
+    ///
+    /// # Errors
+    /// The first difference when the program asks for other decisions.
+    pub(crate) fn replay(&mut self, decisions: &Decisions) -> Result<(Made, Judgement), String> {
+        let mut guided = Guided::new(ReplaySource::new(decisions.clone()));
+        let made = self.runner.run(&mut guided).expect("a replay is one execution");
+        guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
+        let judgement = self.judge.judge(&made, &self.runner.engine.trace());
+        Ok((made, judgement))
+    }
+
+    /// Looks for a smaller execution that shows the same kind of thing as one that was just made.
+    pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Decisions {
+        let first = self.runner.engine.failing(&made.execution);
+        let judge = &mut self.judge;
+        let same =
+            |made: &Made, trace: &[Event]| judge.judge(made, trace).finding.is_some_and(|other| other.is_like(finding));
+        self.runner.shrink(first, Executions::AtMost(self.settings.shrink_executions), same)
+    }
+
+    pub(crate) fn runner(&self) -> &Runner<'a> {
+        &self.runner
+    }
+
+    pub(crate) fn judge(&self) -> &Judge<'a> {
+        &self.judge
+    }
+}
+
+/// The first difference of two traces.
+fn first_difference(first: &[Event], second: &[Event]) -> Result<(), String> {
+    let says = |event: Option<&Event>| match event {
+        Some(Event { task, operation, .. }) => {
+            format!("task {} does {:?} at {}", task.0, operation.action, operation.location)
+        }
+        None => "the execution is over".to_owned(),
+    };
+    match (0..first.len().max(second.len())).find(|index| first.get(*index) != second.get(*index)) {
+        None => Ok(()),
+        Some(index) => {
+            Err(format!("at step {}, first {}, then {}", index + 1, says(first.get(index)), says(second.get(index))))
+        }
+    }
+}
+
+/// The block that a step is in.
+fn outermost_block(rule: &Rule, trace: &[Event], index: usize, name: impl Fn(u32) -> Option<&'static str>) -> String {
+    let mut tracker = Tracker::new(rule.clone());
+    let mut block = String::new();
+    for event in &trace[..=index] {
+        if let Passage::Enters(_) = tracker.note(event.task, event.operation)
+            && event.task == trace[index].task
+        {
+            block = block_name(event, &name);
+        }
+    }
+    block
+}
+
+/// What a kind of object is called.
+pub(crate) fn kind_name(kind: Option<ObjectKind>) -> &'static str {
+    match kind {
+        Some(ObjectKind::Task) => "task",
+        Some(ObjectKind::Atomic) => "atomic",
+        Some(ObjectKind::Mutex) => "mutex",
+        Some(ObjectKind::RwLock) => "rwlock",
+        Some(ObjectKind::Condvar) => "condvar",
+        Some(ObjectKind::Once) => "once",
+        Some(ObjectKind::Barrier) => "barrier",
+        Some(ObjectKind::Channel) => "channel",
+        Some(ObjectKind::Collection) => "collection",
+        Some(ObjectKind::Other(name)) => name,
+        None => "object",
+    }
+}

@@ -1,0 +1,94 @@
+//! `#[interloper::atomic]` and `#[interloper::test]`.
+
+use std::sync::Arc;
+
+use interloper::blocks::{Finding, Grade};
+use interloper::{Checker, ToValue};
+
+use crate::support::{Atomic, Mutex, spawn};
+
+#[derive(Default)]
+struct Account {
+    balance: Mutex<i64>,
+}
+
+impl Account {
+    fn balance(&self) -> i64 {
+        *self.balance.lock()
+    }
+
+    /// Returns early from the block.
+    #[interloper::atomic]
+    fn deposit(&self, amount: i64) -> i64 {
+        if amount == 0 {
+            return self.balance();
+        }
+        let before = self.balance();
+        *self.balance.lock() = before + amount;
+        before + amount
+    }
+
+    #[interloper::atomic(name = "two looks", ignore_result)]
+    fn look_twice(&self) -> (i64, i64) {
+        (self.balance(), self.balance())
+    }
+
+    /// What it returns has no form as a value.
+    #[interloper::atomic]
+    fn cell(&self) -> &Mutex<i64> {
+        self.balance();
+        self.balance();
+        &self.balance
+    }
+}
+
+/// Runs `body` on an account beside a deposit of 1, and looks at the balance at the end.
+fn beside_a_deposit(body: fn(&Account)) -> i64 {
+    let account = Arc::new(Account::default());
+    let shared = Arc::clone(&account);
+    let task = spawn(move || *shared.balance.lock() += 1);
+    body(&account);
+    task.join();
+    account.balance()
+}
+
+fn check<R: ToValue>(program: impl Fn() -> R + Sync) -> interloper::blocks::Report {
+    Checker::new("program").executions(500).check(program).unwrap()
+}
+
+#[test]
+fn the_body_of_a_function_is_a_block() {
+    let report = check(|| beside_a_deposit(|account| _ = account.deposit(10)));
+    report.assert_grade(Grade::Bug);
+    let outcome = "the program returns 10, deposit of main returns 10".to_owned();
+    assert_eq!(report.bug.unwrap().finding, Finding::Unexplained { outcome });
+    check(|| beside_a_deposit(|account| _ = account.deposit(0))).assert_grade(Grade::Clean);
+}
+
+#[test]
+fn results_count_where_they_have_a_form() {
+    let report = check(|| beside_a_deposit(|account| _ = account.look_twice()));
+    report.assert_grade(Grade::Error);
+    assert_eq!(report.warnings[0].block, "two looks");
+    check(|| beside_a_deposit(|account| _ = account.cell())).assert_grade(Grade::Error);
+}
+
+#[interloper::test(executions = 200, seed = 3, strategy = "atomfuzzer:1", expect = "bug")]
+fn a_lost_update_is_expected() -> i64 {
+    let number = Arc::new(Atomic::default());
+    let shared = Arc::clone(&number);
+    let task = spawn(move || interloper::atomic("increment", || shared.store(shared.load() + 1)));
+    interloper::atomic("increment", || number.store(number.load() + 1));
+    task.join();
+    number.load()
+}
+
+#[interloper::test(executions = 200)]
+fn increments_at_once_pass() -> i64 {
+    let number = Arc::new(Atomic::default());
+    let shared = Arc::clone(&number);
+    let task = spawn(move || interloper::atomic("increment", || shared.fetch_add(1)));
+    interloper::atomic("increment", || number.fetch_add(1));
+    task.join();
+    number.load()
+}

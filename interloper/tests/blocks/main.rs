@@ -1,0 +1,6 @@
+//! Programs with atomic blocks.
+
+mod attributes;
+mod grades;
+mod paper;
+mod support;

@@ -1,0 +1,49 @@
+//! The attributes `#[interloper::atomic]` and `#[interloper::test]`.
+//!
+//! Use them through the facade: what they expand to names `::interloper`.
+
+mod atomic;
+mod test;
+
+use proc_macro::TokenStream;
+
+/// Makes the body of a function a block that is meant to be atomic: see `interloper::atomic`.
+///
+/// The block has the name of the function, or the one that is given: `#[interloper::atomic(name = "withdraw")]`. What the
+/// function returns is compared with what it returns in the serial orders, if its type has a form as a value (`ToValue`);
+/// with `#[interloper::atomic(ignore_result)]` it is not.
+///
+/// It is for plain functions and methods. For an `async` function the block would end before its body has run, so that is
+/// an error, as it is for a `const` one.
+#[proc_macro_attribute]
+pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
+    atomic::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Makes a function a test that checks it: see `interloper::check`.
+///
+/// ```text
+/// #[interloper::test(seed = 7, executions = 1000, strategy = "atomfuzzer:0.9")]
+/// fn transfers_keep_the_sum() -> i64 { … }
+/// ```
+///
+/// Options, each of which has the meaning of the field of `interloper::blocks::Settings`:
+///
+/// | option | value |
+/// |---|---|
+/// | `strategy` | a text that is a `Schedule`: `"portfolio"`, `"pct:3"` |
+/// | `seed`, `executions`, `serial_executions`, `jobs` | a number |
+/// | `time_ms` | a number of milliseconds |
+/// | `steps` | a number: an execution that has more fails |
+/// | `critical_sections` | none: critical sections are blocks, too |
+/// | `check_determinism` | none: each execution is made twice |
+/// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
+///
+/// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
+/// `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS`, and `INTERLOPER_REPLAY` with the file or the decisions of
+/// a failure. A failure is written to a file in the folder `interloper-failures` beside the test, and is made first the
+/// next time; `INTERLOPER_FAILURES` names another folder, or says `off`.
+#[proc_macro_attribute]
+pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
+    test::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,0 +1,167 @@
+//! `#[interloper::test]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::Parser;
+use syn::{Error, Expr, ItemFn, LitStr};
+
+/// What is in the parentheses: statements on the settings, and the expected grade.
+#[derive(Default)]
+struct Options {
+    changes: Vec<TokenStream>,
+    expected: Option<TokenStream>,
+}
+
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
+    let Options { changes, expected } = parse(options)?;
+    let ItemFn { attrs, vis, sig, block } = syn::parse2(item)?;
+    if let Some(token) = &sig.asyncness {
+        return Err(Error::new(token.span, "a test is a plain function: let it run its futures itself"));
+    }
+    if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
+        return Err(Error::new_spanned(&sig.inputs, "a test has no parameters"));
+    }
+    let (name, output) = (&sig.ident, &sig.output);
+    let expected = match expected {
+        Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
+        None => quote!(::core::option::Option::None),
+    };
+    Ok(quote! {
+        #(#attrs)*
+        #[::core::prelude::v1::test]
+        #vis fn #name() {
+            fn program() #output #block
+            ::interloper::blocks::attribute::test(
+                &::interloper::blocks::attribute::Site {
+                    name: ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
+                    file: ::core::file!(),
+                    manifest: ::core::env!("CARGO_MANIFEST_DIR"),
+                },
+                |settings| {
+                    let _ = &settings;
+                    #(#changes)*
+                },
+                #expected,
+                program,
+            );
+        }
+    })
+}
+
+const OPTIONS: &str = "the options are strategy, seed, executions, serial_executions, jobs, time_ms, steps, \
+                       critical_sections, check_determinism, expect";
+
+fn parse(options: TokenStream) -> Result<Options, Error> {
+    let mut parsed = Options::default();
+    let parser = syn::meta::parser(|option| {
+        let Some(name) = option.path.get_ident().map(|name| name.to_string()) else {
+            return Err(option.error(OPTIONS));
+        };
+        let value = || option.value()?.parse::<Expr>();
+        let change = match name.as_str() {
+            "seed" => value().map(|value| quote!(settings.seed = #value;)),
+            "executions" => value().map(|value| quote!(settings.executions = #value;)),
+            "serial_executions" => value().map(|value| quote!(settings.serial_executions = #value;)),
+            "strategy" => {
+                value().map(|value| quote!(settings.schedule = ::interloper::blocks::attribute::schedule(#value);))
+            }
+            "jobs" => value().map(|value| quote!(settings.jobs = ::interloper::blocks::attribute::jobs(#value);)),
+            "time_ms" => value().map(|value| {
+                quote!(settings.time = ::core::option::Option::Some(::core::time::Duration::from_millis(#value));)
+            }),
+            "steps" => value()
+                .map(|value| quote!(settings.steps = ::interloper::blocks::StepBound::FailAfter(#value);)),
+            "critical_sections" => Ok(quote!(settings.blocks = ::interloper::blocks::Blocks::CriticalSections;)),
+            "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
+            "expect" => {
+                parsed.expected = Some(grade(&option.value()?.parse()?)?);
+                return Ok(());
+            }
+            _ => Err(option.error(OPTIONS)),
+        };
+        parsed.changes.push(change?);
+        Ok(())
+    });
+    parser.parse2(options)?;
+    Ok(parsed)
+}
+
+fn grade(text: &LitStr) -> Result<TokenStream, Error> {
+    match text.value().as_str() {
+        "clean" => Ok(quote!(Clean)),
+        "warning" => Ok(quote!(Warning)),
+        "error" => Ok(quote!(Error)),
+        "bug" => Ok(quote!(Bug)),
+        _ => Err(Error::new(text.span(), "a grade is \"clean\", \"warning\", \"error\" or \"bug\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(options: TokenStream) -> String {
+        expand(
+            options,
+            quote!(
+                fn case() -> u32 {
+                    1
+                }
+            ),
+        )
+        .unwrap()
+        .to_string()
+    }
+
+    #[test]
+    fn options_change_the_settings() {
+        let all = text(quote!(seed = 7, executions = 2 * N, strategy = "pos", critical_sections, expect = "bug"));
+        assert!(all.contains("settings . seed = 7 ; settings . executions = 2 * N ;"), "{all}");
+        assert!(all.contains("attribute :: schedule (\"pos\")"), "{all}");
+        assert!(all.contains("Blocks :: CriticalSections"), "{all}");
+        assert!(all.contains("Some (:: interloper :: blocks :: Grade :: Bug)"), "{all}");
+        assert!(text(quote!()).contains("fn program () -> u32 { 1 }"));
+        assert!(text(quote!()).contains("Option :: None"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        let error = |options, item| expand(options, item).unwrap_err().to_string();
+        assert_eq!(
+            error(
+                quote!(sed = 7),
+                quote!(
+                    fn f() {}
+                )
+            ),
+            OPTIONS
+        );
+        assert_eq!(
+            error(
+                quote!(expect = "ok"),
+                quote!(
+                    fn f() {}
+                )
+            ),
+            "a grade is \"clean\", \"warning\", \"error\" or \"bug\""
+        );
+        assert_eq!(
+            error(
+                quote!(),
+                quote!(
+                    fn f(x: u32) {}
+                )
+            ),
+            "a test has no parameters"
+        );
+        assert_eq!(
+            error(
+                quote!(),
+                quote!(
+                    async fn f() {}
+                )
+            ),
+            "a test is a plain function: let it run its futures itself"
+        );
+    }
+}
