@@ -1,24 +1,35 @@
 //! The engine: runs a program whose tasks are fibers, one execution at a time.
 
+mod choice;
 mod core;
+mod escape;
 mod fiber;
 mod hub;
+mod object;
 mod panics;
+mod progress;
+mod reports;
 mod runtime;
 mod state;
+mod task;
+mod turn;
+mod watchdog;
 
 use std::panic::Location;
 
 use interloper_std::runtime::{ObjectId, ObjectKind};
 
+pub use self::watchdog::{Stuck, Watchdog};
+
 use self::core::Core;
 use self::fiber::Fibers;
+use self::watchdog::Watched;
 use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::strategy::Strategy;
 
 /// What an engine is told beforehand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// The stack of a task, in bytes. Memory that a task does not touch costs nothing.
     pub stack_size: usize,
@@ -35,6 +46,8 @@ pub struct Config {
     pub decisions: bool,
     /// What default hashers and the like are seeded with.
     pub seed: u64,
+    /// Who is told when a step does not come to its end.
+    pub watchdog: Option<Watchdog>,
 }
 
 /// Whether giving a lock back is a step of its own, before which other tasks may run.
@@ -49,7 +62,8 @@ pub enum Unlock {
 }
 
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; the trace and the decisions are recorded; seed 0.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; the trace and the decisions
+    /// are recorded; seed 0; no watchdog.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
@@ -59,6 +73,7 @@ impl Default for Config {
             trace: true,
             decisions: true,
             seed: 0,
+            watchdog: None,
         }
     }
 }
@@ -95,13 +110,16 @@ impl Default for Config {
 pub struct Engine {
     core: Box<Core>,
     fibers: Fibers,
+    watched: Option<Watched>,
 }
 
 impl Engine {
     /// An engine with no stacks yet; they are made as tasks need them and kept.
     pub fn new(config: Config) -> Engine {
         panics::install_hook();
-        Engine { fibers: Fibers::new(config.stack_size), core: Box::new(Core::new(config)) }
+        let watched = config.watchdog.clone().map(Watched::new);
+        let beat = watched.as_ref().map(Watched::beat);
+        Engine { fibers: Fibers::new(config.stack_size), core: Box::new(Core::new(config, beat)), watched }
     }
 
     /// Runs `main` as the main task of a program, and everything that it spawns, to the end.
@@ -115,6 +133,7 @@ impl Engine {
     pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
         let mut main = Some(main);
         let mut call = || main.take().expect("the main task is started once")();
+        let _watch = self.watched.as_ref().map(|watched| watched.begin());
         hub::run(&self.core, &mut self.fibers, strategy, &mut call, Location::caller())
     }
 

@@ -59,6 +59,16 @@ pub enum End {
     Finished,
     /// The main task panicked, or another one did and nobody joined it. The report is of the first panic.
     Panicked(PanicReport),
+    /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
+    /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.
+    Aborted(PanicReport),
+    /// A task has used up its stack.
+    StackOverflow {
+        /// The task.
+        task: TaskId,
+        /// The last step that it made.
+        last: Operation,
+    },
     /// No task can go on, the main task among them.
     Deadlock(Vec<TaskReport>),
     /// The main task came to its end, but these can never go on.

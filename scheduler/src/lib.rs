@@ -23,7 +23,7 @@ pub mod strategies;
 mod strategy;
 
 pub use determinism::Difference;
-pub use engine::{Config, Engine, Unlock};
+pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
 pub use interloper_std::runtime;

@@ -1,6 +1,7 @@
 //! Fibers and their stacks.
 
 use corosensei::stack::DefaultStack;
+use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 /// How a running fiber suspends itself.
@@ -25,14 +26,14 @@ impl Fibers {
         matches!(self.fibers.get(task), Some(Some(_)))
     }
 
-    /// Gives the task a fiber that will run `body`.
+    /// Gives the task a fiber that will run `body`. What comes back leads out of it should it use up its stack.
     ///
     /// # Safety
     /// What `body` borrows lives until the fiber has ended or is never resumed again.
     ///
     /// # Panics
     /// When there is no memory for another stack.
-    pub(super) unsafe fn start(&mut self, task: usize, body: impl FnOnce(Link)) {
+    pub(super) unsafe fn start(&mut self, task: usize, body: impl FnOnce(Link)) -> CoroutineTrapHandler<()> {
         let stack = self.free.pop().unwrap_or_else(|| {
             let size = self.stack_size;
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
@@ -42,7 +43,9 @@ impl Fibers {
         if self.fibers.len() <= task {
             self.fibers.resize_with(task + 1, || None);
         }
+        let trap = fiber.trap_handler();
         self.fibers[task] = Some(fiber);
+        trap
     }
 
     /// Runs the fiber of a task until it suspends itself or ends.

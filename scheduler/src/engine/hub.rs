@@ -4,13 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use interloper_std::runtime::{self, Place, TaskId};
 
-use super::core::Core;
+use super::core::{Core, MAIN};
+use super::escape::Escape;
 use super::fiber::Fibers;
-use super::panics;
-use crate::execution::{End, Execution};
+use super::{escape, panics};
+use crate::execution::{End, Execution, PanicReport};
 use crate::strategy::Strategy;
-
-const MAIN: usize = TaskId::MAIN.index();
 
 /// Runs one execution.
 pub(super) fn run(
@@ -30,6 +29,7 @@ pub(super) fn run(
     };
     core.begin(strategy, main, location);
     let panicking = std::thread::panicking();
+    escape::install_handlers();
     panics::observed(core, || runtime::enter(core, || drive(core, fibers)));
     if !panicking {
         panics::forget_unfinished();
@@ -42,7 +42,7 @@ pub(super) fn run(
 
 fn drive(core: &Core, fibers: &mut Fibers) {
     run_tasks(core, fibers);
-    if !core.state.borrow().shared.is_empty() {
+    if !core.state.borrow().shared.is_empty() && !core.state.borrow().escaped {
         core.restart_main();
         run_tasks(core, fibers);
     }
@@ -59,17 +59,21 @@ fn run_tasks(core: &Core, fibers: &mut Fibers) {
         fibers.resume(task);
     }
     core.in_task.set(false);
-    if core.state.borrow().unfinished > 0 {
+    if core.note_escape() {
+        // Its frames are gone, without destructors: nothing that may refer to them runs again.
+        fibers.abandon();
+    } else if core.state.borrow().unfinished > 0 {
         unwind_all(core, fibers);
     }
 }
 
 fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     core.in_task.set(false);
-    let core: *const Core = core;
+    let pointer: *const Core = core;
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
     // they have ended or are never resumed again.
-    unsafe { fibers.start(task, move |link| (*core).root(task, link)) };
+    let trap = unsafe { fibers.start(task, move |link| (*pointer).root(task, link)) };
+    core.traps.borrow_mut().set(task, trap);
 }
 
 /// Unwinds the tasks that are left. One that cannot be unwound (it waits in a destructor for another such one, or
@@ -86,11 +90,14 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
                 core.in_task.set(true);
                 fibers.resume(task);
                 core.in_task.set(false);
+                if core.note_escape() {
+                    break;
+                }
             }
             task += 1;
         }
         let state = core.state.borrow();
-        if state.unfinished == 0 || state.abort_progress == before {
+        if state.unfinished == 0 || state.abort_progress == before || state.escaped {
             break;
         }
     }
@@ -135,6 +142,27 @@ fn summary(core: &Core) -> Execution {
 }
 
 impl Core {
+    /// Whether the task that was running was led out of its fiber; if so, that is the end of the execution.
+    fn note_escape(&self) -> bool {
+        let Some((task, escape)) = self.escaped.take() else { return false };
+        let mut state = self.state.borrow_mut();
+        let end = match escape {
+            Escape::StackOverflow => End::StackOverflow { task: TaskId(task as u32), last: state.operation(task) },
+            Escape::Abort(report) => {
+                let report = PanicReport { name: state.tasks[task].name.clone(), ..report };
+                state.panics.push(report.clone());
+                End::Aborted(report)
+            }
+        };
+        // While tasks are unwound the execution has its end already.
+        if !state.aborting {
+            state.end = Some(end);
+        }
+        state.escaped = true;
+        state.aborting = true;
+        true
+    }
+
     /// Whether the task is left to be unwound; if so, it is made the running one.
     fn to_unwind(&self, task: usize) -> bool {
         let mut state = self.state.borrow_mut();

@@ -61,16 +61,28 @@ pub(super) fn forget_unfinished() {
     }
 }
 
+/// The engine that runs a program on this thread.
+pub(super) fn active() -> Option<NonNull<Core>> {
+    ACTIVE.try_with(Cell::get).ok().flatten()
+}
+
 fn record(info: &PanicHookInfo<'_>) -> bool {
     if FORGETTING.try_with(|forgetting| forgetting.replace(false)).unwrap_or(false) {
         let _ = catch_unwind(|| resume_unwind(Box::new(())));
         return true;
     }
-    let Some(core) = ACTIVE.try_with(Cell::get).ok().flatten() else { return false };
+    let Some(core) = active() else { return false };
     // SAFETY: `observed` borrows the core for as long as the pointer is here, and only shared.
     let core = unsafe { core.as_ref() };
-    core.panic_begins(message(info.payload()), info.location().map(Into::into))
+    let message = message(info.payload());
+    if CANNOT_UNWIND.contains(&&*message) {
+        return core.panic_dooms();
+    }
+    core.panic_begins(message, info.location().map(Into::into))
 }
+
+/// What std says of panics that cannot unwind, before it aborts the process.
+const CANNOT_UNWIND: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
 /// The text of a payload.
 pub(super) fn message(payload: &(dyn Any + Send)) -> String {

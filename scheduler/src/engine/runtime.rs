@@ -11,7 +11,8 @@ use interloper_std::runtime::{
 
 use super::Unlock;
 use super::core::{Core, is_unwinding};
-use super::state::{Gate, State};
+use super::state::State;
+use super::task::Gate;
 use crate::execution::End;
 
 impl Runtime for Core {
@@ -42,7 +43,8 @@ impl Runtime for Core {
 
     #[inline]
     fn step(&self, operation: Operation) {
-        let gate = if operation.action.only_reads() { self.gate_of_read(operation) } else { Gate::Open };
+        let only_reads = operation.action.only_reads();
+        let gate = if only_reads { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) };
         drop(self.make(operation, gate));
     }
 
@@ -70,7 +72,8 @@ impl Runtime for Core {
     }
 
     fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
-        let mut state = self.make(Operation { object: lock, action: Action::TryLock(mode), location }, Gate::Open);
+        let operation = Operation { object: lock, action: Action::TryLock(mode), location };
+        let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
         let free = state.objects[lock.index()].is_free(mode);
         state.tried = true;
@@ -102,7 +105,7 @@ impl Runtime for Core {
 
     fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool {
         let operation = Operation { object: lock, action: Action::TryConvert(from, to), location };
-        let mut state = self.make(operation, Gate::Open);
+        let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
         let admitted = state.objects[lock.index()].admits(from, to);
         state.tried = true;
@@ -345,12 +348,28 @@ impl Core {
             state.tried |= matches!(kind, ObjectKind::Mutex | ObjectKind::RwLock);
             state.spins(task, operation)
         };
-        if spins && !self.panicking() {
-            self.await_change();
-            Gate::Change
-        } else {
-            Gate::Open
+        if spins { self.wait_for_change() } else { Gate::Open }
+    }
+
+    /// An attempt (a compare-exchange, an attempt to take a lock) in a loop of attempts that fail is enabled after the
+    /// next change.
+    #[inline]
+    fn gate_of_attempt(&self, operation: Operation) -> Gate {
+        let spins = {
+            let mut state = self.state.borrow_mut();
+            state.settle();
+            state.keeps_failing(state.current, operation)
+        };
+        if spins { self.wait_for_change() } else { Gate::Open }
+    }
+
+    #[cold]
+    fn wait_for_change(&self) -> Gate {
+        if self.panicking() {
+            return Gate::Open;
         }
+        self.await_change();
+        Gate::Change
     }
 
     /// The running task is about to wait for a change.

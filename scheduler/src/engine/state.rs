@@ -1,16 +1,14 @@
 //! The state of an execution: tasks, objects, and which tasks are enabled. No fibers here.
 
-use std::any::Any;
-use std::panic::Location;
 use std::time::Duration;
 
-use interloper_std::runtime::{
-    Action, ExecutionId, Local, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken,
-};
+use interloper_std::runtime::{Action, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
 
-use super::fiber::Link;
+use super::object::Object;
+use super::progress::Timer;
+use super::task::{Gate, Slots, Task};
 use crate::decisions::Decision;
-use crate::execution::{Blocked, Cause, End, Event, Held, PanicReport, TaskReport};
+use crate::execution::{Cause, End, Event, Held, PanicReport, TaskReport};
 use crate::strategy::Pending;
 
 /// Everything that changes while a program runs.
@@ -52,106 +50,13 @@ pub(super) struct State {
     pub(super) stuck: Vec<TaskReport>,
     /// The execution has ended early: tasks are unwound.
     pub(super) aborting: bool,
+    /// A task was led out of its fiber: no task runs any more.
+    pub(super) escaped: bool,
     /// Counts what lets a task that is being unwound go on: the end of a task, a lock given back.
     pub(super) abort_progress: u64,
     /// Tasks that are suspended while they unwind.
     pub(super) suspended_unwinding: usize,
 }
-
-/// A task, or a place for one.
-pub(super) struct Task {
-    /// How the fiber is suspended, once it has started.
-    pub(super) link: Option<Link>,
-    pub(super) body: Option<Box<dyn FnOnce()>>,
-    pub(super) name: Option<String>,
-    pub(super) object: ObjectId,
-    pub(super) done: bool,
-    pub(super) gate: Gate,
-    /// The locks that must be free, for [`Gate::Needs`].
-    pub(super) needs: Vec<Need>,
-    /// Its index in the enabled ones.
-    pub(super) position: Option<u32>,
-    /// The next step, while it is not enabled.
-    operation: Operation,
-    pub(super) held: Vec<Held>,
-    /// The place in a queue of waiters.
-    pub(super) ticket: u64,
-    /// What becomes of the gate once the task is woken.
-    pub(super) after: Gate,
-    pub(super) woken: Woken,
-    pub(super) cause: Cause,
-    pub(super) token: bool,
-    pub(super) payload: Option<Box<dyn Any + Send>>,
-    pub(super) panicked: bool,
-    /// Whether it is unwinding; known for certain only while it is suspended.
-    pub(super) unwinding: bool,
-    pub(super) locals: Slots,
-    pub(super) spin: Spin,
-    pub(super) abort_steps: u32,
-    /// It could not be unwound: its stack is given up.
-    pub(super) lost: bool,
-}
-
-/// What a task needs to be enabled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
-    /// Nothing.
-    Open,
-    /// The lock is free for the mode.
-    Lock(ObjectId, Mode),
-    /// The other holders admit the change of mode.
-    Convert(ObjectId, Mode, Mode),
-    /// All of the task's `needs` are free.
-    Needs,
-    /// The task is at its end.
-    Ended(TaskId),
-    /// Somebody wakes it from this queue.
-    Queue(ObjectId),
-    /// Somebody gives it its token.
-    Token,
-    /// The clock reaches its time.
-    Clock,
-    /// Something changes that a waiting loop could see.
-    Change,
-}
-
-/// A shared object.
-pub(super) struct Object {
-    pub(super) kind: ObjectKind,
-    pub(super) exclusive: bool,
-    pub(super) upgradable: bool,
-    pub(super) shared: u32,
-    /// How many tasks have a gate that concerns it.
-    pub(super) contenders: i32,
-    /// How many tasks wait in its queue.
-    pub(super) waiters: i32,
-}
-
-/// When a waiting task is to be woken by the clock.
-pub(super) struct Timer {
-    pub(super) deadline: Duration,
-    pub(super) ticket: u64,
-    pub(super) task: usize,
-}
-
-/// Detects a loop that reads the same thing again and again while nothing changes.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Spin {
-    anchor: Option<(ObjectId, Place)>,
-    changes: u64,
-    rounds: u32,
-    others: u32,
-}
-
-/// Values by slot, and the order in which they came.
-#[derive(Default)]
-pub(super) struct Slots {
-    values: Vec<Local>,
-    order: Vec<usize>,
-}
-
-/// After so many reads of the same object at the same place without a change in between, a task is taken to wait for one.
-const SPIN_ROUNDS: u32 = 32;
 
 impl State {
     pub(super) fn new() -> State {
@@ -181,6 +86,7 @@ impl State {
             end: None,
             stuck: Vec::new(),
             aborting: false,
+            escaped: false,
             abort_progress: 0,
             suspended_unwinding: 0,
         }
@@ -201,10 +107,12 @@ impl State {
         self.timers.clear();
         self.tickets = 0;
         self.blocks.clear();
+        // Nothing is left there but after an escape.
+        self.shared.forget();
         self.panics.clear();
         self.end = None;
         self.stuck.clear();
-        (self.aborting, self.abort_progress, self.suspended_unwinding) = (false, 0, 0);
+        (self.aborting, self.escaped, self.abort_progress, self.suspended_unwinding) = (false, false, 0, 0);
     }
 
     pub(super) fn register(&mut self, kind: ObjectKind) -> ObjectId {
@@ -452,252 +360,12 @@ impl State {
         }
     }
 
-    /// The step that is being made has only read.
+    /// The step that is being made, an attempt of the running task, has only read.
     pub(super) fn turn_out_only_read(&mut self) {
         self.dirty = false;
+        self.spins(self.current, self.operation(self.current));
         if let Some(event) = self.trace.last_mut() {
             event.only_read = true;
         }
-    }
-
-    /// The event that is just happening, as a cause.
-    pub(super) fn present(&self) -> Cause {
-        self.trace.len().checked_sub(1).map_or(Cause::Ready, |last| Cause::Event(last as u32))
-    }
-
-    /// Between two steps: if the last one changed something, tasks that wait for that are enabled.
-    #[inline]
-    pub(super) fn settle(&mut self) {
-        if self.dirty {
-            self.dirty = false;
-            self.changes += 1;
-            self.idle_rounds = 0;
-            if !self.yielded.is_empty() {
-                self.enable_yielded(self.present());
-            }
-        }
-    }
-
-    fn enable_yielded(&mut self, cause: Cause) {
-        while let Some(task) = self.yielded.pop() {
-            if self.tasks[task].gate == Gate::Change {
-                self.proceed(task);
-                self.tasks[task].cause = cause;
-                self.enable(task);
-            }
-        }
-    }
-
-    /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. False when that does not
-    /// help, or has not helped for `rounds` times.
-    pub(super) fn revive(&mut self, rounds: u32) -> bool {
-        while self.enabled.is_empty() {
-            if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
-                self.clock = self.clock.max(first);
-                let due = |timer: &&Timer| timer.deadline <= first;
-                while let Some(timer) = self.timers.iter().filter(due).min_by_key(|timer| timer.ticket) {
-                    self.rouse(timer.task, Woken::TimedOut);
-                }
-                self.changes += 1;
-                self.enable_yielded(Cause::Idle);
-            } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
-                self.idle_rounds += 1;
-                self.enable_yielded(Cause::Idle);
-            } else {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Whether a read is one of a loop that waits for a change.
-    #[inline]
-    pub(super) fn spins(&mut self, task: usize, operation: Operation) -> bool {
-        let spin = &mut self.tasks[task].spin;
-        let here = (operation.object, operation.location);
-        if spin.changes != self.changes || spin.anchor.is_none() || spin.others > SPIN_ROUNDS {
-            *spin = Spin { anchor: Some(here), changes: self.changes, rounds: 0, others: 0 };
-        } else if spin.anchor == Some(here) {
-            spin.rounds += 1;
-            spin.others = 0;
-        } else {
-            spin.others += 1;
-        }
-        spin.rounds >= SPIN_ROUNDS
-    }
-
-    /// The tasks that have not come to their end, for a report.
-    pub(super) fn reports(&self) -> Vec<TaskReport> {
-        (0..self.live).filter(|&task| !self.tasks[task].done).map(|task| self.report(task)).collect()
-    }
-
-    fn report(&self, index: usize) -> TaskReport {
-        let task = &self.tasks[index];
-        let holders = |lock: ObjectId| {
-            let holds = |other: &usize| self.tasks[*other].held.iter().any(|held| held.lock == lock);
-            (0..self.live).filter(holds).map(|other| TaskId(other as u32)).collect::<Vec<_>>()
-        };
-        let mut waits_for = match task.gate {
-            Gate::Lock(lock, _) => holders(lock),
-            Gate::Convert(lock, ..) => holders(lock).into_iter().filter(|other| other.index() != index).collect(),
-            Gate::Needs => task.needs.iter().flat_map(|need| holders(need.lock)).collect(),
-            Gate::Ended(other) => vec![other],
-            _ => Vec::new(),
-        };
-        waits_for.sort_unstable();
-        waits_for.dedup();
-        TaskReport {
-            task: TaskId(index as u32),
-            name: task.name.clone(),
-            wants: self.operation(index),
-            blocked: match task.gate {
-                _ if task.position.is_some() => Blocked::No,
-                Gate::Open => Blocked::No,
-                Gate::Lock(..) | Gate::Convert(..) | Gate::Needs => Blocked::Lock,
-                Gate::Ended(_) => Blocked::Join,
-                Gate::Queue(_) => Blocked::Queue,
-                Gate::Token => Blocked::Token,
-                Gate::Clock => Blocked::Clock,
-                Gate::Change => Blocked::Change,
-            },
-            waits_for,
-            holds: task.held.clone(),
-        }
-    }
-
-    /// The operations that the last steps went round in, in the order of tasks and places.
-    pub(super) fn recent(&self) -> Vec<(TaskId, Operation)> {
-        const RECENT: usize = 256;
-        let start = self.trace.len().saturating_sub(RECENT);
-        let mut recent: Vec<_> = self.trace[start..].iter().map(|event| (event.task, event.operation)).collect();
-        if recent.is_empty() {
-            recent.extend(self.enabled.iter().map(|pending| (pending.task, pending.operation)));
-        }
-        let key = |&(task, operation): &(TaskId, Operation)| {
-            let location: &Location<'_> = operation.location;
-            (task, location.file(), location.line(), location.column(), operation.object, operation.action)
-        };
-        recent.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-        recent.dedup();
-        recent
-    }
-}
-
-impl Task {
-    fn new(object: ObjectId, operation: Operation) -> Task {
-        Task {
-            link: None,
-            body: None,
-            name: None,
-            object,
-            done: false,
-            gate: Gate::Open,
-            needs: Vec::new(),
-            position: None,
-            operation,
-            held: Vec::new(),
-            ticket: 0,
-            after: Gate::Open,
-            woken: Woken::Notified,
-            cause: Cause::Ready,
-            token: false,
-            payload: None,
-            panicked: false,
-            unwinding: false,
-            locals: Slots::default(),
-            spin: Spin::default(),
-            abort_steps: 0,
-            lost: false,
-        }
-    }
-
-    /// Makes the place ready for a new task; memory stays.
-    fn restart(
-        &mut self,
-        object: ObjectId,
-        operation: Operation,
-        name: Option<String>,
-        body: Option<Box<dyn FnOnce()>>,
-    ) {
-        self.held.clear();
-        self.locals.clear();
-        (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
-        (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
-        (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
-        (self.spin, self.abort_steps, self.cause) = (Spin::default(), 0, Cause::Ready);
-    }
-}
-
-impl Object {
-    /// Whether a task may take the lock in this mode.
-    #[inline]
-    pub(super) fn is_free(&self, mode: Mode) -> bool {
-        !self.exclusive
-            && match mode {
-                Mode::Shared => true,
-                Mode::Upgradable => !self.upgradable,
-                Mode::Exclusive => !self.upgradable && self.shared == 0,
-            }
-    }
-
-    /// Whether one holder may change its mode.
-    pub(super) fn admits(&self, from: Mode, to: Mode) -> bool {
-        let others = Object {
-            kind: self.kind,
-            exclusive: self.exclusive && from != Mode::Exclusive,
-            upgradable: self.upgradable && from != Mode::Upgradable,
-            shared: self.shared - u32::from(from == Mode::Shared),
-            contenders: 0,
-            waiters: 0,
-        };
-        others.is_free(to)
-    }
-
-    #[inline]
-    fn add(&mut self, mode: Mode) {
-        match mode {
-            Mode::Shared => self.shared += 1,
-            Mode::Upgradable => self.upgradable = true,
-            Mode::Exclusive => self.exclusive = true,
-        }
-    }
-
-    #[inline]
-    fn remove(&mut self, mode: Mode) {
-        match mode {
-            Mode::Shared => self.shared -= 1,
-            Mode::Upgradable => self.upgradable = false,
-            Mode::Exclusive => self.exclusive = false,
-        }
-    }
-}
-
-impl Slots {
-    pub(super) fn get(&self, slot: usize) -> Local {
-        self.values.get(slot).cloned().unwrap_or(Local::Empty)
-    }
-
-    /// Puts a value in, and gives back what was there.
-    pub(super) fn set(&mut self, slot: usize, value: std::rc::Rc<dyn Any>) -> Local {
-        if self.values.len() <= slot {
-            self.values.resize(slot + 1, Local::Empty);
-        }
-        self.order.push(slot);
-        std::mem::replace(&mut self.values[slot], Local::Value(value))
-    }
-
-    /// Takes out the value that was put in last.
-    pub(super) fn pop(&mut self) -> Option<Local> {
-        let slot = self.order.pop()?;
-        Some(std::mem::replace(&mut self.values[slot], Local::Destroyed))
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
-    fn clear(&mut self) {
-        self.values.clear();
-        self.order.clear();
     }
 }

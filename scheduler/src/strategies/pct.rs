@@ -106,7 +106,8 @@ impl Strategy for Pct {
         }
         let chosen = pending[best.0];
         self.step += 1;
-        if let Some(index) = self.change_points.iter().position(|&point| point == self.step) {
+        // Where several change points fall together, the last one counts, as in the paper's loop over them.
+        if let Some(index) = self.change_points.iter().rposition(|&point| point == self.step) {
             self.priorities[chosen.task.index()] = Some(LOWERED + u64::from(self.depth) - 1 - index as u64);
         }
         // Not in the paper, which is about programs that do not wait in loops: who yields goes behind all others.

@@ -11,6 +11,8 @@ mod waiting;
 
 mod atom_fuzzer;
 mod bounded;
+mod crashes;
 mod exhaustive;
 mod replay;
 mod sampling;
+mod tidy;

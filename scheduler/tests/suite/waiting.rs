@@ -125,6 +125,48 @@ fn a_parked_task_is_woken() {
 }
 
 #[test]
+fn spinning_on_failed_attempts_without_a_yield_lets_others_go_on() {
+    use interloper_scheduler::runtime::Mode;
+    use interloper_scheduler::{Engine, Pending, Strategy};
+
+    /// The main task, for as long as it is offered.
+    struct Unfair;
+    impl Strategy for Unfair {
+        fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
+            0
+        }
+    }
+    let program = |gives_back: bool| {
+        move || {
+            let shared = Rc::new((Lock::new(), Lock::new()));
+            let other = shared.clone();
+            let child = spawn(move || {
+                let _guard = other.0.lock();
+                drop(other.1.lock());
+                if !gives_back {
+                    loop {
+                        runtime(|runtime| runtime.yield_now(Location::caller()));
+                    }
+                }
+            });
+            // Lets the child take the lock.
+            runtime(|runtime| runtime.yield_now(Location::caller()));
+            runtime(|runtime| runtime.yield_now(Location::caller()));
+            while shared.0.try_lock_as(Mode::Exclusive).is_none() {}
+            join(child).unwrap();
+        }
+    };
+    let mut engine = Engine::new(Config { step_bound: 1000, livelock_rounds: 100, ..Config::default() });
+    let execution = engine.run(&mut Unfair, program(true));
+    assert!(execution.end.is_finished(), "{execution:?}");
+    assert!(execution.tried);
+    // What nobody ever gives back is a livelock of the two, and its report names the attempt.
+    let execution = engine.run(&mut Unfair, program(false));
+    let interloper_scheduler::End::Livelock(tasks) = execution.end else { panic!("{:?}", execution.end) };
+    assert_eq!(tasks[0].wants.action, Action::TryLock(Mode::Exclusive));
+}
+
+#[test]
 fn spinning_on_a_failed_attempt_lets_others_go_on() {
     let executions = all_schedules(Config { step_bound: 200, ..Config::default() }, || {
         let lock = Rc::new(Lock::new());

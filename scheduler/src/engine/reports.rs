@@ -1,0 +1,67 @@
+//! What a report says of the tasks that are left when an execution ends early.
+
+use std::panic::Location;
+
+use interloper_std::runtime::{ObjectId, Operation, TaskId};
+
+use super::state::State;
+use super::task::Gate;
+use crate::execution::{Blocked, TaskReport};
+
+impl State {
+    /// The tasks that have not come to their end, for a report.
+    pub(super) fn reports(&self) -> Vec<TaskReport> {
+        (0..self.live).filter(|&task| !self.tasks[task].done).map(|task| self.report(task)).collect()
+    }
+
+    fn report(&self, index: usize) -> TaskReport {
+        let task = &self.tasks[index];
+        let holders = |lock: ObjectId| {
+            let holds = |other: &usize| self.tasks[*other].held.iter().any(|held| held.lock == lock);
+            (0..self.live).filter(holds).map(|other| TaskId(other as u32)).collect::<Vec<_>>()
+        };
+        let mut waits_for = match task.gate {
+            Gate::Lock(lock, _) => holders(lock),
+            Gate::Convert(lock, ..) => holders(lock).into_iter().filter(|other| other.index() != index).collect(),
+            Gate::Needs => task.needs.iter().flat_map(|need| holders(need.lock)).collect(),
+            Gate::Ended(other) => vec![other],
+            _ => Vec::new(),
+        };
+        waits_for.sort_unstable();
+        waits_for.dedup();
+        TaskReport {
+            task: TaskId(index as u32),
+            name: task.name.clone(),
+            wants: self.operation(index),
+            blocked: match task.gate {
+                _ if task.position.is_some() => Blocked::No,
+                Gate::Open => Blocked::No,
+                Gate::Lock(..) | Gate::Convert(..) | Gate::Needs => Blocked::Lock,
+                Gate::Ended(_) => Blocked::Join,
+                Gate::Queue(_) => Blocked::Queue,
+                Gate::Token => Blocked::Token,
+                Gate::Clock => Blocked::Clock,
+                Gate::Change => Blocked::Change,
+            },
+            waits_for,
+            holds: task.held.clone(),
+        }
+    }
+
+    /// The operations that the last steps went round in, in the order of tasks and places.
+    pub(super) fn recent(&self) -> Vec<(TaskId, Operation)> {
+        const RECENT: usize = 256;
+        let start = self.trace.len().saturating_sub(RECENT);
+        let mut recent: Vec<_> = self.trace[start..].iter().map(|event| (event.task, event.operation)).collect();
+        if recent.is_empty() {
+            recent.extend(self.enabled.iter().map(|pending| (pending.task, pending.operation)));
+        }
+        let key = |&(task, operation): &(TaskId, Operation)| {
+            let location: &Location<'_> = operation.location;
+            (task, location.file(), location.line(), location.column(), operation.object, operation.action)
+        };
+        recent.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+        recent.dedup();
+        recent
+    }
+}

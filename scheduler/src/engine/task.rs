@@ -1,0 +1,149 @@
+//! A task of an execution, and what it needs to be enabled.
+
+use std::any::Any;
+
+use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, TaskId, Woken};
+
+use super::fiber::Link;
+use super::progress::Spin;
+use crate::execution::{Cause, Held};
+
+/// A task, or a place for one.
+pub(super) struct Task {
+    /// How the fiber is suspended, once it has started.
+    pub(super) link: Option<Link>,
+    pub(super) body: Option<Box<dyn FnOnce()>>,
+    pub(super) name: Option<String>,
+    pub(super) object: ObjectId,
+    pub(super) done: bool,
+    pub(super) gate: Gate,
+    /// The locks that must be free, for [`Gate::Needs`].
+    pub(super) needs: Vec<Need>,
+    /// Its index in the enabled ones.
+    pub(super) position: Option<u32>,
+    /// The next step, while it is not enabled.
+    pub(super) operation: Operation,
+    pub(super) held: Vec<Held>,
+    /// The place in a queue of waiters.
+    pub(super) ticket: u64,
+    /// What becomes of the gate once the task is woken.
+    pub(super) after: Gate,
+    pub(super) woken: Woken,
+    pub(super) cause: Cause,
+    pub(super) token: bool,
+    pub(super) payload: Option<Box<dyn Any + Send>>,
+    pub(super) panicked: bool,
+    /// Whether it is unwinding; known for certain only while it is suspended.
+    pub(super) unwinding: bool,
+    pub(super) locals: Slots,
+    pub(super) spin: Spin,
+    pub(super) abort_steps: u32,
+    /// It could not be unwound: its stack is given up.
+    pub(super) lost: bool,
+}
+
+/// What a task needs to be enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// Nothing.
+    Open,
+    /// The lock is free for the mode.
+    Lock(ObjectId, Mode),
+    /// The other holders admit the change of mode.
+    Convert(ObjectId, Mode, Mode),
+    /// All of the task's `needs` are free.
+    Needs,
+    /// The task is at its end.
+    Ended(TaskId),
+    /// Somebody wakes it from this queue.
+    Queue(ObjectId),
+    /// Somebody gives it its token.
+    Token,
+    /// The clock reaches its time.
+    Clock,
+    /// Something changes that a waiting loop could see.
+    Change,
+}
+
+/// Values by slot, and the order in which they came.
+#[derive(Default)]
+pub(super) struct Slots {
+    values: Vec<Local>,
+    order: Vec<usize>,
+}
+
+impl Task {
+    pub(super) fn new(object: ObjectId, operation: Operation) -> Task {
+        Task {
+            link: None,
+            body: None,
+            name: None,
+            object,
+            done: false,
+            gate: Gate::Open,
+            needs: Vec::new(),
+            position: None,
+            operation,
+            held: Vec::new(),
+            ticket: 0,
+            after: Gate::Open,
+            woken: Woken::Notified,
+            cause: Cause::Ready,
+            token: false,
+            payload: None,
+            panicked: false,
+            unwinding: false,
+            locals: Slots::default(),
+            spin: Spin::default(),
+            abort_steps: 0,
+            lost: false,
+        }
+    }
+
+    /// Makes the place ready for a new task; memory stays.
+    pub(super) fn restart(
+        &mut self,
+        object: ObjectId,
+        operation: Operation,
+        name: Option<String>,
+        body: Option<Box<dyn FnOnce()>>,
+    ) {
+        self.held.clear();
+        self.locals.forget();
+        (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
+        (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
+        (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
+        (self.spin, self.abort_steps, self.cause) = (Spin::default(), 0, Cause::Ready);
+    }
+}
+
+impl Slots {
+    pub(super) fn get(&self, slot: usize) -> Local {
+        self.values.get(slot).cloned().unwrap_or(Local::Empty)
+    }
+
+    /// Puts a value in, and gives back what was there.
+    pub(super) fn set(&mut self, slot: usize, value: std::rc::Rc<dyn Any>) -> Local {
+        if self.values.len() <= slot {
+            self.values.resize(slot + 1, Local::Empty);
+        }
+        self.order.push(slot);
+        std::mem::replace(&mut self.values[slot], Local::Value(value))
+    }
+
+    /// Takes out the value that was put in last.
+    pub(super) fn pop(&mut self) -> Option<Local> {
+        let slot = self.order.pop()?;
+        Some(std::mem::replace(&mut self.values[slot], Local::Destroyed))
+    }
+
+    /// Gives the values up without dropping them.
+    pub(super) fn forget(&mut self) {
+        self.values.drain(..).for_each(std::mem::forget);
+        self.order.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}

@@ -1,0 +1,209 @@
+//! A task's turn: it waits until it is chosen to make its step, on its fiber.
+
+use std::cell::RefMut;
+use std::panic::resume_unwind;
+use std::time::Duration;
+
+use interloper_std::runtime::{self, Abort, Action, ObjectId, Operation, Place, Runtime, Woken};
+
+use super::core::{Core, is_unwinding};
+use super::fiber::Link;
+use super::progress::Timer;
+use super::state::State;
+use super::task::Gate;
+use crate::execution::End;
+
+/// After so many steps a task that is being unwound is given up.
+const ABORT_STEPS: u32 = 10_000;
+
+impl Core {
+    /// Lets the strategy choose until it is the turn of the running task to make `operation`, for which `gate` must be
+    /// open. The state is given back borrowed, so that nothing comes between the choice and the step.
+    #[inline(always)]
+    pub(super) fn make(&self, operation: Operation, gate: Gate) -> RefMut<'_, State> {
+        let mut state = self.state.borrow_mut();
+        state.settle();
+        let task = state.current;
+        let Operation { object, action, location } = operation;
+        if state.aborting || std::thread::panicking() || !state.is_open(task, gate) {
+            return self.make_slowly(state, object, action, location, gate);
+        }
+        state.show(task, object, action, location);
+        match self.ask(&mut state, false) {
+            Some((_, chosen)) if chosen == task => {
+                // Not read back from where it was just shown: that would wait for the memory.
+                self.record(&mut state, task, object, action, location);
+                return state;
+            }
+            Some((index, chosen)) => {
+                let Operation { object, action, location } = state.enabled[index].operation;
+                self.record(&mut state, chosen, object, action, location);
+                state.enter_gate(task, gate);
+            }
+            None => self.abort(&mut state),
+        }
+        self.resume_turn(state, task, gate)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_slowly<'a>(
+        &'a self,
+        mut state: RefMut<'a, State>,
+        object: ObjectId,
+        action: Action,
+        location: Place,
+        gate: Gate,
+    ) -> RefMut<'a, State> {
+        let task = state.current;
+        if !state.aborting {
+            state.announce(task, Operation { object, action, location }, gate);
+        }
+        self.turn(state, gate)
+    }
+
+    /// As [`Core::make`], for a task that has said what it waits for already.
+    fn turn<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate) -> RefMut<'a, State> {
+        let task = state.current;
+        let unwinding = std::thread::panicking() && is_unwinding(&state, task);
+        if state.aborting {
+            return self.turn_of_aborted(state, gate, unwinding);
+        }
+        match self.choose(&mut state, unwinding) {
+            Some(chosen) if chosen == task => {
+                state.proceed(task);
+                state
+            }
+            Some(_) => {
+                state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
+                if state.aborting {
+                    return self.turn_of_aborted(state, gate, unwinding);
+                }
+                state.proceed(task);
+                state
+            }
+            None => {
+                self.abort(&mut state);
+                self.turn_of_aborted(state, gate, unwinding)
+            }
+        }
+    }
+
+    /// Another task was chosen, or the execution has ended: waits for the turn of this one, which does not unwind.
+    ///
+    /// Inlined, as `suspend` is, because each return behind a switch of stacks is predicted wrongly.
+    #[inline(always)]
+    fn resume_turn<'a>(&'a self, mut state: RefMut<'a, State>, task: usize, gate: Gate) -> RefMut<'a, State> {
+        if !state.aborting {
+            state = self.suspend(state, task);
+            if !state.aborting {
+                state.leave_gate(task, gate);
+                return state;
+            }
+        }
+        self.turn_of_aborted(state, gate, false)
+    }
+
+    /// The execution has ended: the task unwinds. If it does so already, the step is made as soon as it can be.
+    #[cold]
+    fn turn_of_aborted<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate, unwinding: bool) -> RefMut<'a, State> {
+        let task = state.current;
+        if !unwinding && state.tasks[task].abort_steps < ABORT_STEPS {
+            state.tasks[task].abort_steps += 1;
+            state.tasks[task].unwinding = true;
+            state.proceed(task);
+            drop(state);
+            resume_unwind(Box::new(Abort));
+        }
+        // Nobody need wake it any more.
+        let gate = match gate {
+            Gate::Queue(_) => state.tasks[task].after,
+            Gate::Token | Gate::Clock | Gate::Change => Gate::Open,
+            gate => gate,
+        };
+        state.set_gate(task, gate);
+        loop {
+            state.tasks[task].abort_steps += 1;
+            if state.tasks[task].abort_steps > ABORT_STEPS {
+                // The thread will not resume it.
+                state.tasks[task].lost = true;
+            } else if state.is_open(task, gate) {
+                state.proceed(task);
+                return state;
+            }
+            state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
+        }
+    }
+
+    /// Lets another fiber run until that of `task`, which is this one, is resumed.
+    #[inline(always)]
+    fn suspend<'a>(&'a self, state: RefMut<'a, State>, task: usize) -> RefMut<'a, State> {
+        let link = state.tasks[task].link.expect("the running task has started");
+        let execution = state.execution;
+        drop(state);
+        if runtime::with(|current| current.execution()) == Some(execution) {
+            // SAFETY: the link is that of the running task, whose fiber this is.
+            unsafe { link.suspend() };
+        } else {
+            self.suspend_elsewhere(link);
+        }
+        self.state.borrow_mut()
+    }
+
+    /// The task is under another runtime, or under none.
+    #[cold]
+    fn suspend_elsewhere(&self, link: Link) {
+        // SAFETY: as in `suspend`.
+        runtime::enter(self, || unsafe { link.suspend() });
+    }
+
+    /// As [`Core::suspend`], for a task that unwinds.
+    #[cold]
+    fn suspend_unwinding<'a>(&'a self, mut state: RefMut<'a, State>, task: usize) -> RefMut<'a, State> {
+        state.tasks[task].unwinding = true;
+        state.suspended_unwinding += 1;
+        state = self.suspend(state, task);
+        state.suspended_unwinding -= 1;
+        state
+    }
+
+    /// Waits as `gate` says, at most for `timeout`, and then makes the step `then`, for which `after` must be open.
+    pub(super) fn wait_at(
+        &self,
+        gate: Gate,
+        timeout: Option<Duration>,
+        then: Operation,
+        after: Gate,
+    ) -> (RefMut<'_, State>, Woken) {
+        let mut state = self.state.borrow_mut();
+        state.settle();
+        let task = state.current;
+        state.tasks[task].after = after;
+        state.tasks[task].woken = Woken::Notified;
+        if !state.aborting {
+            let ticket = state.ticket();
+            state.tasks[task].ticket = ticket;
+            state.announce(task, then, gate);
+            if let (Some(timeout), false) = (timeout, state.is_open(task, gate)) {
+                let deadline = state.clock.saturating_add(timeout);
+                state.timers.push(Timer { deadline, ticket, task });
+            }
+        }
+        let state = self.turn(state, gate);
+        let woken = state.tasks[task].woken;
+        (state, woken)
+    }
+
+    /// Ends the execution here.
+    pub(super) fn stop(&self, end: End) {
+        let unwinding = self.panicking();
+        let mut state = self.state.borrow_mut();
+        if !state.aborting {
+            state.end = Some(end);
+            self.abort(&mut state);
+        }
+        if !unwinding {
+            drop(self.turn_of_aborted(state, Gate::Open, false));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What would end a process is a result.
+
+use std::rc::Rc;
+
+use interloper_scheduler::runtime::TaskId;
+use interloper_scheduler::strategies::RandomWalk;
+use interloper_scheduler::{Config, End, Engine};
+
+use crate::common::*;
+
+/// Panics when it is dropped.
+struct Bomb(&'static str);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("{}", self.0);
+    }
+}
+
+#[test]
+fn a_panic_in_a_destructor() {
+    let execution = run_once(|| drop(Bomb("dropped")));
+    assert!(matches!(execution.end, End::Panicked(report) if report.message == "dropped"));
+}
+
+#[test]
+fn a_panic_while_unwinding_that_is_caught_in_time() {
+    struct Careful;
+    impl Drop for Careful {
+        fn drop(&mut self) {
+            assert!(std::panic::catch_unwind(|| panic!("second")).is_err());
+        }
+    }
+    let execution = run_once(|| {
+        let _careful = Careful;
+        panic!("first");
+    });
+    assert!(matches!(&execution.end, End::Panicked(_)), "{execution:?}");
+    assert_eq!(execution.panics.len(), 1);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_panic_while_unwinding_would_abort_the_process() {
+    let log = Log::default();
+    let mut engine = Engine::new(Config::default());
+    for _ in 0..3 {
+        let execution = engine.run(&mut RandomWalk::new(0), || {
+            let value = Dropped(log.clone(), "main unwound");
+            let lock = Rc::new(Lock::new());
+            let child = spawn(move || {
+                let _guard = lock.lock();
+                let _bomb = Bomb("second");
+                panic!("first");
+            });
+            let _value = value;
+            join(child).unwrap();
+        });
+        let End::Aborted(report) = &execution.end else { panic!("{execution:?}") };
+        assert_eq!((report.task, &report.message[..]), (TaskId(1), "second"));
+        // Nothing runs any more.
+        assert!(log.take().is_empty());
+        assert!(!std::thread::panicking());
+    }
+    // The engine and the thread are as good as before.
+    let execution = engine.run(&mut RandomWalk::new(0), || {
+        let child = spawn(|| panic!("only this"));
+        assert!(join(child).is_err());
+        assert!(std::panic::catch_unwind(|| panic!("and this")).is_err());
+    });
+    assert!(execution.end.is_finished(), "{execution:?}");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_panic_in_a_function_that_must_not_unwind() {
+    extern "C" fn callback() {
+        panic!("across the border");
+    }
+    let execution = run_once(|| callback());
+    assert!(matches!(&execution.end, End::Aborted(report) if report.message == "across the border"), "{execution:?}");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_stack_that_is_used_up() {
+    #[allow(unconditional_recursion)]
+    fn recurse(depth: u64) -> u64 {
+        std::hint::black_box([depth; 16]);
+        1 + recurse(depth + 1)
+    }
+    let log = Log::default();
+    let mut engine = Engine::new(Config { stack_size: 64 << 10, ..Config::default() });
+    for _ in 0..3 {
+        let line = line!() + 4;
+        let execution = engine.run(&mut RandomWalk::new(0), || {
+            let value = Dropped(log.clone(), "unwound");
+            let child = spawn(|| {
+                drop(Lock::new().lock());
+                recurse(0);
+            });
+            let _value = value;
+            join(child).unwrap();
+        });
+        let End::StackOverflow { task, last } = execution.end else { panic!("{execution:?}") };
+        assert_eq!((task, last.location.line()), (TaskId(1), line));
+        // Nothing runs any more.
+        assert!(log.take().is_empty());
+    }
+    assert!(engine.run(&mut RandomWalk::new(0), || drop(Lock::new().lock())).end.is_finished());
+}
+
+#[test]
+fn a_deep_recursion_that_fits() {
+    fn recurse(depth: u64) -> u64 {
+        std::hint::black_box([depth; 16]);
+        if depth == 0 { 0 } else { 1 + recurse(depth - 1) }
+    }
+    assert!(run_once(|| assert_eq!(recurse(1000), 1000)).end.is_finished());
+}
+
+#[test]
+fn a_step_that_does_not_come_to_its_end_is_named() {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::{Receiver, Sender};
+    use std::time::Duration;
+
+    use interloper_scheduler::{Stuck, Watchdog};
+
+    // A channel that is not under control; the watchdog puts something into it.
+    static OUTSIDE: Mutex<Option<Sender<()>>> = Mutex::new(None);
+    static TOLD: Mutex<Option<Stuck>> = Mutex::new(None);
+    // A loaded machine may delay other steps for as long: an alarm before this is set is not answered.
+    static WAITS: AtomicBool = AtomicBool::new(false);
+    let (sender, receiver): (_, Receiver<()>) = std::sync::mpsc::channel();
+    *OUTSIDE.lock().unwrap() = Some(sender);
+    let then = |stuck: &Stuck| {
+        if !WAITS.load(Ordering::SeqCst) {
+            return;
+        }
+        *TOLD.lock().unwrap() = Some(stuck.clone());
+        if let Some(sender) = OUTSIDE.lock().unwrap().take() {
+            let _ = sender.send(());
+        }
+    };
+    let watchdog = Watchdog { patience: Duration::from_millis(20), then };
+    let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
+    let line = line!() + 3;
+    let execution = engine.run(&mut RandomWalk::new(0), || {
+        let child = spawn(move || {
+            drop(Lock::new().lock());
+            WAITS.store(true, Ordering::SeqCst);
+            receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        });
+        join(child).unwrap();
+    });
+    assert!(execution.end.is_finished(), "{execution:?}");
+    let stuck = TOLD.lock().unwrap().take().unwrap();
+    assert_eq!((stuck.task, stuck.location.file(), stuck.location.line()), (TaskId(1), file!(), line));
+    assert!(stuck.to_string().contains("task 1 has not come to another step"));
+}
+
+#[test]
+fn a_watchdog_is_silent_while_steps_are_made() {
+    use interloper_scheduler::{Stuck, Watchdog};
+
+    // Many executions of many steps, and an engine at rest: longer in sum than any one step is.
+    let then = |stuck: &Stuck| panic!("{stuck}");
+    let watchdog = Watchdog { patience: Watchdog::PATIENCE, then };
+    let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
+    for _ in 0..100 {
+        let execution = engine.run(&mut RandomWalk::new(0), || (0..100).for_each(|_| drop(Lock::new().lock())));
+        assert!(execution.end.is_finished());
+    }
+}
