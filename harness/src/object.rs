@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use interloper_commutativity::{ToValue, Value};
 use interloper_linearize::schema::{Mistake, Schema};
+use interloper_linearize::types::DataType;
+use interloper_linearize::visibility::{Level, Visibility};
 
 pub use argument::{Argument, Arguments, Atom, COLLECTIONS_UP_TO, Generator, WrongArguments};
 pub(crate) use call::{Bind, Call};
 pub use call::{RESULTS_LIMIT, panicked};
-pub use sequential::Sequential;
+pub use sequential::{Sequential, State, Trouble};
 
-use crate::stress;
+use crate::{stress, systematic};
 use call::Function;
 
 /// A concurrent object: how a fresh one is made, and its methods.
@@ -37,6 +39,8 @@ pub struct Object {
     name: Arc<str>,
     methods: Arc<[Method]>,
     data_independent: bool,
+    visibility: Visibility,
+    model: Option<&'static dyn DataType>,
     erased: Arc<dyn Erased>,
 }
 
@@ -78,6 +82,8 @@ impl Object {
             typed: Typed { constructor: Box::new(constructor), methods: Vec::new() },
             methods: Vec::new(),
             data_independent: false,
+            visibility: Visibility::complete(),
+            model: None,
         }
     }
 
@@ -114,6 +120,16 @@ impl Object {
     /// Whether renaming the atoms of a harness renames its outcomes and does nothing else.
     pub fn data_independent(&self) -> bool {
         self.data_independent
+    }
+
+    /// What its methods are said to see; complete, unless the description says otherwise.
+    pub fn visibility(&self) -> &Visibility {
+        &self.visibility
+    }
+
+    /// The type that its sequential behaviour is said to be that of.
+    pub fn model(&self) -> Option<&'static dyn DataType> {
+        self.model
     }
 
     /// Makes a schema ready to be run.
@@ -195,7 +211,8 @@ impl Program {
 
     /// Its invocations on one thread, in any order and selection.
     pub fn sequential(&self) -> Sequential {
-        Sequential::new(self.object.erased.sequential(&self.calls))
+        let reads = self.calls.iter().map(|&(method, _)| self.object.method(method).reads).collect();
+        Sequential::new(self.object.erased.sequential(&self.calls), reads)
     }
 }
 
@@ -214,6 +231,9 @@ pub(crate) trait Erased: Send + Sync {
         settings: &stress::Settings,
         look: &mut dyn FnMut(&[Value]) -> stress::Next,
     ) -> stress::Observed;
+
+    /// A program ready to run under control.
+    fn controlled(&self, program: &Program) -> Box<dyn systematic::Controlled>;
 }
 
 /// An object whose type is known.
@@ -249,6 +269,10 @@ impl<T: Send + Sync + 'static> Erased for Arc<Typed<T>> {
     ) -> stress::Observed {
         stress::run_typed(self, program, settings, look)
     }
+
+    fn controlled(&self, program: &Program) -> Box<dyn systematic::Controlled> {
+        Box::new(systematic::ControlledProgram::new(self.clone(), program))
+    }
 }
 
 /// The description of an [`Object`] in the making. What is said of a method is said right after it is named.
@@ -258,6 +282,8 @@ pub struct Description<T> {
     typed: Typed<T>,
     methods: Vec<Method>,
     data_independent: bool,
+    visibility: Visibility,
+    model: Option<&'static dyn DataType>,
 }
 
 impl<T: Send + Sync + 'static> Description<T> {
@@ -324,6 +350,24 @@ impl<T: Send + Sync + 'static> Description<T> {
         self
     }
 
+    /// The method named last, with all others of that name, is not atomic on purpose: it sees this much of what comes
+    /// before it.
+    ///
+    /// # Panics
+    /// When no method is named yet.
+    pub fn sees(mut self, level: Level) -> Self {
+        let name = self.last().name.clone();
+        self.visibility.set(&name, vec![level.into()]);
+        self
+    }
+
+    /// The sequential behaviour of the object is that of this type, whose methods have the same names. Without it, the
+    /// object itself is run on one thread to see what is right (Violat, section 4).
+    pub fn model(mut self, model: &'static dyn DataType) -> Self {
+        self.model = Some(model);
+        self
+    }
+
     fn last(&mut self) -> &mut Method {
         self.methods.last_mut().expect("a method is named first")
     }
@@ -334,6 +378,8 @@ impl<T: Send + Sync + 'static> Description<T> {
             name: self.name,
             methods: self.methods.into(),
             data_independent: self.data_independent,
+            visibility: self.visibility,
+            model: self.model,
             erased: Arc::new(Arc::new(self.typed)),
         }
     }

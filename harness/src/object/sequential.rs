@@ -1,56 +1,173 @@
 //! The invocations of a program on one thread.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use interloper_commutativity::Value;
-use rustc_hash::FxHashMap;
+use interloper_linearize::program::Behaviour;
 
 use super::{Call, Typed};
 use crate::panics;
 
 /// The sequential behaviour of an object, as far as one program can show it: its invocations are run on one thread, on a
-/// fresh object, in any order and selection.
+/// fresh object, in whatever order is asked for.
 ///
-/// Runs are remembered: no sequence of invocations is run twice, nor is one that another begins with.
+/// The state of the object is not looked at. A state is the invocations that led to it, those aside that only read. No
+/// invocation is run from the same state twice; each run goes through all that led there, and has to see the same
+/// results as before.
 pub struct Sequential {
     calls: Box<dyn Run>,
-    /// The results of the sequences that were run.
-    known: FxHashMap<Vec<u8>, Arc<[Value]>>,
+    reads: Vec<bool>,
+    nodes: Vec<Node>,
+    trouble: Option<Trouble>,
+    pulse: Arc<Pulse>,
+}
+
+/// Where a sequential run is, for whoever watches it from another thread.
+#[derive(Debug, Default)]
+pub(crate) struct Pulse(AtomicU64);
+
+impl Pulse {
+    const NOWHERE: u64 = 0xFFFF;
+
+    /// A call with this index in text order begins; none: the last one has come to its end.
+    fn beat(&self, call: Option<usize>) {
+        let count = (self.0.load(Ordering::Relaxed) >> 16) + 1;
+        self.0.store(count << 16 | call.map_or(Pulse::NOWHERE, |index| index as u64), Ordering::Relaxed);
+    }
+
+    /// A number that changes at each beat, and the call under way.
+    pub(crate) fn read(&self) -> (u64, Option<usize>) {
+        let pulse = self.0.load(Ordering::Relaxed);
+        let call = pulse & 0xFFFF;
+        (pulse, (pulse != 0 && call != Pulse::NOWHERE).then_some(call as usize))
+    }
+}
+
+/// A state of [`Sequential`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State(u32);
+
+struct Node {
+    /// The invocations that led here, and what they gave.
+    path: Vec<usize>,
+    results: Vec<Value>,
+    /// For each invocation where it leads and what it gives, once that is known.
+    next: Vec<Option<(State, Value)>>,
+}
+
+/// Why an object has no sequential behaviour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No object can be made, or it cannot be dropped: what the panic said.
+    NoObject(String),
+    /// The same invocations gave other results the second time.
+    Varies {
+        /// The invocations, as indices in text order, in the order in which they were run.
+        order: Vec<usize>,
+        /// Which of them, as a place in `order`, gave another result.
+        place: usize,
+        /// What it gave first.
+        first: Value,
+        /// What it gave then.
+        then: Value,
+    },
 }
 
 /// Calls that can be run on one thread.
 pub(crate) trait Run: Send {
-    /// The results of these calls, in this order, on a fresh object. The message of the panic when there is no object.
-    fn run(&mut self, order: &[u8]) -> Result<Vec<Value>, String>;
+    /// The results of these calls, in this order, on a fresh object. What the panic says when there is no object.
+    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, String>;
 }
 
 impl Sequential {
-    pub(super) fn new(calls: Box<dyn Run>) -> Sequential {
-        Sequential { calls, known: FxHashMap::default() }
+    pub(super) fn new(calls: Box<dyn Run>, reads: Vec<bool>) -> Sequential {
+        let root = Node { path: vec![], results: vec![], next: vec![None; reads.len()] };
+        Sequential { calls, reads, nodes: vec![root], trouble: None, pulse: Arc::default() }
     }
 
-    /// The results of the invocations with these indices in text order, run in this order on a fresh object.
-    ///
-    /// # Errors
-    /// When no object can be made: what the panic of its constructor says.
-    pub fn results(&mut self, order: &[u8]) -> Result<Arc<[Value]>, String> {
-        if let Some(known) = self.known.get(order) {
-            return Ok(known.clone());
+    /// Where it is.
+    pub(crate) fn pulse(&self) -> Arc<Pulse> {
+        self.pulse.clone()
+    }
+
+    /// What went wrong, if anything did. Results are meaningless then.
+    pub fn trouble(&self) -> Option<&Trouble> {
+        self.trouble.as_ref()
+    }
+
+    /// Runs the invocations in this order, those that only read among them, and compares the results with what is known.
+    /// So a method that is described as only reading, and does not, is found as well.
+    pub fn confirm(&mut self, order: &[usize]) {
+        let (mut state, mut expected) = (self.initial(), Vec::new());
+        for &invocation in order {
+            let (next, result) = self.apply(&state, invocation);
+            state = next;
+            expected.push(result);
         }
-        let results: Arc<[Value]> = self.calls.run(order)?.into();
-        self.known.insert(order.to_vec(), results.clone());
-        Ok(results)
+        if self.trouble.is_none()
+            && let Some(results) = self.run(order)
+        {
+            self.compare(order, &expected, &results);
+        }
     }
 
-    /// Runs a sequence again, and says whether the results are the same. When they are not, the object's behaviour is not
-    /// determined by what was called before, and it cannot be its own specification.
-    ///
-    /// # Errors
-    /// When no object can be made: what the panic of its constructor says.
-    pub fn repeats(&mut self, order: &[u8]) -> Result<bool, String> {
-        let before = self.results(order)?;
-        Ok(self.calls.run(order)?[..] == before[..])
+    /// The invocations that led to a state, those aside that only read.
+    pub fn path(&self, state: State) -> &[usize] {
+        &self.nodes[state.0 as usize].path
+    }
+
+    fn run(&mut self, order: &[usize]) -> Option<Vec<Value>> {
+        match self.calls.run(order, &self.pulse) {
+            Ok(results) => Some(results),
+            Err(message) => {
+                self.trouble.get_or_insert(Trouble::NoObject(message));
+                None
+            }
+        }
+    }
+
+    fn compare(&mut self, order: &[usize], expected: &[Value], results: &[Value]) {
+        if let Some(place) = expected.iter().zip(results).position(|(expected, result)| expected != result) {
+            let (first, then) = (expected[place].clone(), results[place].clone());
+            self.trouble.get_or_insert(Trouble::Varies { order: order[..=place].to_vec(), place, first, then });
+        }
+    }
+}
+
+impl Behaviour for Sequential {
+    type State = State;
+
+    fn initial(&mut self) -> State {
+        State(0)
+    }
+
+    fn apply(&mut self, state: &State, invocation: usize) -> (State, Value) {
+        let at = state.0 as usize;
+        if let Some(known) = &self.nodes[at].next[invocation] {
+            return known.clone();
+        }
+        let mut path = self.nodes[at].path.clone();
+        path.push(invocation);
+        let Some(results) = self.run(&path) else { return (*state, Value::None) };
+        let before = self.nodes[at].results.clone();
+        self.compare(&path, &before, &results);
+        let result = results.last().cloned().unwrap_or_default();
+        let next = if self.reads[invocation] {
+            *state
+        } else {
+            self.nodes.push(Node { path, results, next: vec![None; self.reads.len()] });
+            State(self.nodes.len() as u32 - 1)
+        };
+        self.nodes[at].next[invocation] = Some((next, result.clone()));
+        (next, result)
+    }
+}
+
+impl fmt::Debug for Sequential {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Sequential({} states)", self.nodes.len())
     }
 }
 
@@ -61,20 +178,111 @@ pub(super) struct Calls<T> {
 }
 
 impl<T> Run for Calls<T> {
-    fn run(&mut self, order: &[u8]) -> Result<Vec<Value>, String> {
+    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, String> {
         panics::quietly(|| {
             let object = panics::caught(|| (self.typed.constructor)())?;
             let mut results = Vec::with_capacity(order.len());
             for &index in order {
-                let call = &mut self.calls[usize::from(index)];
-                let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
-                    Ok(number) => number,
-                    Err(payload) => call.panicked(&panics::message(&*payload)),
-                };
+                let call = &mut self.calls[index];
+                pulse.beat(Some(index));
+                let number = panics::caught(|| call.call(&object)).unwrap_or_else(|message| call.panicked(&message));
+                pulse.beat(None);
                 results.push(call.result(number));
             }
             panics::caught(move || drop(object))?;
             Ok(results)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicI64;
+
+    use interloper_linearize::schema::Schema;
+
+    use super::*;
+    use crate::object::{Object, panicked};
+
+    fn sequential(object: &Object, schema: &str) -> Sequential {
+        object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object").sequential()
+    }
+
+    /// Runs invocations one after the other, from a fresh object.
+    fn results(sequential: &mut Sequential, order: &[usize]) -> Vec<Value> {
+        let mut state = sequential.initial();
+        let step = |&invocation: &usize| {
+            let (next, result) = sequential.apply(&state, invocation);
+            state = next;
+            result
+        };
+        order.iter().map(step).collect()
+    }
+
+    fn stack() -> Object {
+        Object::describe("stack", || Mutex::new(Vec::new()))
+            .core("push", |stack, (item,): (i64,)| stack.lock().unwrap().push(item))
+            .core("pop", |stack, ()| stack.lock().unwrap().pop())
+            .core("top", |stack, ()| {
+                let top = stack.lock().unwrap().last().copied();
+                top.expect("something on the stack")
+            })
+            .reads()
+            .build()
+    }
+
+    #[test]
+    fn invocations_run_in_any_order_on_fresh_objects() {
+        let mut sequential = sequential(&stack(), "{ push(3); top() } || { push(4); pop() }");
+        let int = Value::Int;
+        assert_eq!(results(&mut sequential, &[0, 1, 2, 3]), [Value::Unit, int(3), Value::Unit, int(4)]);
+        assert_eq!(results(&mut sequential, &[2, 0, 1, 3]), [Value::Unit, Value::Unit, int(3), int(3)]);
+        assert_eq!(results(&mut sequential, &[3]), [Value::None]);
+        assert_eq!(results(&mut sequential, &[1]), [panicked("something on the stack")]);
+        assert_eq!(sequential.trouble(), None);
+    }
+
+    #[test]
+    fn methods_that_read_lead_nowhere() {
+        let mut sequential = sequential(&stack(), "{ push(3); top() } || { push(4); pop() }");
+        results(&mut sequential, &[0, 1, 2, 1, 3]);
+        results(&mut sequential, &[0, 2, 1, 1, 3]);
+        // Fresh, after 0, after 0 2, after 0 2 3.
+        assert_eq!(format!("{sequential:?}"), "Sequential(4 states)");
+    }
+
+    #[test]
+    fn an_object_that_varies_is_found() {
+        let calls = AtomicI64::new(0);
+        let object = Object::describe("lottery", || ())
+            .core("draw", move |(), ()| calls.fetch_add(1, Ordering::Relaxed))
+            .build();
+        let mut sequential = sequential(&object, "{ draw() } || { draw() }");
+        results(&mut sequential, &[0, 1]);
+        let varies = Trouble::Varies { order: vec![0], place: 0, first: Value::Int(0), then: Value::Int(1) };
+        assert_eq!(sequential.trouble(), Some(&varies));
+    }
+
+    #[test]
+    fn a_method_that_only_claims_to_read_is_found() {
+        let object = Object::describe("counter", || AtomicI64::new(0))
+            .core("next", |counter, ()| counter.fetch_add(1, Ordering::Relaxed))
+            .reads()
+            .build();
+        let mut sequential = sequential(&object, "{ next(); next() }");
+        assert_eq!(results(&mut sequential, &[0, 1]), [Value::Int(0), Value::Int(0)]);
+        assert_eq!(sequential.trouble(), None);
+        sequential.confirm(&[0, 1]);
+        let varies = Trouble::Varies { order: vec![0, 1], place: 1, first: Value::Int(0), then: Value::Int(1) };
+        assert_eq!(sequential.trouble(), Some(&varies));
+    }
+
+    #[test]
+    fn a_constructor_that_panics_is_named() {
+        let object = Object::describe("none", || -> () { panic!("out of order") }).core("call", |(), ()| ()).build();
+        let mut sequential = sequential(&object, "{ call() }");
+        results(&mut sequential, &[0]);
+        assert_eq!(sequential.trouble(), Some(&Trouble::NoObject("out of order".to_owned())));
     }
 }

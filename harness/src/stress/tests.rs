@@ -50,9 +50,6 @@ fn counts_add_up_and_outcomes_are_possible() {
     }
     // On a busy machine each meeting of threads that never sleep may take some milliseconds: few of them.
     let pace = Some(Pace { batch: 2_345, stride: Stride::Batch, ..Pace::default() });
-    check("{ add(1) } || { add(1) }", &["0 1", "1 0"], &Settings { spin: Spin::Busy, pace, ..settings.clone() });
-    // On a busy machine each meeting of threads that never sleep may take some milliseconds: few of them.
-    let pace = Some(Pace { batch: 2_345, stride: Stride::Batch, ..Pace::default() });
     let busy = Settings { spin: Spin::Busy, pace, ..settings.clone() };
     check("{ add(1) } || { add(1) }", &["0 1", "1 0"], &busy);
     check("{ add(1) } || { add(1) }", &["0 1", "1 0"], &Settings { cores: Some(1), ..settings.clone() });

@@ -1,0 +1,129 @@
+//! Tests as Rust files: a violation that was found, or outcomes that a object keeps to.
+//!
+//! A generated file holds schemas and the outcomes that are right for them. It needs this library, and a function that
+//! gives the object's description; nothing is computed when it runs, and it does not change when the library does.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use interloper_commutativity::Value;
+use interloper_linearize::schema::Schema;
+
+use crate::object::Object;
+use crate::stress::{self, Budget, End, Next, Settings};
+
+/// What a generated test says about one schema.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The schema.
+    pub schema: Schema,
+    /// The outcomes that are right: results in text order.
+    pub right: Vec<Vec<Value>>,
+    /// A sentence for whoever reads the test; empty, or what was seen when it was made.
+    pub note: String,
+}
+
+/// What a generated file refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The path of this library, `interloper_harness` for example.
+    pub library: String,
+    /// An expression that gives the [`Object`], `my_crate::described()` for example.
+    pub object: String,
+}
+
+/// A Rust file with one test for each case.
+pub fn file(title: &str, names: &Names, cases: &[Case]) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        out,
+        "//! {title}\n//!\n//! Generated. Each test runs a schema on real threads and compares what comes out with the outcomes that are"
+    );
+    let _ = writeln!(out, "//! right: the results of the calls, in the order of the text.\n");
+    let _ = writeln!(out, "use {}::generated::check;", names.library);
+    for (number, case) in cases.iter().enumerate() {
+        let _ = writeln!(out);
+        for line in case.note.lines() {
+            let _ = writeln!(out, "/// {line}");
+        }
+        let _ = writeln!(out, "#[test]\nfn schema_{}() {{", number + 1);
+        let _ =
+            writeln!(out, "    check(\n        &{},\n        {:?},\n        &[", names.object, case.schema.to_string());
+        for outcome in &case.right {
+            let _ = writeln!(out, "            {:?},", text(outcome));
+        }
+        let _ = writeln!(out, "        ],\n    );\n}}");
+    }
+    out
+}
+
+/// An outcome as text: the results with commas between them.
+pub fn text(outcome: &[Value]) -> String {
+    outcome.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// How long [`check`] runs a schema.
+pub const TIME: Duration = Duration::from_millis(200);
+
+/// Runs a schema, and panics when it shows an outcome that is not among those that are right. Generated tests call it.
+///
+/// # Panics
+/// When the object is not as it should be, or has no such methods.
+pub fn check(object: &Object, schema: &str, right: &[&str]) {
+    let program = Schema::parse(schema).and_then(|schema| object.program(&schema));
+    let program = program.unwrap_or_else(|mistake| panic!("{mistake}"));
+    let right: BTreeSet<&str> = right.iter().copied().collect();
+    let settings = Settings { budget: Budget::Time(TIME), ..Settings::default() };
+    let mut wrong = None;
+    let observed = stress::run(&program, &settings, &mut |outcome| {
+        let outcome = text(outcome);
+        if right.contains(outcome.as_str()) {
+            return Next::Continue;
+        }
+        wrong = Some(outcome);
+        Next::Stop
+    });
+    if let Some(wrong) = wrong {
+        let right: Vec<&str> = right.into_iter().collect();
+        panic!(
+            "{}: {schema} gave\n    {wrong}\nafter {} executions; right would be\n    {}",
+            object.name(),
+            observed.executions,
+            right.join("\n    ")
+        );
+    }
+    assert_eq!(observed.end, End::Enough, "{}: {schema}", object.name());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    fn counter() -> Object {
+        Object::describe("counter", || AtomicI64::new(0))
+            .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, Ordering::Relaxed))
+            .build()
+    }
+
+    #[test]
+    fn right_outcomes_pass() {
+        check(&counter(), "{ add(1) } || { add(1) }", &["0, 1", "1, 0"]);
+    }
+
+    #[test]
+    fn wrong_outcomes_and_wrong_schemas_fail() {
+        let failure = |schema: &str, right: &[&str]| {
+            let failed = crate::panics::quietly(|| crate::panics::caught(|| check(&counter(), schema, right)));
+            failed.expect_err("a panic")
+        };
+        let wrong = failure("{ add(1); add(1) }", &["0, 2", "1, 1"]);
+        assert!(wrong.starts_with("counter: { add(1); add(1) } gave\n    0, 1\nafter "), "{wrong}");
+        assert!(wrong.ends_with("right would be\n    0, 2\n    1, 1"), "{wrong}");
+        let mistake = failure("{ sub(1) }", &[]);
+        assert_eq!(mistake, "in counter: there is no method sub; there are add\n  { sub(1) }\n    ^");
+    }
+}

@@ -1,0 +1,251 @@
+//! The search for a schema that shows an outcome which is not right (*Exposing non-atomic methods*, Algorithm 1).
+
+mod engine;
+mod minimise;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use interloper_commutativity::Value;
+use interloper_linearize::outcomes::DEFAULT_BOUND;
+use interloper_linearize::schema::Schema;
+use interloper_linearize::visibility::Visibility;
+
+use crate::judge::{Judge, PATIENCE, Refusal};
+use crate::object::{Object, Program};
+use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
+use crate::stress::{Blocked, Next};
+
+pub use engine::{Engine, Runs};
+pub use minimise::{Minimised, minimise};
+
+/// How an object is searched.
+#[derive(Clone, Debug)]
+pub struct Hunt {
+    /// The object.
+    pub object: Object,
+    /// Which methods are called.
+    pub pool: Pool,
+    /// Which schemas are tried, in which order.
+    pub source: Source,
+    /// What the methods are allowed to miss.
+    pub visibility: Visibility,
+    /// How each schema is run.
+    pub engine: Engine,
+    /// How much may be explored to find out what is right.
+    pub bound: usize,
+    /// After so many schemas it ends; none: when there are no more.
+    pub schemas: Option<u64>,
+    /// After this time it ends; none: whatever it takes.
+    pub time: Option<Duration>,
+}
+
+/// Where schemas come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// At random, for ever.
+    Random {
+        /// How large they are.
+        bounds: Bounds,
+        /// Which ones.
+        seed: u64,
+    },
+    /// By rank, smallest first, those of a rank in a random order. With [`Pool::Together`] there are none.
+    ByRank {
+        /// How large they are.
+        bounds: Bounds,
+        /// In which order those of a rank come.
+        seed: u64,
+    },
+    /// These.
+    Given(Vec<Schema>),
+}
+
+impl Hunt {
+    /// A search for violations by these methods: random schemas of the default bounds, on real threads, a twentieth of a
+    /// second each.
+    pub fn new(object: &Object, pool: Pool, seed: u64) -> Hunt {
+        Hunt {
+            object: object.clone(),
+            pool,
+            source: Source::Random { bounds: Bounds::default(), seed },
+            visibility: object.visibility().clone(),
+            engine: Engine::stress(seed),
+            bound: DEFAULT_BOUND,
+            schemas: None,
+            time: None,
+        }
+    }
+
+    /// Tries schemas until one shows an outcome that is not right, or the budget is used up. `watch` sees how it gets on.
+    pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
+        let start = Instant::now();
+        let mut hunted =
+            Hunted { schemas: 0, executions: 0, took: Duration::ZERO, skipped: vec![], end: Ended::NoMore };
+        let mut engine = self.engine.clone();
+        for schema in self.sequence() {
+            let over = self.schemas.is_some_and(|most| hunted.schemas >= most)
+                || self.time.is_some_and(|time| start.elapsed() >= time);
+            let progress = Progress {
+                schema: &schema,
+                schemas: hunted.schemas,
+                executions: hunted.executions,
+                took: start.elapsed(),
+            };
+            if over || watch(&progress) == Next::Stop {
+                hunted.end = Ended::Enough;
+                break;
+            }
+            hunted.schemas += 1;
+            match self.object.program(&schema).map_err(Refusal::Model) {
+                Err(refusal) => hunted.skipped.push((schema, refusal)),
+                Ok(program) => match attempt(&program, &self.visibility, self.bound, &mut engine) {
+                    Err(refusal) => hunted.skipped.push((schema, refusal)),
+                    Ok(attempt) => {
+                        hunted.executions += attempt.runs.executions();
+                        if let Some(found) = attempt.finding(&schema) {
+                            hunted.end = Ended::Found(Box::new(found));
+                            break;
+                        }
+                    }
+                },
+            }
+        }
+        hunted.took = start.elapsed();
+        hunted
+    }
+
+    fn sequence(&self) -> Box<dyn Iterator<Item = Schema> + '_> {
+        match &self.source {
+            Source::Random { bounds, seed } => {
+                Box::new(Sampler::new(&self.object, self.pool.clone(), bounds.clone(), *seed))
+            }
+            Source::ByRank { bounds, seed } => {
+                let Pool::One(method) = self.pool else { return Box::new(std::iter::empty()) };
+                let of_rank =
+                    move |rank| Enumeration::new(&self.object, method, rank, bounds.constraints).shuffled(*seed);
+                Box::new(ranks(bounds).into_iter().flat_map(of_rank))
+            }
+            Source::Given(schemas) => Box::new(schemas.iter().cloned()),
+        }
+    }
+}
+
+/// What running one program came to.
+pub(crate) struct Attempt {
+    pub(crate) runs: Runs,
+    judge: Judge,
+    /// The outcome that is not right, if there was one.
+    pub(crate) wrong: Option<Vec<Value>>,
+}
+
+/// Runs a program until it shows what is not right, or the budget is used up.
+pub(crate) fn attempt(
+    program: &Program,
+    visibility: &Visibility,
+    bound: usize,
+    engine: &mut Engine,
+) -> Result<Attempt, Refusal> {
+    let (judge, _) = Judge::watched(program, visibility, bound, PATIENCE)?;
+    let mut wrong = None;
+    let runs = engine.run(program, &mut |outcome| {
+        if judge.admits(outcome) {
+            return Next::Continue;
+        }
+        wrong = Some(outcome.to_vec());
+        Next::Stop
+    });
+    Ok(Attempt { runs, judge, wrong })
+}
+
+impl Attempt {
+    /// What is to be reported, if anything.
+    pub(crate) fn finding(mut self, schema: &Schema) -> Option<Found> {
+        let what = match self.runs.failure() {
+            Some(what) => what,
+            None => What::Outcome { outcome: self.wrong?, admitted: self.judge.admitted(ADMITTED_SHOWN) },
+        };
+        Some(Found { schema: schema.clone(), what, runs: self.runs })
+    }
+}
+
+/// A finding shows so many of the outcomes that would have been right.
+pub const ADMITTED_SHOWN: usize = 64;
+
+/// How a search gets on.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'h> {
+    /// The schema that is tried next.
+    pub schema: &'h Schema,
+    /// How many were tried before it.
+    pub schemas: u64,
+    /// How many executions they had.
+    pub executions: u64,
+    /// How long that took.
+    pub took: Duration,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hunted {
+    /// How many schemas were tried.
+    pub schemas: u64,
+    /// How many executions they had.
+    pub executions: u64,
+    /// How long it took.
+    pub took: Duration,
+    /// The schemas of which there is no telling what is right, and why.
+    pub skipped: Vec<(Schema, Refusal)>,
+    /// Why it ended.
+    pub end: Ended,
+}
+
+/// Why a search ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// Something was found.
+    Found(Box<Found>),
+    /// The budget is used up, or whoever watched had seen enough.
+    Enough,
+    /// There are no more schemas.
+    NoMore,
+}
+
+/// A schema, and what went wrong when it ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The schema.
+    pub schema: Schema,
+    /// What went wrong.
+    pub what: What,
+    /// What was seen up to then.
+    pub runs: Runs,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// An outcome that is not right.
+    Outcome {
+        /// The outcome: results in text order.
+        outcome: Vec<Value>,
+        /// Those that would have been right, or the first [`ADMITTED_SHOWN`] of them.
+        admitted: Vec<Vec<Value>>,
+    },
+    /// Calls that did not return. On one thread they do.
+    Blocked(Vec<Blocked>),
+    /// The constructor panicked, or dropping an object did, or a call in a way that ends the process. On one thread they
+    /// do not.
+    Panicked(String),
+}
+
+impl Hunted {
+    /// What was found.
+    pub fn found(&self) -> Option<&Found> {
+        match &self.end {
+            Ended::Found(found) => Some(found),
+            Ended::Enough | Ended::NoMore => None,
+        }
+    }
+}

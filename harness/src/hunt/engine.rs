@@ -1,0 +1,92 @@
+//! The engines that a schema can be run by.
+
+use std::time::Duration;
+
+use interloper_commutativity::Value;
+
+use super::What;
+use crate::object::Program;
+use crate::stress::{self, Budget, Next, Observed};
+use crate::systematic::{self, Explored};
+
+/// How schemas are run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Engine {
+    /// On real threads, millions of times.
+    Stress(stress::Settings),
+    /// As tasks under the scheduler: for objects that are written over the mirror of std.
+    Systematic(systematic::Settings),
+}
+
+/// What came of running a schema.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Runs {
+    /// On real threads.
+    Stress(Observed),
+    /// Under the scheduler.
+    Systematic(Explored),
+}
+
+/// The defaults of the papers run each schema for a second. Most violations show within a few milliseconds or not at all;
+/// more schemas are worth more than more executions.
+const STRESS: Duration = Duration::from_millis(50);
+
+/// So many executions are enough to have found the pace.
+const TUNED: u64 = 20_000;
+
+impl Engine {
+    /// Real threads, a twentieth of a second for each schema.
+    pub fn stress(seed: u64) -> Engine {
+        Engine::Stress(stress::Settings { seed, budget: Budget::Time(STRESS), ..stress::Settings::default() })
+    }
+
+    /// Every interleaving of each schema, up to the default bound.
+    pub fn exhaustive() -> Engine {
+        Engine::Systematic(systematic::Settings::default())
+    }
+
+    /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
+    pub fn run(&mut self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Runs {
+        match self {
+            Engine::Stress(settings) => {
+                let observed = stress::run(program, settings, look);
+                // The next schemas are much like this one: what does well stays.
+                settings.pace = settings.pace.or(Some(observed.pace).filter(|_| observed.executions > TUNED));
+                Runs::Stress(observed)
+            }
+            Engine::Systematic(settings) => Runs::Systematic(systematic::run(program, settings, look)),
+        }
+    }
+}
+
+impl Runs {
+    /// How many executions there were.
+    pub fn executions(&self) -> u64 {
+        match self {
+            Runs::Stress(observed) => observed.executions,
+            Runs::Systematic(explored) => explored.executions,
+        }
+    }
+
+    /// How often each outcome came, the results in text order.
+    pub fn outcomes(&self) -> &std::collections::BTreeMap<Vec<Value>, u64> {
+        match self {
+            Runs::Stress(observed) => &observed.outcomes,
+            Runs::Systematic(explored) => &explored.outcomes,
+        }
+    }
+
+    /// What went wrong apart from outcomes, if anything did.
+    pub(super) fn failure(&self) -> Option<What> {
+        match self {
+            Runs::Stress(observed) => match &observed.end {
+                stress::End::Blocked(places) => Some(What::Blocked(places.clone())),
+                stress::End::ConstructorPanicked(message) | stress::End::DropPanicked(message) => {
+                    Some(What::Panicked(message.clone()))
+                }
+                stress::End::Enough | stress::End::Stopped => None,
+            },
+            Runs::Systematic(explored) => explored.panicked().map(|message| What::Panicked(message.to_owned())),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Makes a schema that shows a violation smaller, as long as it shows one.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use interloper_commutativity::Value;
+use interloper_linearize::schema::{Invocation, Schema};
+use interloper_linearize::visibility::Visibility;
+
+use super::{Engine, Found, What, attempt};
+use crate::object::Object;
+
+/// What minimisation came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Minimised {
+    /// The smallest schema that was found, with what went wrong when it ran.
+    pub found: Found,
+    /// How many smaller schemas were tried.
+    pub attempts: u64,
+    /// Whether all ways to make it smaller were tried; false when the time was up.
+    pub complete: bool,
+}
+
+/// Makes the schema of a finding smaller: without an invocation, then without a sequence, then with smaller values, then
+/// without a constraint, and again from the beginning until nothing of that shows a violation any more.
+///
+/// One that does not show a violation within the budget of the engine counts as having none.
+pub fn minimise(
+    object: &Object,
+    visibility: &Visibility,
+    bound: usize,
+    engine: &mut Engine,
+    found: Found,
+    time: Option<Duration>,
+) -> Minimised {
+    let until = time.map(|time| Instant::now() + time);
+    let mut minimised = Minimised { found, attempts: 0, complete: false };
+    let mut failed: BTreeSet<String> = BTreeSet::new();
+    'smaller: loop {
+        for schema in smaller(&minimised.found.schema) {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return minimised;
+            }
+            // The same schema can come of several larger ones.
+            if failed.contains(&schema.to_string()) {
+                continue;
+            }
+            minimised.attempts += 1;
+            if let Some(found) = shows(object, visibility, bound, engine, &schema, &minimised.found.what) {
+                minimised.found = found;
+                continue 'smaller;
+            }
+            failed.insert(schema.to_string());
+        }
+        minimised.complete = true;
+        return minimised;
+    }
+}
+
+/// What goes wrong when a schema runs, if it is of the same kind.
+fn shows(
+    object: &Object,
+    visibility: &Visibility,
+    bound: usize,
+    engine: &mut Engine,
+    schema: &Schema,
+    kind: &What,
+) -> Option<Found> {
+    let program = object.program(schema).ok()?;
+    let found = attempt(&program, visibility, bound, engine).ok()?.finding(schema)?;
+    (std::mem::discriminant(&found.what) == std::mem::discriminant(kind)).then_some(found)
+}
+
+/// The schemas that are one step smaller.
+fn smaller(schema: &Schema) -> Vec<Schema> {
+    let sequences = schema.sequences();
+    let mut all = Vec::new();
+    for (number, sequence) in sequences.iter().enumerate() {
+        for place in 0..sequence.len() {
+            all.push(changed(schema, |sequences| drop(sequences[number].remove(place))));
+        }
+    }
+    for number in 0..sequences.len() {
+        if sequences[number].len() > 1 {
+            all.push(changed(schema, |sequences| sequences[number].clear()));
+        }
+    }
+    for (number, sequence) in sequences.iter().enumerate() {
+        for (place, invocation) in sequence.iter().enumerate() {
+            for (index, argument) in invocation.arguments.iter().enumerate() {
+                for smaller in smaller_values(argument) {
+                    let change = |sequences: &mut Vec<Vec<Invocation>>| {
+                        sequences[number][place].arguments[index] = smaller;
+                    };
+                    all.push(changed(schema, change));
+                }
+            }
+        }
+    }
+    for dropped in schema.happens_before() {
+        let rest = schema.happens_before().iter().filter(|pair| *pair != dropped).copied();
+        all.push(Schema::new(sequences.to_vec(), rest.collect()).expect("fewer constraints have no cycle either"));
+    }
+    all.retain(|schema| !schema.is_empty());
+    all
+}
+
+/// A schema with other sequences, of which the empty ones are left out. What a sequence was between stays ordered.
+fn changed(schema: &Schema, change: impl FnOnce(&mut Vec<Vec<Invocation>>)) -> Schema {
+    let mut sequences = schema.sequences().to_vec();
+    change(&mut sequences);
+    let mut before = schema.happens_before().to_vec();
+    for number in (0..sequences.len()).rev() {
+        if sequences[number].is_empty() {
+            sequences.remove(number);
+            let earlier: Vec<usize> = before.iter().filter(|pair| pair.1 == number).map(|pair| pair.0).collect();
+            let later: Vec<usize> = before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect();
+            before.retain(|pair| pair.0 != number && pair.1 != number);
+            before.extend(earlier.iter().flat_map(|&first| later.iter().map(move |&second| (first, second))));
+            let shifted = |sequence: usize| sequence - usize::from(sequence > number);
+            before = before.into_iter().map(|(first, second)| (shifted(first), shifted(second))).collect();
+        }
+    }
+    Schema::new(sequences, before).expect("what is left of an order is one")
+}
+
+/// Values that are one step smaller: integers towards 0, collections with an element less or with a smaller one.
+fn smaller_values(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Int(number) => (0..*number).take(3).map(Value::Int).collect(),
+        Value::List(items) => {
+            let without = (0..items.len()).map(|index| {
+                let rest = items.iter().enumerate().filter(|(place, _)| *place != index);
+                Value::list(rest.map(|(_, item)| item.clone()))
+            });
+            let with_smaller = (0..items.len()).flat_map(|index| {
+                smaller_values(&items[index]).into_iter().map(move |smaller| {
+                    let mut items = items.to_vec();
+                    items[index] = smaller;
+                    Value::list(items)
+                })
+            });
+            without.chain(with_smaller).collect()
+        }
+        Value::Map(entries) => {
+            let without = entries.keys().map(|dropped| {
+                let rest = entries.iter().filter(|(key, _)| *key != dropped);
+                Value::map(rest.map(|(key, content)| (key.clone(), content.clone())))
+            });
+            let with_smaller = entries.iter().flat_map(|(key, content)| {
+                smaller_values(content).into_iter().map(move |smaller| {
+                    let mut entries = (**entries).clone();
+                    entries.insert(key.clone(), smaller);
+                    Value::map(entries)
+                })
+            });
+            without.chain(with_smaller).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: &str, expected: &[&str]) {
+        let texts: Vec<String> =
+            smaller(&Schema::parse(schema).expect("a schema")).iter().map(Schema::to_string).collect();
+        assert_eq!(texts, expected, "{schema}");
+    }
+
+    #[test]
+    fn one_step_smaller() {
+        check(
+            "{ f(1); g() } || { h() }",
+            &["{ g() } || { h() }", "{ f(1) } || { h() }", "{ f(1); g() }", "{ h() }", "{ f(0); g() } || { h() }"],
+        );
+        check("{ f() }", &[]);
+        check("{ f([1]) }", &["{ f([]) }", "{ f([0]) }"]);
+        check("{ f({1=1}) }", &["{ f({}) }", "{ f({1=0}) }"]);
+    }
+
+    #[test]
+    fn the_order_of_what_is_left_stays() {
+        check(
+            "[f()], [g()], [h()], {0<1, 1<2}",
+            &[
+                "[g()], [h()], {0<1}",
+                "[f()], [h()], {0<1}",
+                "[f()], [g()], {0<1}",
+                "[f()], [g()], [h()], {1<2}",
+                "[f()], [g()], [h()], {0<1}",
+            ],
+        );
+    }
+}

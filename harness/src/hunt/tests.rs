@@ -1,0 +1,204 @@
+use std::sync::Mutex as PlainMutex;
+
+use interloper_linearize::visibility::Level;
+use interloper_scheduler::Executions;
+use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+use super::*;
+use crate::object::MethodId;
+use crate::stress::{self, Budget};
+use crate::systematic::{self, Search};
+
+/// A map of two keys over the mirror, with a size that is counted by reading one key after the other.
+fn pair() -> Object {
+    Object::describe("pair", || [AtomicI64::new(-1), AtomicI64::new(-1)])
+        .core("put", |pair, (key, value): (usize, i64)| pair[key].swap(value, SeqCst))
+        .core("get", |pair, (key,): (usize,)| pair[key].load(SeqCst))
+        .reads()
+        .method("size", |pair, ()| pair.iter().filter(|cell| cell.load(SeqCst) != -1).count())
+        .reads()
+        .core("remove", |pair, (key,): (usize,)| pair[key].swap(-1, SeqCst))
+        .method("swap", |pair, (key, value): (usize, i64)| pair[key].swap(value, SeqCst))
+        .data_independent()
+        .build()
+}
+
+fn method(object: &Object, name: &str) -> MethodId {
+    object.named(name).next().expect("a method")
+}
+
+fn by_rank(object: &Object, name: &str) -> Hunt {
+    let source = Source::ByRank { bounds: Bounds { invocations: 2..=4, values: 1..=2, ..Bounds::default() }, seed: 1 };
+    Hunt { source, engine: Engine::exhaustive(), ..Hunt::new(object, Pool::One(method(object, name)), 1) }
+}
+
+#[test]
+fn the_smallest_schema_comes_first() {
+    let object = pair();
+    let hunted = by_rank(&object, "size").run(&mut |_| Next::Continue);
+    let found = hunted.found().expect("size is not atomic");
+    // A count can be wrong only if it misses one change and sees a later one while the number of keys stays between the
+    // two: it takes two puts and a removal.
+    assert_eq!(found.schema.len(), 4);
+    let What::Outcome { outcome, admitted } = &found.what else { panic!("{found:?}") };
+    assert!(!admitted.is_empty() && !admitted.contains(outcome));
+    let Runs::Systematic(explored) = &found.runs else { panic!("{found:?}") };
+    let trace = explored.stopped.as_ref().expect("a trace");
+    assert_eq!(&trace.outcome, outcome);
+    let program = object.program(&found.schema).expect("a schema of the object");
+    let again = systematic::replay(&program, trace.limits, trace.decisions()).expect("the same decisions");
+    assert_eq!(again.outcome, *outcome);
+}
+
+#[test]
+fn a_method_that_is_atomic_runs_out_of_schemas() {
+    let object = pair();
+    let mut seen = 0;
+    let hunted = by_rank(&object, "swap").run(&mut |progress| {
+        assert_eq!(progress.schemas, seen);
+        seen += 1;
+        Next::Continue
+    });
+    assert_eq!((hunted.end, hunted.schemas, hunted.skipped), (Ended::NoMore, seen, vec![]));
+    assert!(hunted.executions > hunted.schemas);
+}
+
+#[test]
+fn budgets_and_watchers_end_a_search() {
+    let object = pair();
+    let hunt = |schemas, time| Hunt {
+        schemas,
+        time,
+        engine: Engine::Systematic(systematic::Settings {
+            search: Search::RandomWalk(1),
+            executions: Executions::AtMost(1),
+            ..systematic::Settings::default()
+        }),
+        ..Hunt::new(&object, Pool::One(method(&object, "swap")), 1)
+    };
+    let hunted = hunt(Some(3), None).run(&mut |_| Next::Continue);
+    assert_eq!((hunted.end, hunted.schemas, hunted.executions), (Ended::Enough, 3, 3));
+    let hunted = hunt(None, Some(Duration::from_millis(1))).run(&mut |_| Next::Continue);
+    assert_eq!(hunted.end, Ended::Enough);
+    assert!(hunted.took >= Duration::from_millis(1));
+    let hunted = hunt(None, None).run(&mut |progress| if progress.schemas < 5 { Next::Continue } else { Next::Stop });
+    assert_eq!((hunted.end, hunted.schemas), (Ended::Enough, 5));
+}
+
+#[test]
+fn a_visibility_that_allows_the_outcome_hides_it() {
+    let object = pair();
+    let schema = Schema::parse("{ put(0,0); remove(0); put(1,0) } || { size() }").expect("a schema");
+    for (level, found) in [(Level::Complete, true), (Level::Monotonic, false)] {
+        let visibility = Visibility::complete().with("size", level);
+        let hunt = Hunt { visibility, source: Source::Given(vec![schema.clone()]), ..by_rank(&object, "size") };
+        assert_eq!(hunt.run(&mut |_| Next::Continue).found().is_some(), found, "{level}");
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_skipped_and_the_rest_is_tried() {
+    let object = Object::describe("lottery", || AtomicI64::new(0))
+        .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, SeqCst))
+        .method("draw", {
+            let tickets = std::sync::atomic::AtomicI64::new(0);
+            move |_, ()| tickets.fetch_add(1, SeqCst)
+        })
+        .build();
+    let schemas = ["{ draw() } || { add(1) }", "{ none() }", "{ add(1) } || { add(1) }"];
+    let schemas = schemas.map(|schema| Schema::parse(schema).expect("a schema"));
+    let hunt = Hunt { source: Source::Given(schemas.to_vec()), ..Hunt::new(&object, Pool::Together(vec![]), 1) };
+    let hunt = Hunt { engine: Engine::exhaustive(), ..hunt };
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    assert_eq!((hunted.schemas, hunted.executions, &hunted.end), (3, 2, &Ended::NoMore));
+    let skipped: Vec<&Schema> = hunted.skipped.iter().map(|(schema, _)| schema).collect();
+    assert_eq!(skipped, [&schemas[0], &schemas[1]]);
+}
+
+#[test]
+fn minimising_ends_at_a_schema_of_which_no_part_fails() {
+    let object = pair();
+    let schema = Schema::parse("{ get(1); put(0,1); remove(0); put(1,1) } || { get(0); size() } || { get(0) }");
+    let hunt = Hunt { source: Source::Given(vec![schema.expect("a schema")]), ..by_rank(&object, "size") };
+    let found = hunt.run(&mut |_| Next::Continue).found().expect("a violation").clone();
+    let mut engine = Engine::exhaustive();
+    let small = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone(), None);
+    assert_eq!(small.found.schema.to_string(), "{ put(0, 0); remove(0); put(1, 0) } || { size() }");
+    assert!(small.complete && small.attempts > 0);
+    let in_no_time =
+        minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone(), Some(Duration::ZERO));
+    assert_eq!((in_no_time.found, in_no_time.attempts, in_no_time.complete), (found, 0, false));
+}
+
+/// A register over plain std whose `swap` waits, between reading and writing, until another call has read too, or for
+/// a few milliseconds.
+fn racy() -> Object {
+    struct Racy {
+        value: std::sync::atomic::AtomicI64,
+        readers: std::sync::atomic::AtomicI64,
+    }
+    let fresh = || Racy { value: 0.into(), readers: 0.into() };
+    Object::describe("racy", fresh)
+        .core("get", |racy, ()| racy.value.load(SeqCst))
+        .reads()
+        .method("swap", |racy, (new,): (i64,)| {
+            let old = racy.value.load(SeqCst);
+            racy.readers.fetch_add(1, SeqCst);
+            let start = Instant::now();
+            while racy.readers.load(SeqCst) < 2 && start.elapsed() < Duration::from_millis(5) {
+                std::thread::yield_now();
+            }
+            racy.value.store(new, SeqCst);
+            old
+        })
+        .build()
+}
+
+#[test]
+fn real_threads_find_it_too() {
+    let object = racy();
+    let schema = Schema::parse("{ swap(1) } || { swap(2) }").expect("a schema");
+    let budget = Budget::Executions(1_000);
+    let hunt = Hunt {
+        source: Source::Given(vec![schema]),
+        engine: Engine::Stress(stress::Settings { budget, ..stress::Settings::default() }),
+        ..Hunt::new(&object, Pool::Together(vec![method(&object, "swap")]), 1)
+    };
+    // As in the tests of the engine: each execution misses it only when the threads begin 5 ms apart.
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    let found = hunted.found().expect("both see 0");
+    let What::Outcome { outcome, .. } = &found.what else { panic!("{found:?}") };
+    assert_eq!(*outcome, [Value::Int(0), Value::Int(0)]);
+    assert!(matches!(found.runs, Runs::Stress(_)));
+}
+
+#[test]
+fn calls_that_block_each_other_are_found() {
+    // Each call alone comes to its end: whoever is first waits for the second lock that the other one holds.
+    let object = Object::describe("two locks", || (PlainMutex::new(0), PlainMutex::new(0)))
+        .core("forth", |(one, two), ()| {
+            let _one = one.lock();
+            std::thread::sleep(Duration::from_millis(5));
+            let _two = two.lock();
+        })
+        .method("back", |(one, two), ()| {
+            let _two = two.lock();
+            std::thread::sleep(Duration::from_millis(5));
+            let _one = one.lock();
+        })
+        .build();
+    let schema = Schema::parse("{ forth() } || { back() }").expect("a schema");
+    let patience = Duration::from_millis(300);
+    let hunt = Hunt {
+        source: Source::Given(vec![schema]),
+        engine: Engine::Stress(stress::Settings {
+            patience,
+            budget: Budget::Executions(100),
+            ..stress::Settings::default()
+        }),
+        ..Hunt::new(&object, Pool::Together(vec![]), 1)
+    };
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    let Some(Found { what: What::Blocked(places), .. }) = hunted.found() else { panic!("{hunted:?}") };
+    assert!(places.contains(&Blocked::Call(0)) && places.contains(&Blocked::Call(1)));
+}

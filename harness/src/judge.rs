@@ -1,0 +1,302 @@
+//! Which outcomes of a program are right.
+
+use std::fmt;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use interloper_commutativity::Value;
+use interloper_linearize::outcomes::{Outcomes, outcomes};
+use interloper_linearize::program::{Behaviour, Program as Order, TooLarge, Typed};
+use interloper_linearize::schema::{Mistake, Schema};
+use interloper_linearize::types::DataType;
+use interloper_linearize::visibility::Visibility;
+
+use crate::object::{Program, Sequential, State, Trouble};
+
+/// How long a call that runs alone may take before it is taken to be blocked.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Judges outcomes of one program: each is looked up among those that are right, which are computed once, from the
+/// sequential behaviour of the object (Violat, section 4) or of its model.
+pub struct Judge {
+    admitted: Outcomes,
+}
+
+impl Judge {
+    /// The judge of a program whose methods see as much as `visibility` says. At most so many configurations are
+    /// explored.
+    ///
+    /// # Errors
+    /// When there is no telling what is right, and why.
+    pub fn new(
+        program: &Program,
+        sequential: &mut Sequential,
+        visibility: &Visibility,
+        bound: usize,
+    ) -> Result<Judge, Refusal> {
+        let order = Order::new(program.schema(), visibility).map_err(Refusal::TooLarge)?;
+        let explored = match program.object().model() {
+            None => outcomes(sequential, &order, bound),
+            Some(model) => {
+                program.schema().check(model).map_err(Refusal::Model)?;
+                let mut both = Lockstep::new(model, program.schema(), sequential);
+                let explored = outcomes(&mut both, &order, bound);
+                if let Some(disagreement) = both.disagreement {
+                    return Err(Refusal::Disagreement(disagreement));
+                }
+                explored
+            }
+        };
+        sequential.confirm(&(0..program.schema().len()).collect::<Vec<usize>>());
+        match sequential.trouble() {
+            Some(trouble) => Err(Refusal::Trouble(trouble.clone())),
+            None => Ok(Judge { admitted: explored.map_err(Refusal::TooLarge)? }),
+        }
+    }
+
+    /// The same, on a thread of its own, since a call may never return: one that takes longer than `patience` is named,
+    /// and its thread left to itself.
+    ///
+    /// # Errors
+    /// When there is no telling what is right, and why.
+    pub fn watched(
+        program: &Program,
+        visibility: &Visibility,
+        bound: usize,
+        patience: Duration,
+    ) -> Result<(Judge, Sequential), Refusal> {
+        let (program, visibility) = (program.clone(), visibility.clone());
+        let mut sequential = program.sequential();
+        let pulse = sequential.pulse();
+        let (sender, receiver) = mpsc::channel();
+        let work = move || {
+            let judge = Judge::new(&program, &mut sequential, &visibility, bound);
+            // Nobody listens any more when the watch was given up.
+            let _ = sender.send(judge.map(|judge| (judge, sequential)));
+        };
+        let name = "sequential".to_owned();
+        let thread =
+            std::thread::Builder::new().name(name).spawn(work).expect("the operating system has no thread left");
+        let (mut last, mut since) = (pulse.read(), Instant::now());
+        loop {
+            match receiver.recv_timeout(patience / 4) {
+                Ok(judged) => return judged,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let payload = thread.join().expect_err("internal error: a judge left without a word");
+                    std::panic::resume_unwind(payload);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = pulse.read();
+            if now != last {
+                (last, since) = (now, Instant::now());
+            } else if let Some(call) = now.1
+                && since.elapsed() >= patience
+            {
+                return Err(Refusal::Blocked(call));
+            }
+        }
+    }
+
+    /// Whether an outcome, the results in text order, is right.
+    pub fn admits(&self, outcome: &[Value]) -> bool {
+        self.admitted.contains(outcome)
+    }
+
+    /// All outcomes that are right, at most so many of them, sorted.
+    pub fn admitted(&mut self, most: usize) -> Vec<Vec<Value>> {
+        let mut all = Vec::new();
+        self.admitted.each(|outcome| {
+            if all.len() < most {
+                all.push(outcome.iter().map(|&value| value.clone()).collect());
+            }
+            all.len() < most
+        });
+        all
+    }
+}
+
+/// Why there is no telling which outcomes of a program are right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is too much to explore.
+    TooLarge(TooLarge),
+    /// The object has no sequential behaviour.
+    Trouble(Trouble),
+    /// The invocation with this index in text order did not return when it ran alone.
+    Blocked(usize),
+    /// The model has no such call.
+    Model(Mistake),
+    /// The object and its model are not the same thing, even on one thread.
+    Disagreement(Disagreement),
+}
+
+/// Where an object and its model give different results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The invocations, as indices in text order, in the order in which they were run on one thread; those aside that
+    /// came before the last one and only read.
+    pub order: Vec<usize>,
+    /// What the last of them gives.
+    pub object: Value,
+    /// What it should give.
+    pub model: Value,
+}
+
+impl Refusal {
+    /// One clear line, in the terms of the schema.
+    pub fn text(&self, schema: &Schema) -> String {
+        let calls = |order: &[usize]| {
+            let invocations: Vec<_> = schema.invocations().collect();
+            order.iter().map(|&index| invocations[index].to_string()).collect::<Vec<_>>().join("; ")
+        };
+        match self {
+            Refusal::TooLarge(reason) => reason.to_string(),
+            Refusal::Trouble(Trouble::NoObject(message)) => format!("no object can be made: panicked: {message}"),
+            Refusal::Trouble(Trouble::Varies { order, first, then, .. }) => format!(
+                "the object is not deterministic on one thread: after {} the last call gave {first}, and then {then}; \
+                 does a method that is described as reading change something?",
+                calls(order)
+            ),
+            Refusal::Blocked(call) => format!("{} does not return on one thread", calls(&[*call])),
+            Refusal::Model(mistake) => mistake.to_string(),
+            Refusal::Disagreement(Disagreement { order, object, model }) => format!(
+                "the object differs from its model on one thread: the last of {} gives {object}, and should give {model}",
+                calls(order)
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Judge({:?} outcomes)", self.admitted.count())
+    }
+}
+
+/// A model and an object that take every step together.
+struct Lockstep<'a> {
+    model: Typed<'a>,
+    object: &'a mut Sequential,
+    disagreement: Option<Disagreement>,
+}
+
+impl<'a> Lockstep<'a> {
+    fn new(model: &'a dyn DataType, schema: &'a Schema, object: &'a mut Sequential) -> Lockstep<'a> {
+        Lockstep { model: Typed::new(model, schema), object, disagreement: None }
+    }
+}
+
+impl Behaviour for Lockstep<'_> {
+    type State = (Value, State);
+
+    fn initial(&mut self) -> (Value, State) {
+        (self.model.initial(), self.object.initial())
+    }
+
+    fn apply(&mut self, (model, object): &(Value, State), invocation: usize) -> ((Value, State), Value) {
+        let (next_model, should) = self.model.apply(model, invocation);
+        let (next_object, does) = self.object.apply(object, invocation);
+        if should != does && self.object.trouble().is_none() {
+            let mut order = self.object.path(*object).to_vec();
+            order.push(invocation);
+            // The shortest one is reported.
+            if self.disagreement.as_ref().is_none_or(|known| order.len() < known.order.len()) {
+                self.disagreement = Some(Disagreement { order, object: does, model: should.clone() });
+            }
+        }
+        ((next_model, next_object), should)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use interloper_linearize::types::type_named;
+    use interloper_linearize::visibility::Level;
+
+    use super::*;
+    use crate::object::Object;
+
+    const BOUND: usize = 10_000;
+    const SHORT: Duration = Duration::from_millis(100);
+
+    fn judge(object: &Object, schema: &str) -> Result<Judge, Refusal> {
+        let program = object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object");
+        Judge::watched(&program, object.visibility(), BOUND, SHORT).map(|(judge, _)| judge)
+    }
+
+    fn counter(level: Level) -> Object {
+        Object::describe("counter", || AtomicI64::new(0))
+            .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, Ordering::Relaxed))
+            .method("get", |counter, ()| counter.load(Ordering::Relaxed))
+            .reads()
+            .sees(level)
+            .build()
+    }
+
+    fn texts(judge: &mut Judge) -> Vec<String> {
+        let text = |outcome: &Vec<Value>| outcome.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
+        judge.admitted(100).iter().map(text).collect()
+    }
+
+    #[test]
+    fn outcomes_of_the_object_itself() {
+        let mut complete = judge(&counter(Level::Complete), "{ add(1); get() } || { add(2) }").expect("outcomes");
+        assert_eq!(texts(&mut complete), ["0 1 1", "0 3 1", "2 3 0"]);
+        assert!(complete.admits(&[Value::Int(0), Value::Int(1), Value::Int(1)]));
+        assert!(!complete.admits(&[Value::Int(0), Value::Int(2), Value::Int(1)]));
+        assert!(!complete.admits(&[Value::Int(0), Value::Int(1)]));
+        // A weak get may miss either of the two, or both.
+        let mut weak = judge(&counter(Level::Weak), "{ add(1); get() } || { add(2) }").expect("outcomes");
+        assert_eq!(texts(&mut weak), ["0 0 1", "0 1 1", "0 2 1", "0 3 1", "2 0 0", "2 1 0", "2 2 0", "2 3 0"]);
+        let mut ordered = judge(&counter(Level::Complete), "[add(1); get()], [add(2)], {0<1}").expect("outcomes");
+        assert_eq!(texts(&mut ordered), ["0 1 1"]);
+    }
+
+    #[test]
+    fn a_model_is_compared_first() {
+        let map = |answer: fn(Option<i64>) -> Option<i64>| {
+            Object::describe("map", || Mutex::new(std::collections::BTreeMap::<i64, i64>::new()))
+                .core("put", move |map, (key, value)| answer(map.lock().unwrap().insert(key, value)))
+                .model(type_named("map").expect("a type"))
+                .build()
+        };
+        let schema = "{ put(0,1); put(0,2) } || { put(1,1) }";
+        assert!(judge(&map(|before| before), schema).is_ok());
+        let refusal = judge(&map(|_| None), schema).expect_err("a difference");
+        let expected = "the object differs from its model on one thread: the last of put(0, 1); put(0, 2) gives none, \
+                        and should give 1";
+        assert_eq!(refusal.text(&Schema::parse(schema).expect("a schema")), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_named() {
+        let check = |object: Object, schema: &str, expected: &str| {
+            let refusal = judge(&object, schema).expect_err("a refusal");
+            assert_eq!(refusal.text(&Schema::parse(schema).expect("a schema")), expected);
+        };
+        let stuck = Object::describe("stuck", || ())
+            .core("wait", |(), ()| -> () {
+                loop {
+                    std::thread::park();
+                }
+            })
+            .build();
+        check(stuck, "{ wait() } || { wait() }", "wait() does not return on one thread");
+        let unmade = Object::describe("unmade", || -> () { panic!("no") }).core("call", |(), ()| ()).build();
+        check(unmade, "{ call() }", "no object can be made: panicked: no");
+        let calls = AtomicI64::new(0);
+        let lottery = Object::describe("lottery", || ())
+            .core("draw", move |(), ()| calls.fetch_add(1, Ordering::Relaxed))
+            .build();
+        check(
+            lottery,
+            "{ draw() }",
+            "the object is not deterministic on one thread: after draw() the last call gave 0, and then 1; does a \
+             method that is described as reading change something?",
+        );
+    }
+}

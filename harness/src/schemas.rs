@@ -1,0 +1,134 @@
+//! Which schemas an object is tried with: drawn at random, or enumerated.
+//!
+//! Both make schemas of a few sequences of a few invocations whose arguments are about a few values, and leave out those
+//! in which nothing can go wrong (methods that only read, side by side).
+
+mod alphabet;
+mod enumerate;
+mod order;
+mod sample;
+#[cfg(test)]
+mod slow;
+#[cfg(test)]
+mod tests;
+
+use std::ops::RangeInclusive;
+
+use interloper_linearize::schema::{Invocation, Schema};
+
+use crate::object::{MethodId, Object, Role};
+use alphabet::Call;
+use order::Order;
+
+pub use enumerate::{Enumeration, Rank, ranks};
+pub use sample::Sampler;
+
+/// How large schemas are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// How many sequences.
+    pub sequences: RangeInclusive<usize>,
+    /// How many invocations in all.
+    pub invocations: RangeInclusive<usize>,
+    /// How many values the arguments are about.
+    pub values: RangeInclusive<u8>,
+    /// Whether sequences may be ordered by happens-before constraints.
+    pub constraints: bool,
+}
+
+impl Default for Bounds {
+    /// Those of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints.
+    fn default() -> Bounds {
+        Bounds { sequences: 2..=2, invocations: 3..=6, values: 2..=2, constraints: false }
+    }
+}
+
+/// Which methods schemas call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// This one once, and core methods: a violation is its fault.
+    One(MethodId),
+    /// These, any number of times, and core methods.
+    Together(Vec<MethodId>),
+}
+
+impl Pool {
+    /// The methods under test in this pool.
+    pub fn under_test(&self) -> &[MethodId] {
+        match self {
+            Pool::One(method) => std::slice::from_ref(method),
+            Pool::Together(methods) => methods,
+        }
+    }
+
+    /// The methods that may be called any number of times.
+    fn beside(&self, object: &Object) -> Vec<MethodId> {
+        let others = object.with_role(Role::Core).filter(|method| !self.under_test().contains(method));
+        match self {
+            Pool::One(_) => others.collect(),
+            Pool::Together(methods) => others.chain(methods.iter().copied()).collect(),
+        }
+    }
+}
+
+/// A schema in the making.
+struct Harness<'o> {
+    object: &'o Object,
+    tested: &'o [MethodId],
+    sequences: Vec<Vec<&'o Call>>,
+    order: Order,
+}
+
+impl Harness<'_> {
+    fn schema(&self) -> Schema {
+        let invocation = |call: &&Call| {
+            let method = self.object.method(call.method);
+            let arguments = method.parameters.iter().zip(&call.arguments);
+            Invocation::new(method.name.clone(), arguments.map(|(generator, literal)| literal.value(generator)))
+        };
+        let sequences = self.sequences.iter().map(|sequence| sequence.iter().map(invocation).collect());
+        Schema::new(sequences.collect(), self.order.constraints()).expect("an order has no cycle")
+    }
+
+    /// Whether something can go wrong that the methods under test are to blame for.
+    ///
+    /// Core methods are atomic by assumption, and methods that only read disturb nobody. So a method under test has to
+    /// overlap a method that changes the object, or overlap anything while it changes the object itself, or come after
+    /// core methods that have overlapped each other and may have left the object in a state that no sequential run
+    /// leaves it in (a count that has lost an update, say).
+    ///
+    /// *Exposing non-atomic methods* (section 4) leaves the last kind out where the method under test only reads. It is
+    /// possible only where there are happens-before constraints.
+    fn can_fail(&self) -> bool {
+        let all: Vec<Place<'_>> = self.places().collect();
+        let changes = |place: &Place<'_>| !self.object.method(place.call.method).reads;
+        let overlap = |one: &Place<'_>, other: &Place<'_>| {
+            one.sequence != other.sequence
+                && !self.order.is_before(one.sequence, other.sequence)
+                && !self.order.is_before(other.sequence, one.sequence)
+        };
+        let before = |one: &Place<'_>, other: &Place<'_>| {
+            self.order.is_before(one.sequence, other.sequence)
+                || one.sequence == other.sequence && one.index < other.index
+        };
+        let mut under_test = all.iter().filter(|place| self.tested.contains(&place.call.method));
+        under_test.any(|tested| {
+            let disturbed = all.iter().any(|other| overlap(tested, other) && (changes(tested) || changes(other)));
+            let earlier: Vec<&Place<'_>> = all.iter().filter(|other| before(other, tested) && changes(other)).collect();
+            disturbed || earlier.iter().any(|one| earlier.iter().any(|other| overlap(one, other)))
+        })
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        self.sequences.iter().enumerate().flat_map(|(sequence, calls)| {
+            calls.iter().enumerate().map(move |(index, call)| Place { sequence, index, call })
+        })
+    }
+}
+
+/// Where a call stands in a harness.
+struct Place<'h> {
+    sequence: usize,
+    index: usize,
+    call: &'h Call,
+}

@@ -1,0 +1,301 @@
+//! Schemas by rank (*Exposing non-atomic methods*, section 4).
+
+use interloper_linearize::schema::Schema;
+
+use super::alphabet::Call;
+use super::order::Order;
+use super::{Bounds, Harness, Pool};
+use crate::object::{MethodId, Object};
+
+/// How large the schemas of an enumeration are. Smaller ranks come first: by invocations, then sequences, then values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank {
+    /// How many invocations.
+    pub invocations: usize,
+    /// How many sequences.
+    pub sequences: usize,
+    /// How many values: the arguments are about exactly the first so many.
+    pub values: u8,
+}
+
+/// The ranks within bounds, smallest first.
+pub fn ranks(bounds: &Bounds) -> Vec<Rank> {
+    let mut ranks = Vec::new();
+    for invocations in bounds.invocations.clone() {
+        for sequences in bounds.sequences.clone().filter(|&sequences| sequences <= invocations) {
+            ranks.extend(bounds.values.clone().map(|values| Rank { invocations, sequences, values }));
+        }
+    }
+    ranks
+}
+
+/// The schemas of a rank in which one method is called once, and core methods otherwise, each up to symmetry: two schemas
+/// are the same when one becomes the other as sequences change places, or, for data-independent objects, values are
+/// renamed. None is there in which nothing can go wrong.
+///
+/// A *candidate* is a schema before symmetry: a number tells everything about it. So an enumeration needs no memory, and
+/// can go through the candidates in any order.
+///
+/// # Deviation
+/// `methods(h) = Core ∪ {m}` in the paper is read as ⊆, as in its own example (Figure 8).
+#[derive(Clone, Debug)]
+pub struct Enumeration {
+    object: Object,
+    tested: MethodId,
+    values: u8,
+    /// The calls of the method under test, then those of core methods.
+    calls: Vec<Call>,
+    calls_tested: usize,
+    /// What each renaming makes of each call.
+    renamed: Vec<Vec<usize>>,
+    blocks: Vec<Block>,
+    candidates: u64,
+    next: u64,
+    shuffle: Option<Shuffle>,
+}
+
+/// Candidates that differ in their calls only.
+#[derive(Clone, Debug)]
+struct Block {
+    /// The lengths of the sequences, longest first.
+    lengths: Vec<usize>,
+    order: Order,
+    /// The place of the method under test in text order.
+    place: usize,
+    first: u64,
+}
+
+impl Enumeration {
+    /// The schemas of a rank. Without `constraints` no sequence happens before another.
+    ///
+    /// # Panics
+    /// When there are more candidates than a `u64` can count.
+    pub fn new(object: &Object, method: MethodId, rank: Rank, constraints: bool) -> Enumeration {
+        let Rank { invocations, sequences, values } = rank;
+        let mut calls = Call::all(object, method, values);
+        let calls_tested = calls.len();
+        let core = Pool::One(method).beside(object);
+        calls.extend(core.into_iter().flat_map(|method| Call::all(object, method, values)));
+        let renamings = if object.data_independent() {
+            permutations(usize::from(values))
+        } else {
+            vec![(0..usize::from(values)).collect()]
+        };
+        let number_of = |call: Call| calls.iter().position(|other| *other == call);
+        let renamed = renamings.iter().map(|renaming| {
+            let renaming: Vec<u8> = renaming.iter().map(|&atom| atom as u8).collect();
+            let renamed = calls.iter().map(|call| number_of(call.renamed(&renaming)));
+            renamed.map(|number| number.expect("renaming permutes the calls of a method")).collect()
+        });
+        let renamed = renamed.collect();
+
+        let words = (calls.len() - calls_tested).checked_pow(invocations as u32 - 1).map(|words| words as u64);
+        let words = words.and_then(|words| words.checked_mul(calls_tested as u64));
+        let mut blocks = Vec::new();
+        let mut candidates = Some(0_u64);
+        let orders = if constraints { Order::all(sequences) } else { vec![Order::none(sequences)] };
+        for lengths in partitions(invocations, sequences, invocations) {
+            for order in &orders {
+                for place in 0..invocations {
+                    let first = candidates.unwrap_or(0);
+                    blocks.push(Block { lengths: lengths.clone(), order: order.clone(), place, first });
+                    candidates = candidates.zip(words).and_then(|(candidates, words)| candidates.checked_add(words));
+                }
+            }
+        }
+        let candidates = candidates.expect("there are too many schemas of this rank to count them");
+        let object = object.clone();
+        Enumeration {
+            object,
+            tested: method,
+            values,
+            calls,
+            calls_tested,
+            renamed,
+            blocks,
+            candidates,
+            next: 0,
+            shuffle: None,
+        }
+    }
+
+    /// The same schemas in an order that the seed determines. Neighbours are much alike, and one after the other they
+    /// would all fail or all pass (section 5).
+    pub fn shuffled(mut self, seed: u64) -> Enumeration {
+        self.shuffle = Some(Shuffle::new(self.candidates, seed));
+        self
+    }
+
+    /// How many candidates there are.
+    pub fn candidates(&self) -> u64 {
+        self.candidates
+    }
+
+    /// How many of them have been gone through.
+    pub fn seen(&self) -> u64 {
+        self.next
+    }
+
+    fn schema(&self, candidate: u64) -> Option<Schema> {
+        let block = &self.blocks[self.blocks.partition_point(|block| block.first <= candidate) - 1];
+        let word = self.word(block, candidate - block.first);
+        if self.atoms(&word) != (1 << self.values) - 1 || !self.is_least(block, &word) {
+            return None;
+        }
+        let mut rest = word.iter().map(|&call| &self.calls[call]);
+        let sequences = block.lengths.iter().map(|&length| rest.by_ref().take(length).collect()).collect();
+        let tested = std::slice::from_ref(&self.tested);
+        let harness = Harness { object: &self.object, tested, sequences, order: block.order.clone() };
+        harness.can_fail().then(|| harness.schema())
+    }
+
+    /// The calls of a candidate, in text order.
+    fn word(&self, block: &Block, mut number: u64) -> Vec<usize> {
+        let mut digit = |base: usize| {
+            let digit = number % base as u64;
+            number /= base as u64;
+            digit as usize
+        };
+        let tested = digit(self.calls_tested);
+        let calls = block.lengths.iter().sum();
+        let call = |place: usize| {
+            if place == block.place { tested } else { self.calls_tested + digit(self.calls.len() - self.calls_tested) }
+        };
+        (0..calls).map(call).collect()
+    }
+
+    fn atoms(&self, word: &[usize]) -> u64 {
+        word.iter().fold(0, |set, &call| set | self.calls[call].atoms())
+    }
+
+    /// Whether a candidate comes before all others that are the same.
+    fn is_least(&self, block: &Block, word: &[usize]) -> bool {
+        let mut starts = vec![0];
+        for length in &block.lengths {
+            starts.push(starts[starts.len() - 1] + length);
+        }
+        let sequences = block.lengths.len();
+        let keeps_lengths =
+            |places: &Vec<usize>| (0..sequences).all(|place| block.lengths[places[place]] == block.lengths[place]);
+        let mut image = vec![0; word.len()];
+        permutations(sequences).iter().filter(|places| keeps_lengths(places)).all(|places| {
+            let order = block.order.permuted(places);
+            self.renamed.iter().all(|renamed| {
+                for (sequence, &place) in places.iter().enumerate() {
+                    let moved = word[starts[sequence]..starts[sequence + 1]].iter().map(|&call| renamed[call]);
+                    image[starts[place]..].iter_mut().zip(moved).for_each(|(image, call)| *image = call);
+                }
+                (word, &block.order) <= (&image[..], &order)
+            })
+        })
+    }
+}
+
+impl Iterator for Enumeration {
+    type Item = Schema;
+
+    fn next(&mut self) -> Option<Schema> {
+        while self.next < self.candidates {
+            let candidate = self.shuffle.as_ref().map_or(self.next, |shuffle| shuffle.place(self.next));
+            self.next += 1;
+            if let Some(schema) = self.schema(candidate) {
+                return Some(schema);
+            }
+        }
+        None
+    }
+}
+
+/// The ways to write `sum` as a sum of `parts` numbers from 1 to `most`, each with the largest first.
+fn partitions(sum: usize, parts: usize, most: usize) -> Vec<Vec<usize>> {
+    if parts == 0 {
+        return if sum == 0 { vec![vec![]] } else { vec![] };
+    }
+    let with_first = |first: usize| {
+        let rest = partitions(sum - first, parts - 1, first);
+        rest.into_iter().map(move |rest| [&[first][..], &rest].concat())
+    };
+    (1..=most.min(sum)).rev().flat_map(with_first).collect()
+}
+
+/// All permutations, in lexicographic order.
+pub(super) fn permutations(length: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for _ in 0..length {
+        let longer = |start: &Vec<usize>| {
+            let start = start.clone();
+            let left = (0..length).filter({
+                let start = start.clone();
+                move |next| !start.contains(next)
+            });
+            left.map(move |next| [&start[..], &[next]].concat()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// A permutation of the numbers below a bound, without a table: a Feistel network on the least even number of bits that
+/// is enough, applied until the result is below the bound.
+#[derive(Clone, Debug)]
+struct Shuffle {
+    bound: u64,
+    half: u32,
+    keys: [u64; 4],
+}
+
+impl Shuffle {
+    fn new(bound: u64, seed: u64) -> Shuffle {
+        let bits = u64::BITS - bound.saturating_sub(1).leading_zeros();
+        let keys = [1, 2, 3, 4].map(|round| mixed(seed.wrapping_add(round)));
+        Shuffle { bound, half: bits.div_ceil(2).max(1), keys }
+    }
+
+    /// Where a number below the bound goes.
+    fn place(&self, number: u64) -> u64 {
+        let mask = (1_u64 << self.half) - 1;
+        let mut at = number;
+        loop {
+            let (mut left, mut right) = (at >> self.half, at & mask);
+            for key in self.keys {
+                (left, right) = (right, left ^ mixed(right ^ key) & mask);
+            }
+            at = left << self.half | right;
+            if at < self.bound {
+                return at;
+            }
+        }
+    }
+}
+
+/// The finalizer of SplitMix64.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    number ^ number >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_is_a_permutation() {
+        for bound in [1, 2, 3, 17, 64, 1000] {
+            let shuffle = Shuffle::new(bound, 5);
+            let mut places: Vec<u64> = (0..bound).map(|number| shuffle.place(number)).collect();
+            assert!(bound < 17 || !places.is_sorted());
+            places.sort_unstable();
+            assert_eq!(places, (0..bound).collect::<Vec<u64>>());
+        }
+    }
+
+    #[test]
+    fn partitions_and_permutations() {
+        assert_eq!(partitions(5, 2, 5), [[4, 1], [3, 2]]);
+        assert_eq!(partitions(6, 3, 6), [[4, 1, 1], [3, 2, 1], [2, 2, 2]]);
+        assert_eq!(partitions(2, 3, 2), Vec::<Vec<usize>>::new());
+        assert_eq!(permutations(3), [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Schemas at random (Violat, section 3).
+
+use interloper_linearize::schema::Schema;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::alphabet::Call;
+use super::order::Order;
+use super::{Bounds, Harness, Pool};
+use crate::object::{MethodId, Object, Role};
+
+/// An endless supply of schemas, each made independently of the others.
+///
+/// The numbers of sequences, of invocations and of values are chosen within the bounds, then methods, each for a random
+/// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.
+/// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods.
+///
+/// It ends when it does not come upon a schema in which something can go wrong: a pool has none then, or hardly any.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    object: Object,
+    pool: Pool,
+    bounds: Bounds,
+    random: Pcg64Mcg,
+    /// Methods that may be called any number of times, each as often as its weight.
+    weighted: Vec<MethodId>,
+}
+
+/// Of so many schemas in a row that are of no use none is likely to be followed by a useful one.
+const ATTEMPTS: usize = 10_000;
+
+impl Sampler {
+    /// The schemas that a seed stands for.
+    ///
+    /// # Panics
+    /// When a bound is empty, or 0 is in it.
+    pub fn new(object: &Object, pool: Pool, bounds: Bounds, seed: u64) -> Sampler {
+        assert!(!bounds.sequences.is_empty() && *bounds.sequences.start() > 0, "a schema has a sequence");
+        assert!(!bounds.invocations.is_empty() && *bounds.invocations.start() > 0, "a schema has an invocation");
+        assert!(!bounds.values.is_empty() && *bounds.values.start() > 0, "a schema is about a value");
+        let weight = |&method: &MethodId| {
+            let trusted = object.method(method).role == Role::Core;
+            if trusted && !object.method(method).reads { 3 } else { 1 }
+        };
+        let weighted =
+            pool.beside(object).into_iter().flat_map(|method| std::iter::repeat_n(method, weight(&method))).collect();
+        Sampler { object: object.clone(), pool, bounds, random: Pcg64Mcg::seed_from_u64(seed), weighted }
+    }
+
+    fn attempt(&mut self) -> Option<Schema> {
+        if self.weighted.is_empty() {
+            return None;
+        }
+        let random = &mut self.random;
+        let invocations = random.random_range(self.bounds.invocations.clone());
+        let sequences = random.random_range(self.bounds.sequences.clone()).min(invocations);
+        let values = random.random_range(self.bounds.values.clone());
+        let tested = match self.pool {
+            Pool::One(method) => Some((random.random_range(0..invocations), method)),
+            Pool::Together(_) => None,
+        };
+        let mut lengths = vec![1; sequences];
+        for _ in sequences..invocations {
+            lengths[random.random_range(0..sequences)] += 1;
+        }
+        let mut method = |number: usize| match tested {
+            Some((place, method)) if place == number => method,
+            _ => self.weighted[random.random_range(0..self.weighted.len())],
+        };
+        let methods: Vec<MethodId> = (0..invocations).map(&mut method).collect();
+        let mut methods = methods.into_iter();
+        let mut calls: Vec<Vec<Call>> = Vec::with_capacity(sequences);
+        for length in lengths {
+            let sequence = methods.by_ref().take(length);
+            calls.push(sequence.map(|method| Call::random(&self.object, method, values, random)).collect());
+        }
+        let order = if self.bounds.constraints { Order::random(sequences, random) } else { Order::none(sequences) };
+        let sequences = calls.iter().map(|calls| calls.iter().collect()).collect();
+        let harness = Harness { object: &self.object, tested: self.pool.under_test(), sequences, order };
+        harness.can_fail().then(|| harness.schema())
+    }
+}
+
+impl Iterator for Sampler {
+    type Item = Schema;
+
+    fn next(&mut self) -> Option<Schema> {
+        (0..ATTEMPTS).find_map(|_| self.attempt())
+    }
+}

@@ -1,0 +1,183 @@
+use std::collections::BTreeSet;
+
+use super::slow::{class_of, classes};
+use super::*;
+use crate::object::Object;
+
+/// A register that is written (core) and read (under test).
+fn register(data_independent: bool) -> Object {
+    let register = Object::describe("register", || ()).core("w", |_, (_,): (i64,)| ()).method("r", |_, ()| ()).reads();
+    if data_independent { register.data_independent().build() } else { register.build() }
+}
+
+fn map(data_independent: bool) -> Object {
+    let map = Object::describe("map", || ())
+        .core("put", |_, (_, _): (i64, i64)| ())
+        .core("get", |_, (_,): (i64,)| ())
+        .reads()
+        .method("clear", |_, ()| ())
+        .method("size", |_, ()| ())
+        .reads()
+        .method("putAll", |_, (_,): (std::collections::BTreeMap<i64, i64>,)| ());
+    if data_independent { map.data_independent().build() } else { map.build() }
+}
+
+fn method(object: &Object, name: &str) -> MethodId {
+    object.named(name).next().expect("a method")
+}
+
+fn enumeration(object: &Object, name: &str, rank: (usize, usize, u8), constraints: bool) -> Enumeration {
+    let (invocations, sequences, values) = rank;
+    Enumeration::new(object, method(object, name), Rank { invocations, sequences, values }, constraints)
+}
+
+#[test]
+fn counts_of_a_register_are_those_found_by_hand() {
+    let count =
+        |data_independent, rank, constraints| enumeration(&register(data_independent), "r", rank, constraints).count();
+    // [w], [r].
+    assert_eq!(count(true, (2, 2, 1), false), 1);
+    // [r w], [w]; [w r], [w]; [w w], [r].
+    assert_eq!(count(true, (3, 2, 1), false), 3);
+    // Each of them with w(0) and w(1) in either order, which is the same up to renaming.
+    assert_eq!(count(true, (3, 2, 2), false), 3);
+    assert_eq!(count(false, (3, 2, 2), false), 6);
+    // One read and three writes: the read first, second or third in a sequence of three, or alone; or first or second in
+    // one of two sequences of two.
+    assert_eq!(count(true, (4, 2, 1), false), 6);
+    // Three writes of two values, both used: 6 ways, 3 up to renaming.
+    assert_eq!(count(false, (4, 2, 2), false), 36);
+    assert_eq!(count(true, (4, 2, 2), false), 18);
+    // Three values: 6 ways, 1 up to renaming.
+    assert_eq!(count(false, (4, 2, 3), false), 36);
+    assert_eq!(count(true, (4, 2, 3), false), 6);
+    // [r], [w], [w] has 19 orders, 11 up to exchanging the writes. Nothing can go wrong where the read overlaps no write
+    // and the writes do not overlap each other before it: the read before both writes (they overlap, or not), between
+    // them, and after them when they are ordered. 7 are left.
+    assert_eq!(count(true, (3, 3, 1), true), 7);
+    assert_eq!(count(true, (3, 3, 1), false), 1);
+}
+
+#[test]
+fn ranks_without_a_schema() {
+    let count = |rank| enumeration(&register(true), "r", rank, true).count();
+    assert_eq!(count((1, 1, 1)), 0);
+    assert_eq!(count((2, 1, 1)), 0);
+    assert_eq!(count((2, 3, 1)), 0);
+    // Two values cannot be used by one write.
+    assert_eq!(count((2, 2, 2)), 0);
+}
+
+#[test]
+fn the_enumeration_is_the_slow_one() {
+    let check = |object: &Object, name: &str, rank: (usize, usize, u8), constraints: bool| {
+        let (invocations, sequences, values) = rank;
+        let expected = classes(object, method(object, name), Rank { invocations, sequences, values }, constraints);
+        let schemas: Vec<Schema> = enumeration(object, name, rank, constraints).collect();
+        let found: BTreeSet<_> = schemas.iter().map(|schema| class_of(object, schema, values)).collect();
+        assert_eq!(found.len(), schemas.len(), "{name} {rank:?}: no class twice");
+        assert!(found == expected, "{name} {rank:?}: {} instead of {}", found.len(), expected.len());
+        let shuffled: Vec<Schema> = enumeration(object, name, rank, constraints).shuffled(11).collect();
+        let again: BTreeSet<_> = shuffled.iter().map(|schema| class_of(object, schema, values)).collect();
+        assert!(shuffled.len() == schemas.len() && again == found);
+    };
+    for data_independent in [false, true] {
+        let (register, map) = (register(data_independent), map(data_independent));
+        for values in 1..=3 {
+            for invocations in 2..=4 {
+                for sequences in 2..=3.min(invocations) {
+                    check(&register, "r", (invocations, sequences, values), false);
+                    check(&register, "r", (invocations, sequences, values), true);
+                }
+            }
+        }
+        for values in 1..=2 {
+            for name in ["clear", "size", "putAll"] {
+                check(&map, name, (3, 2, values), false);
+                check(&map, name, (3, 3, values), true);
+            }
+        }
+        check(&map, "clear", (4, 2, 2), false);
+    }
+}
+
+#[test]
+fn the_harness_of_figure_1_is_found() {
+    let check = |data_independent: bool, expected: &str| {
+        let object = Object::describe("map", || ())
+            .core("put", |_, (_, _): (i64, i64)| ())
+            .core("containsKey", |_, (_,): (i64,)| ())
+            .reads()
+            .method("clear", |_, ()| ());
+        let object = if data_independent { object.data_independent().build() } else { object.build() };
+        let found: Vec<String> =
+            enumeration(&object, "clear", (4, 2, 2), false).map(|schema| schema.to_string()).collect();
+        assert!(found.contains(&expected.to_owned()), "{found:#?}");
+    };
+    check(false, "{ clear(); put(1, 1); containsKey(1) } || { put(0, 0) }");
+    // Zero and one have changed places: of the two the one whose text comes first is kept.
+    check(true, "{ clear(); put(0, 0); containsKey(0) } || { put(1, 1) }");
+}
+
+#[test]
+fn ranks_in_order() {
+    let bounds = Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false };
+    let ranks: Vec<(usize, usize, u8)> =
+        ranks(&bounds).iter().map(|rank| (rank.invocations, rank.sequences, rank.values)).collect();
+    assert_eq!(ranks, [(2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 3, 1), (3, 3, 2)]);
+}
+
+#[test]
+fn samples_keep_to_the_bounds_and_to_one_method_under_test() {
+    let object = map(true);
+    let clear = method(&object, "clear");
+    let bounds = Bounds { sequences: 2..=3, invocations: 3..=6, values: 1..=3, constraints: true };
+    let sampler = Sampler::new(&object, Pool::One(clear), bounds, 1);
+    let mut seen = BTreeSet::new();
+    for schema in sampler.take(500) {
+        assert!((2..=3).contains(&schema.sequences().len()) && (3..=6).contains(&schema.len()));
+        assert_eq!(schema.invocations().filter(|call| &*call.method == "clear").count(), 1);
+        assert!(schema.invocations().all(|call| ["clear", "put", "get"].contains(&&*call.method)));
+        seen.insert((schema.sequences().len(), schema.len()));
+    }
+    assert_eq!(seen.len(), 8);
+}
+
+#[test]
+fn a_seed_determines_the_samples() {
+    let object = map(true);
+    let samples = |seed: u64| -> Vec<String> {
+        let pool = Pool::One(method(&object, "putAll"));
+        Sampler::new(&object, pool, Bounds::default(), seed).take(20).map(|schema| schema.to_string()).collect()
+    };
+    assert_eq!(samples(4), samples(4));
+    assert_ne!(samples(4), samples(5));
+}
+
+#[test]
+fn core_mutators_are_three_times_as_likely() {
+    // put has weight 3, get has weight 1. Schemas in which nothing can go wrong are left out: those without a size, and
+    // those without a put beside it. So there are three puts for each get, and rather more.
+    let object = map(true);
+    let pool = Pool::Together(vec![method(&object, "size")]);
+    let mut counts = [0; 3];
+    for schema in Sampler::new(&object, pool, Bounds { invocations: 6..=6, ..Bounds::default() }, 2).take(2_000) {
+        for call in schema.invocations() {
+            counts[["put", "get", "size"].iter().position(|name| **name == *call.method).expect("in the pool")] += 1;
+        }
+    }
+    let ratio = f64::from(counts[0]) / f64::from(counts[1]);
+    assert!((3.0..3.7).contains(&ratio), "{counts:?}");
+    assert!(counts[1] < counts[2], "{counts:?}");
+}
+
+#[test]
+fn a_pool_without_a_useful_schema_ends() {
+    let readers =
+        Object::describe("readers", || ()).core("get", |_, ()| ()).reads().method("size", |_, ()| ()).reads().build();
+    let pool = Pool::One(method(&readers, "size"));
+    assert_eq!(Sampler::new(&readers, pool, Bounds::default(), 0).next(), None);
+    let alone = Object::describe("alone", || ()).method("call", |_, ()| ()).build();
+    let pool = Pool::One(method(&alone, "call"));
+    assert_eq!(Sampler::new(&alone, pool, Bounds::default(), 0).next(), None);
+}

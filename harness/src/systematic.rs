@@ -1,0 +1,449 @@
+//! The systematic engine: the same programs as tasks under the scheduler, for objects that are written over the mirror of
+//! std. What it finds has a trace and replays.
+
+#[cfg(test)]
+mod tests;
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use interloper_commutativity::Value;
+use interloper_linearize::schema::Schema;
+use interloper_scheduler::decisions::{Decisions, ReplaySource};
+use interloper_scheduler::runtime::{self, Action, NewTask, TaskId};
+use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
+use interloper_scheduler::{Config, End, Engine, Event, Execution, Executions, Failing, Stopped, Strategy, Unlock};
+use interloper_std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::object::{Call, MethodId, Program, Typed};
+use crate::panics;
+use crate::stress::Next;
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explored {
+    /// How often each outcome came. A call that never returned is `blocked`, and what comes after it `unreached`.
+    pub outcomes: BTreeMap<Vec<Value>, u64>,
+    /// How many executions there were.
+    pub executions: u64,
+    /// How many of them were cut short, in a livelock or at the bound on steps.
+    pub cut: u64,
+    /// Whether the strategy has no executions left.
+    pub exhausted: bool,
+    /// Whether every interleaving of visible steps has its outcome among these.
+    pub complete: bool,
+    /// The first execution that `look` ended the exploration with.
+    pub stopped: Option<Trace>,
+    /// Whether calls made any visible step. If not, the object is not written over the mirror of std, and whole
+    /// sequences were interleaved at most.
+    pub instrumented: bool,
+}
+
+/// One execution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// The results in text order.
+    pub outcome: Vec<Value>,
+    /// How it ended.
+    pub end: End,
+    /// Its decisions and sizes: what replays it, and what shrinking begins with.
+    pub failing: Failing,
+    /// Its steps.
+    pub steps: Vec<Event>,
+    /// Which task ran each sequence; none for one that was never started.
+    pub tasks: Vec<Option<TaskId>>,
+    /// What it depends on besides its decisions.
+    pub limits: Limits,
+}
+
+impl Explored {
+    /// What the panic said that ended the exploration, if one did.
+    pub fn panicked(&self) -> Option<&str> {
+        panic_in(&self.stopped.as_ref()?.end)
+    }
+}
+
+impl Trace {
+    /// The decisions that replay it.
+    pub fn decisions(&self) -> &Decisions {
+        &self.failing.decisions
+    }
+}
+
+/// How a program is explored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What executions depend on besides decisions. Whether giving a lock back is a step is found out: it is where
+    /// somebody *tries* to take a lock.
+    pub limits: Limits,
+    /// Which interleavings are made.
+    pub search: Search,
+    /// How many of them.
+    pub executions: Executions,
+}
+
+impl Default for Settings {
+    /// One execution of each trace, 50,000 executions at most.
+    fn default() -> Settings {
+        Settings { limits: Limits::default(), search: Search::Exhaustive, executions: Executions::AtMost(50_000) }
+    }
+}
+
+/// What an execution depends on besides its decisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// After so many steps an execution is cut short.
+    pub step_bound: u64,
+    /// After so many rounds in which all tasks only waited for a change it is cut short, too.
+    pub livelock_rounds: u32,
+    /// Whether giving a lock back is a step.
+    pub unlock: Unlock,
+    /// What default hashers are seeded with.
+    pub seed: u64,
+}
+
+impl Default for Limits {
+    /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; seed 0.
+    fn default() -> Limits {
+        Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, seed: 0 }
+    }
+}
+
+impl Limits {
+    fn config(self) -> Config {
+        let Limits { step_bound, livelock_rounds, unlock, seed } = self;
+        Config { step_bound, livelock_rounds, unlock, seed, trace: true, decisions: true, ..Config::default() }
+    }
+}
+
+/// Which interleavings are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// One of each Mazurkiewicz trace.
+    Exhaustive,
+    /// All with at most so many preemptions.
+    Preemptions(u32),
+    /// At each step any task, at random.
+    RandomWalk(u64),
+    /// Random priorities that change so many times, less one (PCT).
+    Pct {
+        /// The seed.
+        seed: u64,
+        /// The number of steps that have to come in the right order.
+        depth: u32,
+    },
+    /// Random priorities of operations (partial order sampling).
+    Pos(u64),
+    /// The random ones in turn.
+    Portfolio(u64),
+}
+
+impl Search {
+    /// The strategy, from its first execution on.
+    fn strategy(self) -> Box<dyn Strategy> {
+        match self {
+            Search::Exhaustive => Box::new(Exhaustive::new()),
+            Search::Preemptions(bound) => Box::new(PreemptionBound::new(bound)),
+            Search::RandomWalk(seed) => Box::new(RandomWalk::new(seed)),
+            Search::Pct { seed, depth } => Box::new(Pct::new(seed, depth)),
+            Search::Pos(seed) => Box::new(Pos::new(seed)),
+            Search::Portfolio(seed) => Box::new(
+                Portfolio::new()
+                    .with("random walk", RandomWalk::new(seed))
+                    .with("pct", Pct::new(seed, 3))
+                    .with("pos", Pos::new(seed)),
+            ),
+        }
+    }
+}
+
+/// Runs a program again and again. `look` sees the outcome of each execution, and says whether to go on. A panic of the
+/// constructor, or of a drop, ends the exploration.
+pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
+    let Settings { search, executions, .. } = *settings;
+    for unlock in [Unlock::Part, Unlock::Step] {
+        let limits = Limits { unlock, ..settings.limits };
+        let (explored, tried) = if search == Search::Exhaustive {
+            let mut strategy = Exhaustive::new();
+            let (mut explored, tried) = explore(program, limits, &mut strategy, executions, look);
+            let complete = strategy.exploration().complete && explored.cut == 0;
+            explored.complete = complete && explored.exhausted && explored.stopped.is_none();
+            (explored, tried)
+        } else {
+            explore(program, limits, &mut *search.strategy(), executions, look)
+        };
+        // Where somebody tries to take a lock, it makes a difference when it is given back.
+        if !tried || explored.stopped.is_some() || unlock == Unlock::Step {
+            return explored;
+        }
+    }
+    unreachable!("giving back a lock is a step in the second round")
+}
+
+/// The same under any strategy. Also whether somebody tried to take a lock.
+pub fn explore(
+    program: &Program,
+    limits: Limits,
+    strategy: &mut dyn Strategy,
+    executions: Executions,
+    look: &mut dyn FnMut(&[Value]) -> Next,
+) -> (Explored, bool) {
+    let controlled = program.object().erased().controlled(program);
+    let mut engine = Engine::new(limits.config());
+    let mut seen = Explored {
+        outcomes: BTreeMap::new(),
+        executions: 0,
+        cut: 0,
+        exhausted: false,
+        complete: false,
+        stopped: None,
+        instrumented: false,
+    };
+    let mut tried = false;
+    let explored = engine.explore(
+        strategy,
+        executions,
+        || controlled.main(),
+        |engine, execution| {
+            tried |= execution.tried;
+            let panicked = panic_in(&execution.end).is_some();
+            let outcome = controlled.outcome();
+            let tasks = controlled.tasks();
+            seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
+            if is_cut(&execution.end) {
+                seen.cut += 1;
+                return ControlFlow::Continue(());
+            }
+            if !panicked {
+                *seen.outcomes.entry(outcome.clone()).or_insert(0) += 1;
+                if look(&outcome) == Next::Continue {
+                    return ControlFlow::Continue(());
+                }
+            }
+            let failing = engine.failing(&execution);
+            let steps = engine.trace().to_vec();
+            seen.stopped = Some(Trace { outcome, end: execution.end, failing, steps, tasks, limits });
+            ControlFlow::Break(())
+        },
+    );
+    seen.executions = explored.executions;
+    seen.exhausted = explored.stopped == Stopped::Exhausted;
+    (seen, tried)
+}
+
+/// Whether a step was made by a call, and not by what runs the sequences.
+fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
+    let Event { task, operation, .. } = event;
+    tasks.contains(&Some(*task))
+        && !operation.action.is_private()
+        && operation.action != Action::Exit
+        && operation.location.file() != file!()
+}
+
+/// What the panic said that ended an execution: those of calls are caught, so it was one of the constructor or of a drop,
+/// or one that ends the process.
+fn panic_in(end: &End) -> Option<&str> {
+    match end {
+        End::Panicked(report) | End::Aborted(report) => Some(&report.message),
+        End::StackOverflow { .. } => Some("stack overflow"),
+        _ => None,
+    }
+}
+
+/// Whether an execution was ended before it had an outcome.
+fn is_cut(end: &End) -> bool {
+    matches!(end, End::Livelock(_) | End::StepBound(_) | End::Failed { .. })
+}
+
+/// Makes a trace smaller, as long as its outcome is one that `look` stops at.
+pub fn shrink(
+    program: &Program,
+    trace: &Trace,
+    executions: Executions,
+    look: &mut dyn FnMut(&[Value]) -> Next,
+) -> Trace {
+    let controlled = program.object().erased().controlled(program);
+    let mut engine = Engine::new(trace.limits.config());
+    let fails = |_: &Engine, execution: &Execution| {
+        !is_cut(&execution.end) && panic_in(&execution.end).is_none() && look(&controlled.outcome()) == Next::Stop
+    };
+    let shrunk = engine.shrink(trace.failing.clone(), executions, || controlled.main(), fails);
+    replay(program, trace.limits, &shrunk.smallest.decisions).unwrap_or_else(|| trace.clone())
+}
+
+/// Makes the execution with these decisions again. None when they do not fit the program, or lead to no outcome.
+pub fn replay(program: &Program, limits: Limits, decisions: &Decisions) -> Option<Trace> {
+    let mut strategy = Guided::new(ReplaySource::new(decisions.clone()));
+    let (explored, _) = explore(program, limits, &mut strategy, Executions::AtMost(1), &mut |_| Next::Stop);
+    explored.stopped.filter(|_| strategy.source_mut().divergence().is_none())
+}
+
+/// A program ready to run under control.
+pub(crate) trait Controlled {
+    /// One execution: what the main task does.
+    fn main(&self);
+
+    /// What the calls of the last execution gave.
+    fn outcome(&self) -> Vec<Value>;
+
+    /// Which task ran each sequence in the last execution.
+    fn tasks(&self) -> Vec<Option<TaskId>>;
+}
+
+/// The same, for objects of a known type.
+pub(crate) struct ControlledProgram<T> {
+    typed: Arc<Typed<T>>,
+    schema: Schema,
+    calls: Vec<(MethodId, Vec<Value>)>,
+    last: RefCell<Option<Rc<Running<T>>>>,
+}
+
+/// One execution.
+struct Running<T> {
+    object: RefCell<Option<Rc<T>>>,
+    sequences: Vec<Sequence<T>>,
+    /// The tasks in the order in which they were spawned.
+    spawned: RefCell<Vec<TaskId>>,
+}
+
+struct Sequence<T> {
+    calls: RefCell<Vec<Box<dyn Call<T>>>>,
+    results: RefCell<Vec<Option<Value>>>,
+    task: Cell<Option<TaskId>>,
+    /// How many of the sequences that happen before this one have not come to their end. Under control: whoever ends
+    /// last starts this one, and that depends on the order of the ends.
+    waits_for: AtomicUsize,
+    /// The sequences that wait for this one.
+    later: Vec<usize>,
+}
+
+impl<T: Send + Sync + 'static> ControlledProgram<T> {
+    pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
+        let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
+        ControlledProgram { typed, schema, calls, last: RefCell::new(None) }
+    }
+
+    fn prepared(&self) -> Rc<Running<T>> {
+        let before = self.schema.happens_before();
+        let mut calls = self.typed.bind(&self.calls).into_iter();
+        let sequence = |(number, sequence): (usize, &Vec<_>)| Sequence {
+            calls: RefCell::new(calls.by_ref().take(sequence.len()).collect()),
+            results: RefCell::new(vec![None; sequence.len()]),
+            task: Cell::new(None),
+            waits_for: AtomicUsize::new(before.iter().filter(|pair| pair.1 == number).count()),
+            later: before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect(),
+        };
+        let sequences = self.schema.sequences().iter().enumerate().map(sequence).collect();
+        Rc::new(Running { object: RefCell::new(None), sequences, spawned: RefCell::default() })
+    }
+}
+
+impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
+    fn main(&self) {
+        let running = self.prepared();
+        *self.last.borrow_mut() = Some(running.clone());
+        *running.object.borrow_mut() = Some(Rc::new((self.typed.constructor)()));
+        for number in 0..running.sequences.len() {
+            let first = self.schema.happens_before().iter().all(|pair| pair.1 != number);
+            if first {
+                running.spawn(number);
+            }
+        }
+        // Tasks spawn others before they end, so there are no more when all that are known have been joined.
+        let mut joined = 0;
+        while let Some(task) = running.spawned(joined) {
+            let ended = runtime::with(|current| current.runtime().join(task, Location::caller()));
+            if let Some(Err(payload)) = ended {
+                resume_unwind(payload);
+            }
+            joined += 1;
+        }
+        // The object is dropped under control, too.
+        running.object.borrow_mut().take();
+    }
+
+    fn outcome(&self) -> Vec<Value> {
+        let last = self.last.borrow();
+        let sequences = last.iter().flat_map(|running| &running.sequences);
+        sequences.flat_map(Sequence::outcome).collect()
+    }
+
+    fn tasks(&self) -> Vec<Option<TaskId>> {
+        let last = self.last.borrow();
+        last.iter().flat_map(|running| &running.sequences).map(|sequence| sequence.task.get()).collect()
+    }
+}
+
+impl<T: 'static> Running<T> {
+    fn spawned(&self, index: usize) -> Option<TaskId> {
+        self.spawned.borrow().get(index).copied()
+    }
+
+    /// Starts the task of a sequence.
+    fn spawn(self: &Rc<Self>, number: usize) {
+        let running = self.clone();
+        let task = NewTask { name: Some(format!("sequence {number}")), location: Location::caller() };
+        let body = Box::new(move || running.sequence(number));
+        let task = runtime::with(|current| current.runtime().spawn(task, body)).expect("inside of an execution");
+        self.sequences[number].task.set(Some(task));
+        self.spawned.borrow_mut().push(task);
+    }
+
+    /// What the task of a sequence does.
+    fn sequence(self: &Rc<Self>, number: usize) {
+        let object = self.object.borrow().clone().expect("the object is dropped after all tasks");
+        let sequence = &self.sequences[number];
+        let calls = std::mem::take(&mut *sequence.calls.borrow_mut());
+        for (place, mut call) in calls.into_iter().enumerate() {
+            let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
+                Ok(number) => number,
+                Err(payload) => call.panicked(&message_unless_abort(payload)),
+            };
+            sequence.results.borrow_mut()[place] = Some(call.result(number));
+        }
+        drop(object);
+        for &later in &sequence.later {
+            if self.sequences[later].waits_for.fetch_sub(1, Ordering::SeqCst) == 1 {
+                self.spawn(later);
+            }
+        }
+    }
+}
+
+impl<T> Sequence<T> {
+    fn outcome(&self) -> Vec<Value> {
+        let mut stuck = false;
+        let result = |result: &Option<Value>| match result {
+            Some(result) => result.clone(),
+            None if stuck || self.task.get().is_none() => unreached(),
+            None => {
+                stuck = true;
+                blocked()
+            }
+        };
+        self.results.borrow().iter().map(result).collect()
+    }
+}
+
+/// The text of a panic of the program. The engine's own unwinding goes on.
+fn message_unless_abort(payload: Box<dyn Any + Send>) -> String {
+    if runtime::is_abort(&*payload) {
+        resume_unwind(payload);
+    }
+    panics::message(&*payload)
+}
+
+/// What stands for the result of a call that never returned.
+pub fn blocked() -> Value {
+    Value::variant("blocked", [])
+}
+
+/// What stands for the result of a call that was never made, since one before it never returned.
+pub fn unreached() -> Value {
+    Value::variant("unreached", [])
+}

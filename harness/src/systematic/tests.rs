@@ -1,0 +1,156 @@
+use interloper_std::sync::Mutex;
+use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+use super::*;
+use crate::object::Object;
+
+/// Over the mirror of std: an atomic `add`, and a `slow_add` that reads and then writes.
+fn counter() -> Object {
+    Object::describe("counter", || AtomicI64::new(0))
+        .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, SeqCst))
+        .core("get", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .method("slow_add", |counter, (amount,): (i64,)| {
+            let value = counter.load(SeqCst);
+            counter.store(value + amount, SeqCst);
+            value
+        })
+        .method("fail", |_, ()| -> i64 { panic!("no") })
+        .build()
+}
+
+fn program(object: &Object, schema: &str) -> Program {
+    object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object")
+}
+
+fn explored(object: &Object, schema: &str, search: Search) -> Explored {
+    let settings = Settings { search, ..Settings::default() };
+    run(&program(object, schema), &settings, &mut |_| Next::Continue)
+}
+
+/// The outcomes with their counts: `0 1: 1, 1 0: 1`.
+fn text(explored: &Explored) -> String {
+    let one = |(outcome, count): (&Vec<Value>, &u64)| {
+        let outcome: Vec<String> = outcome.iter().map(Value::to_string).collect();
+        format!("{}: {count}", outcome.join(" "))
+    };
+    explored.outcomes.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Each schema with the outcomes of all its traces, counted by hand.
+#[test]
+fn one_execution_of_each_trace() {
+    let check = |schema: &str, expected: &str| {
+        let explored = explored(&counter(), schema, Search::Exhaustive);
+        assert_eq!(text(&explored), expected, "{schema}");
+        assert!(explored.complete && explored.exhausted && explored.instrumented);
+        assert_eq!((explored.cut, explored.stopped), (0, None));
+    };
+    check("{ add(1) }", "0: 1");
+    check("{ add(1) } || { add(1) }", "0 1: 1, 1 0: 1");
+    // A read has three places among two writes.
+    check("{ add(1); add(1) } || { get() }", "0 1 0: 1, 0 1 1: 1, 0 1 2: 1");
+    // Read r and write w of each: r1 w1 r2 w2 and its mirror image; else both read 0, and then w1 w2 or w2 w1.
+    check("{ slow_add(1) } || { slow_add(1) }", "0 0: 2, 0 1: 1, 1 0: 1");
+    check("{ fail(); add(1) } || { add(1) }", "panicked(\"no\") 0 1: 1, panicked(\"no\") 1 0: 1");
+}
+
+#[test]
+fn happens_before_is_kept() {
+    let check = |schema: &str, expected: &str| {
+        assert_eq!(text(&explored(&counter(), schema, Search::Exhaustive)), expected, "{schema}");
+    };
+    check("[slow_add(1)], [get()], {0<1}", "0 1: 1");
+    check("[get()], [slow_add(1)], {1<0}", "1 0: 1");
+    let three = explored(&counter(), "[add(1)], [add(1)], [get()], {0<2, 1<2}", Search::Exhaustive);
+    assert!(three.complete);
+    let outcomes: Vec<_> = three.outcomes.keys().cloned().collect();
+    let int = Value::Int;
+    assert_eq!(outcomes, [[int(0), int(1), int(2)], [int(1), int(0), int(2)]]);
+}
+
+#[test]
+fn every_search_finds_a_lost_update_and_replays_it() {
+    let lost = [Value::Int(0), Value::Int(0)];
+    let program = program(&counter(), "{ slow_add(1) } || { slow_add(1) }");
+    let mut look = |outcome: &[Value]| if *outcome == lost { Next::Stop } else { Next::Continue };
+    for search in [
+        Search::Exhaustive,
+        Search::Preemptions(1),
+        Search::RandomWalk(1),
+        Search::Pct { seed: 1, depth: 3 },
+        Search::Pos(1),
+        Search::Portfolio(1),
+    ] {
+        // Half of the interleavings lose an update; the random searches miss it 1,000 times with odds below 2^-100.
+        let settings = Settings { search, executions: Executions::AtMost(1_000), ..Settings::default() };
+        let trace = run(&program, &settings, &mut look).stopped.expect("a lost update");
+        assert_eq!((&trace.outcome[..], &trace.end), (&lost[..], &End::Finished), "{search:?}");
+        let again = replay(&program, trace.limits, trace.decisions()).expect("the same decisions");
+        assert_eq!((again.outcome, again.steps.len()), (trace.outcome.clone(), trace.steps.len()), "{search:?}");
+        let small = shrink(&program, &trace, Executions::AtMost(1_000), &mut look);
+        assert_eq!((small.failing.preemptions, &small.outcome[..]), (1, &lost[..]), "{search:?}");
+    }
+}
+
+#[test]
+fn a_replay_of_other_decisions_is_refused() {
+    let trace =
+        run(&program(&counter(), "{ slow_add(1) } || { slow_add(1) }"), &Settings::default(), &mut |_| Next::Stop);
+    let trace = trace.stopped.expect("the first execution");
+    let other = program(&counter(), "{ add(1); add(1); add(1) } || { add(1); add(1); add(1) } || { get() }");
+    assert_eq!(replay(&other, trace.limits, trace.decisions()), None);
+}
+
+#[test]
+fn a_deadlock_is_an_outcome() {
+    let object = Object::describe("two locks", || (Mutex::new(()), Mutex::new(())))
+        .core("forth", |(one, two), ()| {
+            let _one = one.lock();
+            let _two = two.lock();
+        })
+        .core("back", |(one, two), ()| {
+            let _two = two.lock();
+            let _one = one.lock();
+        })
+        .build();
+    let explored = explored(&object, "{ forth(); forth() } || { back() }", Search::Exhaustive);
+    assert!(explored.complete);
+    let outcomes: Vec<Vec<Value>> = explored.outcomes.keys().cloned().collect();
+    let deadlocks = [vec![Value::Unit, blocked(), blocked()], vec![blocked(), unreached(), blocked()]];
+    assert_eq!(outcomes[0], [Value::Unit, Value::Unit, Value::Unit]);
+    assert_eq!(outcomes[1..], deadlocks);
+}
+
+#[test]
+fn objects_that_are_not_instrumented_are_told_apart() {
+    let object = Object::describe("plain", || std::sync::atomic::AtomicI64::new(0))
+        .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, SeqCst))
+        .build();
+    let explored = explored(&object, "[add(1)], [add(1)], [add(1)], {0<2}", Search::Exhaustive);
+    assert!(!explored.instrumented);
+}
+
+#[test]
+fn a_panic_of_the_constructor_ends_it() {
+    let object = Object::describe("none", || -> () { panic!("out of order") }).core("call", |(), ()| ()).build();
+    let explored = explored(&object, "{ call() }", Search::Exhaustive);
+    assert_eq!((explored.panicked(), explored.executions, explored.complete), (Some("out of order"), 1, false));
+    assert!(explored.outcomes.is_empty());
+}
+
+#[test]
+fn what_is_cut_short_is_no_outcome() {
+    let object = Object::describe("spinner", || AtomicI64::new(0))
+        .core("set", |flag, ()| flag.store(1, SeqCst))
+        .core("wait", |flag, ()| {
+            while flag.load(SeqCst) == 0 {
+                interloper_std::thread::yield_now();
+            }
+        })
+        .build();
+    let limits = Limits { livelock_rounds: 10, ..Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let explored = run(&program(&object, "{ wait() }"), &settings, &mut |_| Next::Continue);
+    assert_eq!((explored.outcomes.len(), explored.cut, explored.complete), (0, explored.executions, false));
+}
