@@ -211,7 +211,7 @@ impl<'a> Scene<'a> {
                 let panicked = dealt_with.map(|panic| row(panic.task, Shown::Panicked(panic.message.clone())));
                 panicked.chain([end]).collect()
             }
-            End::Panicked(panic) => {
+            End::Panicked(panic) | End::Aborted(panic) => {
                 let location = panic.place.as_ref().map(|place| place.to_string());
                 vec![Row { location, ..row(panic.task, Shown::Panicked(panic.message.clone())) }]
             }
@@ -225,6 +225,10 @@ impl<'a> Scene<'a> {
                     Row { location: Some(operation.location.to_string()), ..row(*task, event) }
                 };
                 steps.iter().map(goes_round).collect()
+            }
+            End::StackOverflow { task, last } => {
+                let location = Some(last.location.to_string());
+                vec![Row { location, ..row(*task, Shown::Panicked("stack overflow".to_owned())) }]
             }
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }

@@ -61,10 +61,13 @@ impl<'a> Judge<'a> {
                 None
             }
             End::StepBound(_) => Some(Finding::StepBound),
-            End::Panicked(panic) => Some(Finding::Panic { message: panic.message.clone(), place: panic.place.clone() }),
+            End::Panicked(panic) | End::Aborted(panic) => {
+                Some(Finding::Panic { message: panic.message.clone(), place: panic.place.clone() })
+            }
             End::Deadlock(_) => Some(Finding::Deadlock),
             End::Leaked(_) => Some(Finding::Leaked),
             End::Livelock(_) => Some(Finding::Livelock),
+            End::StackOverflow { .. } => Some(Finding::Failed { reason: "a task has used up its stack".to_owned() }),
             End::Failed { reason, .. } => Some(Finding::Failed { reason: reason.clone() }),
         };
         judgement
