@@ -1,0 +1,155 @@
+//! One execution of a program of several calls: its tasks are fibers of the engine, under one session.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+
+use interloper_collections::session::{Instrumented, with_session};
+use interloper_scheduler::decisions::{Question, Source};
+use interloper_scheduler::{End, Engine, Pending, Strategy};
+use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
+
+use super::{Planned, Program};
+use crate::bench::Instance;
+use crate::check::count;
+use crate::run::{Rules, Run, Tasks};
+use crate::runner::{Runner, returned_value};
+use crate::world::StateId;
+
+/// Runs the tasks of a program on the engine, under one session. Gives the state at the end.
+#[allow(clippy::too_many_arguments)] // a run is all of these
+pub(super) fn execute(
+    runner: &mut Runner<'_>,
+    subject: &dyn Instance,
+    parts: &[&dyn Instrumented],
+    engine: &mut Engine,
+    source: &mut dyn Source,
+    rules: &Rules,
+    initial: StateId,
+    program: &Program,
+) -> StateId {
+    let arguments = &runner.arguments;
+    let tasks = EngineTasks { queue: Cell::new(None), calls: RefCell::new(Vec::new()) };
+    let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, Some(&tasks));
+    let make_calls = |first: usize, calls: &[Planned]| {
+        for (offset, planned) in calls.iter().enumerate() {
+            tasks.begin(first + offset);
+            let call = || subject.call(planned.method, arguments.get(planned.argument), &|| run.before_return());
+            let outcome = catch_unwind(AssertUnwindSafe(call));
+            match outcome {
+                Err(payload) if runtime::is_abort(&*payload) => resume_unwind(payload),
+                outcome => {
+                    run.end_call(first + offset, &returned_value(outcome, None));
+                }
+            }
+        }
+    };
+    // Tasks borrow this, and nothing of the main task's stack.
+    let make_calls = &make_calls;
+    let mut choice = Choice { run: &run };
+    let execution = with_session(&run, || {
+        engine.run(&mut choice, || {
+            tasks.queue.set(runtime::with(|current| current.runtime().register(ObjectKind::Collection)));
+            let mut first = 0;
+            let mut spawned = Vec::new();
+            for calls in program {
+                spawned.push(spawn(move || make_calls(first, calls)));
+                first += calls.len();
+            }
+            spawned.into_iter().for_each(join);
+        })
+    });
+    match execution.end {
+        End::Finished => {}
+        End::Deadlock(_) => run.deadlocked(),
+        End::StepBound(_) | End::Livelock(_) => run.out_of_steps(),
+        other => run.failed(format!("the engine ended a run of concurrent calls with {other:?}")),
+    }
+    run.end()
+}
+
+/// Starts a task of the running execution that may borrow what outlives the execution.
+fn spawn<'a>(body: impl FnOnce() + 'a) -> TaskId {
+    let body: Box<dyn FnOnce() + 'a> = Box::new(body);
+    // SAFETY: only the lifetime changes. The engine ends or drops every task before `Engine::run` returns, and all that
+    // the body borrows outlives that call.
+    let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(body) };
+    let task = NewTask { name: None, location: Location::caller() };
+    runtime::with(|current| current.runtime().spawn(task, body)).expect("inside of an execution")
+}
+
+fn join(task: TaskId) {
+    let ended = runtime::with(|current| current.runtime().join(task, Location::caller()));
+    if let Some(Err(payload)) = ended {
+        resume_unwind(payload);
+    }
+}
+
+/// Which task goes on, drawn from the run's source. Starting and joining tasks is no choice.
+struct Choice<'a, 'r> {
+    run: &'a Run<'r>,
+}
+
+impl Strategy for Choice<'_, '_> {
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        let bookkeeping = |pending: &Pending| pending.task == TaskId::MAIN || pending.operation.action.is_private();
+        if let Some(index) = pending.iter().position(bookkeeping) {
+            return index;
+        }
+        // The running task comes first: going on is the ordinary answer.
+        let going_on = pending.iter().position(|pending| Some(pending.task) == current).unwrap_or(0);
+        match self.run.decide(Question::Task, count(pending.len())) as usize {
+            0 => going_on,
+            answer if answer <= going_on => answer - 1,
+            answer => answer,
+        }
+    }
+}
+
+/// The tasks of a run, as its session sees them.
+struct EngineTasks {
+    /// Where tasks wait for a lock of a collection.
+    queue: Cell<Option<ObjectId>>,
+    /// By task: which call of the program it is making.
+    calls: RefCell<Vec<usize>>,
+}
+
+impl EngineTasks {
+    fn begin(&self, call: usize) {
+        let task = running();
+        let mut calls = self.calls.borrow_mut();
+        if calls.len() <= task.index() {
+            calls.resize(task.index() + 1, 0);
+        }
+        calls[task.index()] = call;
+    }
+
+    fn operation(&self, location: &'static Location<'static>) -> Operation {
+        let object = self.queue.get().expect("the main task made the queue first");
+        Operation { object, action: runtime::Action::Invoke(0), location }
+    }
+}
+
+fn running() -> TaskId {
+    runtime::with(|current| current.runtime().task()).expect("inside of an execution")
+}
+
+impl Tasks for EngineTasks {
+    fn current(&self) -> usize {
+        self.calls.borrow()[running().index()]
+    }
+
+    fn step(&self, location: &'static Location<'static>) {
+        runtime::with(|current| current.runtime().step(self.operation(location)));
+    }
+
+    fn wait(&self, location: &'static Location<'static>) {
+        let operation = self.operation(location);
+        runtime::with(|current| current.runtime().block(operation.object, None, operation));
+    }
+
+    fn released(&self) {
+        if let Some(queue) = self.queue.get() {
+            runtime::with(|current| current.runtime().wake(queue, Count::All));
+        }
+    }
+}

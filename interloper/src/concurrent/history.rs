@@ -1,0 +1,129 @@
+//! The history of a run of several calls, and its judgement by the general search.
+
+use interloper_linearize::general::{self, Budget, Verdict as General};
+use interloper_linearize::history::History;
+
+use super::{Planned, Program};
+use crate::outcome::Misuse;
+use crate::run::{Actor, Did};
+use crate::runner::Runner;
+use crate::world::{CallId, ResultId, StateId};
+
+/// A run that was made: its program, and where it began and ended.
+pub(super) struct Made {
+    pub program: Program,
+    pub initial: StateId,
+    pub end: StateId,
+}
+
+/// A call of a history: of a method, or of the environment.
+#[derive(Clone, Copy)]
+pub(super) enum Call {
+    /// The result is none until the call has ended.
+    Method {
+        planned: Planned,
+        returned: Option<ResultId>,
+    },
+    Environment {
+        call: CallId,
+        result: ResultId,
+    },
+}
+
+impl Made {
+    pub fn refuted(&self, runner: &mut Runner<'_>) -> Result<bool, Misuse> {
+        if runner.log.abort.is_some() {
+            return Ok(true);
+        }
+        let (history, calls) = self.history(runner);
+        let (initial, end) = (self.initial, self.end);
+        let mut spec = Calls { runner, calls: &calls, initial, end, misuse: None };
+        let verdict = general::check(&mut spec, &history, Budget::Unlimited);
+        spec.misuse.map_or(Ok(matches!(verdict, General::NotLinearizable(_))), Err)
+    }
+
+    /// The run's history, and what each of its calls was.
+    pub fn history(&self, runner: &mut Runner<'_>) -> (History, Vec<Call>) {
+        let planned: Vec<Planned> = self.program.iter().flatten().copied().collect();
+        let mut history = History::new();
+        let mut calls = Vec::new();
+        let mut numbers = vec![0; planned.len()];
+        for index in 0..runner.log.events.len() {
+            let event = runner.log.events[index];
+            match (event.actor, event.did) {
+                (Actor::Method(call), Did::Begin) => {
+                    numbers[call] = history.invoke();
+                    // The result is known when the call ends; a history of complete calls has all of them.
+                    calls.push(Call::Method { planned: planned[call], returned: None });
+                }
+                (Actor::Method(call), Did::End(returned)) => {
+                    history.complete(numbers[call]);
+                    let returned = Some(runner.abstract_result(returned));
+                    calls[numbers[call]] = Call::Method { planned: planned[call], returned };
+                }
+                (Actor::Environment, Did::Call(call, result)) => {
+                    history.atomic();
+                    let result = runner.observed_result(index, result);
+                    calls.push(Call::Environment { call, result });
+                }
+                _ => {}
+            }
+        }
+        (history, calls)
+    }
+}
+
+/// The sequential specification of a history's calls: what each does alone.
+pub(super) struct Calls<'a, 'm> {
+    pub runner: &'a mut Runner<'m>,
+    pub calls: &'a [Call],
+    pub initial: StateId,
+    pub end: StateId,
+    pub misuse: Option<Misuse>,
+}
+
+impl Calls<'_, '_> {
+    /// What a call does alone from `state`.
+    pub fn alone(&mut self, state: StateId, call: Call) -> (StateId, ResultId) {
+        match call {
+            Call::Environment { call, .. } => {
+                let (state, result) = self.runner.world.step(state, call);
+                (state, self.runner.abstract_result(result))
+            }
+            Call::Method { planned, .. } => match self.runner.reference(planned.method, planned.argument, state) {
+                Ok(ended) => (ended.end, self.runner.abstract_result(ended.returned)),
+                Err(misuse) => {
+                    self.misuse.get_or_insert(misuse);
+                    (state, self.runner.world.result(&interloper_commutativity::Value::None))
+                }
+            },
+        }
+    }
+}
+
+impl Call {
+    pub fn observed(self) -> Option<ResultId> {
+        match self {
+            Call::Method { returned, .. } => returned,
+            Call::Environment { result, .. } => Some(result),
+        }
+    }
+}
+
+impl general::Spec for Calls<'_, '_> {
+    type State = StateId;
+
+    fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    fn step(&mut self, state: &StateId, call: usize) -> Option<StateId> {
+        let call = self.calls[call];
+        let (next, result) = self.alone(*state, call);
+        call.observed().is_none_or(|observed| observed == result).then_some(next)
+    }
+
+    fn accept(&self, state: &StateId) -> bool {
+        self.runner.same_state(*state, self.end)
+    }
+}

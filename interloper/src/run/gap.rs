@@ -1,0 +1,266 @@
+//! The gaps of a run: what the environment may do there, and following what was done.
+
+use std::panic::Location;
+
+use interloper_collections::session::{Instrumented, LockId, Mode, Needs, PartId};
+use interloper_commutativity::Value;
+use interloper_scheduler::decisions::{Question, Source};
+
+use super::Rules;
+use super::record::{Actor, Contradiction, Did, Event, Log, Memory};
+use crate::adversary::{Adversary, random_call};
+use crate::world::{CallId, CallSet, ResultId, StateId, World, same};
+
+/// What the method under test is about to do.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    Call(CallId),
+    Section(PartId),
+    /// A step outside of the collections, or the return.
+    Other,
+}
+
+/// The state of a run, and the environment inside it.
+pub(super) struct Inner<'r> {
+    pub world: &'r mut World,
+    pub source: &'r mut dyn Source,
+    pub parts: &'r [&'r dyn Instrumented],
+    pub rules: &'r Rules,
+    pub log: &'r mut Log,
+    pub state: StateId,
+    /// Environment operations made.
+    pub used: u32,
+    pub current: usize,
+}
+
+impl Inner<'_> {
+    pub fn begin(&mut self) {
+        let call = self.current;
+        if self.log.scratch.begun.len() <= call {
+            self.log.scratch.begun.resize(call + 1, false);
+        }
+        if !self.log.scratch.begun[call] {
+            self.log.scratch.begun[call] = true;
+            let event = Event { did: Did::Begin, ..self.bare_event(call) };
+            self.log.events.push(event);
+        }
+    }
+
+    pub fn bare_event(&self, call: usize) -> Event {
+        Event { actor: Actor::Method(call), did: Did::Begin, state: self.state, location: None, marked: false }
+    }
+
+    /// The environment's turn, in front of `next`: as many operations as the source of decisions wants.
+    #[inline]
+    pub fn gap(&mut self, next: Next) {
+        if self.rules.interior || self.rules.audit {
+            self.read_back();
+        }
+        match self.rules.adversary {
+            Adversary::Naive => self.random_operations(),
+            _ => {
+                while self.used < self.rules.bound && self.source.wants(Question::Environment) {
+                    if self.source.settled(Question::Environment) {
+                        return;
+                    }
+                    // Asked also where there is nothing to choose, so that the decisions of a run stand at the same
+                    // gaps whatever the candidates are.
+                    let candidates = self.candidates(next);
+                    let letters = self.world.letters(candidates);
+                    let options = letters.len() as u32 + 1;
+                    match self.source.decide(Question::Environment, options) {
+                        0 => return,
+                        answer => {
+                            let call = letters[answer as usize - 1];
+                            self.inject(call);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The operations that may tell the orders apart: section 4.3's general approach, or its nearest neighbours.
+    fn candidates(&mut self, next: Next) -> CallSet {
+        let state = self.state;
+        let coming = match next {
+            Next::Call(call) if self.world.unknown(call) => self.world.touching(call),
+            Next::Call(call) => self.world.conflicting(state, call),
+            Next::Section(part) => self.world.letters_of(part),
+            Next::Other => 0,
+        };
+        self.memory();
+        let memory = &self.log.scratch.memories[self.current];
+        let past = match self.rules.adversary {
+            // A step is judged in the state before it (would the operation, moved in front of it, have told the
+            // difference?) and in the current one (would the step, made again, tell the operation's?). The paper leaves
+            // open which history is meant; the union admits every operation that either reading admits.
+            Adversary::Preceding => {
+                let world = &mut *self.world;
+                memory.calls.iter().fold(memory.preceding, |set, &call| set | world.conflicting(state, call))
+            }
+            Adversary::Nearest => match memory.latest {
+                Some(call) => memory.last | self.world.conflicting(state, call),
+                None => memory.last,
+            },
+            Adversary::Unfiltered => CallSet::MAX,
+            Adversary::Naive => unreachable!("the naive adversary draws its operations at random"),
+        };
+        let candidates = (coming | past) & self.rules.allowed;
+        if self.log.scratch.locks.is_empty() { candidates } else { self.without_blocked(candidates) }
+    }
+
+    /// Leaves out the operations that need a lock that a guard keeps: they are not enabled.
+    #[cold]
+    fn without_blocked(&self, candidates: CallSet) -> CallSet {
+        let letters = self.world.alphabet().iter().enumerate();
+        let free = letters.filter(|(_, call)| self.free(**call)).fold(0, |set, (letter, _)| set | 1 << letter);
+        candidates & free
+    }
+
+    fn free(&self, call: CallId) -> bool {
+        let call = self.world.call_of(call);
+        let needs = self.parts[call.part.0 as usize].needs(&call.invocation);
+        !self.log.scratch.locks.iter().any(|held| held.part == call.part && clash(held.needs, needs))
+    }
+
+    fn random_operations(&mut self) {
+        while self.used < self.rules.bound && self.source.decide(Question::Environment, 2) == 1 {
+            let Some((part, invocation)) = random_call(self.source, self.world, self.parts) else { return };
+            let call = self.world.call(part, invocation.method, &invocation.arguments);
+            if self.log.scratch.locks.is_empty() || self.free(call) {
+                self.inject(call);
+            }
+        }
+    }
+
+    /// Makes one environment operation, on the real collection.
+    fn inject(&mut self, call: CallId) {
+        self.used += 1;
+        let (part, applied) = {
+            let call = self.world.call_of(call);
+            (call.part, self.parts[call.part.0 as usize].apply(&call.invocation))
+        };
+        let outcome = match applied {
+            Ok(outcome) => outcome,
+            Err(value) => {
+                let text = self.world.call_text(call);
+                self.contradict(format!("the environment's {text} has the argument {value}, which is of another type"));
+                return;
+            }
+        };
+        let result = if self.rules.interior {
+            let known = &self.world.values(self.state)[part.0 as usize];
+            let state = self.parts[part.0 as usize].snapshot_beside_guards(known);
+            self.state = self.world.with_part(self.state, part, &state);
+            self.world.result(&outcome.now)
+        } else {
+            self.follow(call, &outcome.now)
+        };
+        if let Some(later) = outcome.later {
+            self.log.later.push((self.log.events.len(), later));
+        }
+        let did = Did::Call(call, result);
+        self.log.events.push(Event {
+            actor: Actor::Environment,
+            did,
+            state: self.state,
+            location: None,
+            marked: false,
+        });
+    }
+
+    /// Moves to the state that the model gives, and compares the model's result with the real one.
+    #[inline]
+    fn follow(&mut self, call: CallId, real: &Value) -> ResultId {
+        let (state, result) = self.world.step(self.state, call);
+        let expected = self.world.value(result);
+        if !same(expected, real) {
+            let text = self.world.call_text(call);
+            let state = self.world.state_text(self.state);
+            let expected = expected.clone();
+            self.contradict(format!("{text} gave {real} in the state {state}, where its model gives {expected}"));
+            return self.world.result(real);
+        }
+        self.state = state;
+        result
+    }
+
+    /// The method under test made a step.
+    pub fn made(&mut self, call: CallId, real: &Value, location: &'static Location<'static>) {
+        let before = self.state;
+        let result = self.follow(call, real);
+        if self.source.wants(Question::Environment) {
+            let conflicts = match self.rules.adversary {
+                Adversary::Naive => 0,
+                _ => self.world.conflicting(before, call),
+            };
+            let memory = self.memory();
+            memory.last = conflicts;
+            memory.latest = Some(call);
+            memory.preceding |= conflicts;
+            if !memory.calls.contains(&call) {
+                memory.calls.push(call);
+            }
+        }
+        self.record(Did::Call(call, result), location);
+    }
+
+    pub fn made_section(&mut self, part: PartId, state: &Value, location: &'static Location<'static>) {
+        self.state = self.world.with_part(self.state, part, state);
+        let letters = self.world.letters_of(part);
+        let memory = self.memory();
+        memory.last = letters;
+        memory.preceding |= letters;
+        self.record(Did::Section(part), location);
+    }
+
+    fn record(&mut self, did: Did, location: &'static Location<'static>) {
+        let actor = Actor::Method(self.current);
+        let event = Event { actor, did, state: self.state, location: Some(location), marked: false };
+        self.log.events.push(event);
+    }
+
+    pub fn memory(&mut self) -> &mut Memory {
+        if self.log.scratch.memories.len() <= self.current {
+            self.log.scratch.memories.resize_with(self.current + 1, Memory::default);
+        }
+        &mut self.log.scratch.memories[self.current]
+    }
+
+    /// Reads the state of the collections: follows values that changed by themselves, or audits what was followed.
+    pub fn read_back(&mut self) {
+        if !(self.rules.interior || self.rules.audit) {
+            return;
+        }
+        let known = self.world.values(self.state);
+        let values: Vec<Value> =
+            self.parts.iter().zip(known).map(|(part, known)| part.snapshot_beside_guards(known)).collect();
+        let real = self.world.state(&values);
+        if real != self.state && !self.rules.interior {
+            let (followed, real) = (self.world.state_text(self.state), self.world.state_text(real));
+            self.contradict(format!("the collections hold {real} where {followed} was expected"));
+        }
+        self.state = real;
+    }
+
+    pub fn contradict(&mut self, message: String) {
+        self.log.contradiction.get_or_insert(Contradiction(message));
+    }
+}
+
+/// Whether a lock that is held keeps an operation from taking what it needs.
+pub(super) fn clash(held: Needs, needs: Needs) -> bool {
+    let (held_lock, held_mode) = match held {
+        Needs::Nothing => return false,
+        Needs::One(lock, mode) => (Some(lock), mode),
+        Needs::All(mode) => (None, mode),
+    };
+    let (lock, mode): (Option<LockId>, Mode) = match needs {
+        Needs::Nothing => return false,
+        Needs::One(lock, mode) => (Some(lock), mode),
+        Needs::All(mode) => (None, mode),
+    };
+    let same = held_lock.is_none() || lock.is_none() || held_lock == lock;
+    same && (held_mode == Mode::Exclusive || mode == Mode::Exclusive)
+}

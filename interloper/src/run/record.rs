@@ -1,0 +1,162 @@
+//! The record of a run: what was done, by whom, and how it ended; and what a run remembers while it goes on.
+
+use std::panic::Location;
+
+use interloper_collections::session::{Needs, PartId};
+use interloper_commutativity::Value;
+
+use crate::world::{CallId, CallSet, ResultId, StateId};
+
+/// Who made a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Actor {
+    /// A call of the method under test: which one.
+    Method(usize),
+    /// The environment.
+    Environment,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Did {
+    /// A call on a collection.
+    Call(CallId, ResultId),
+    /// A critical section on a collection.
+    Section(PartId),
+    /// A visible step outside of the collections.
+    Pause(&'static str),
+    /// A call began; only where there are several.
+    Begin,
+    /// A call ended with this result; only where there are several.
+    End(ResultId),
+}
+
+impl Did {
+    /// Whether this is a visible step, not the beginning or end of a call.
+    pub fn is_step(self) -> bool {
+        !matches!(self, Did::Begin | Did::End(_))
+    }
+}
+
+/// One step of a run, with the state after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub actor: Actor,
+    pub did: Did,
+    pub state: StateId,
+    pub location: Option<&'static Location<'static>>,
+    /// The program marked it as its linearization point.
+    pub marked: bool,
+}
+
+/// Why a run ended before its method returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Abort {
+    /// A task needs a lock that its own guard keeps, or all tasks wait for each other.
+    Deadlock(Deadlock),
+    /// The run reached its step bound.
+    StepBound,
+}
+
+/// A lock that is wanted and cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Deadlock {
+    /// Where the lock was taken, and by which operation; none for a cell that is being filled.
+    pub held: Option<Claim>,
+    pub wanted: Claim,
+}
+
+/// An operation that has or needs a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// The collection; none for a cell.
+    pub part: Option<PartId>,
+    /// The operation; none for a critical section.
+    pub call: Option<CallId>,
+    pub location: &'static Location<'static>,
+}
+
+/// What an aborted run unwinds with.
+pub(crate) struct Aborted;
+
+/// A contradiction between a collection and its model: a defect of this crate, never of the program.
+#[derive(Clone, Debug)]
+pub(crate) struct Contradiction(pub String);
+
+/// The record of a run.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub events: Vec<Event>,
+    /// Results of environment operations that can still change, by index into `events`.
+    pub later: Vec<(usize, Box<dyn Fn() -> Value>)>,
+    pub abort: Option<Abort>,
+    pub contradiction: Option<Contradiction>,
+    /// Steps of the method under test, of any kind.
+    pub steps: u32,
+    /// Kept from run to run, so that none of it is allocated anew.
+    pub(super) scratch: Scratch,
+}
+
+impl Log {
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.later.clear();
+        self.abort = None;
+        self.contradiction = None;
+        self.steps = 0;
+        self.scratch.clear();
+    }
+}
+
+/// What a run remembers while it goes on.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// By call of the method under test.
+    pub memories: Vec<Memory>,
+    pub locks: Vec<Held>,
+    /// What tasks wait for, in the order in which they began to.
+    pub waits: Vec<Deadlock>,
+    /// Which calls have begun; only where there are several.
+    pub begun: Vec<bool>,
+}
+
+impl Scratch {
+    fn clear(&mut self) {
+        self.memories.iter_mut().for_each(Memory::clear);
+        self.locks.clear();
+        self.waits.clear();
+        self.begun.clear();
+    }
+}
+
+/// What the adversary remembers of one call of the method under test.
+#[derive(Default)]
+pub(super) struct Memory {
+    /// Operations that do not commute with a step already made, each judged in the state before that step.
+    pub preceding: CallSet,
+    /// The same for the last step alone.
+    pub last: CallSet,
+    /// The steps already made, to be judged in the current state too.
+    pub calls: Vec<CallId>,
+    /// The step made last.
+    pub latest: Option<CallId>,
+    /// The operation that was announced last.
+    pub announced: Option<CallId>,
+}
+
+impl Memory {
+    fn clear(&mut self) {
+        self.preceding = 0;
+        self.last = 0;
+        self.calls.clear();
+        self.latest = None;
+        self.announced = None;
+    }
+}
+
+pub(super) struct Held {
+    pub owner: usize,
+    pub part: PartId,
+    pub needs: Needs,
+    pub claim: Claim,
+}
