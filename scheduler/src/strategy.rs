@@ -86,6 +86,14 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
         (**self).pick(options)
     }
 
+    fn wants_parts(&self) -> bool {
+        (**self).wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        (**self).part(task, operation)
+    }
+
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         (**self).end(execution, trace)
     }

@@ -11,8 +11,8 @@ use interloper_scheduler::strategies::{Guided, Profile, RandomWalk};
 use interloper_scheduler::{Config, Unlock};
 
 use super::describe::describe;
-use super::program::{Program, Runner};
 use super::report::{Coverage, Grade, Misuse, Report, Violation};
+use super::runner::{Body, Runner};
 use super::schedule::{Measured, Schedule};
 use super::sections::{Blocks, Rule};
 use super::settings::{Settings, StepBound};
@@ -114,7 +114,7 @@ impl Checker {
         self.replay_values(decisions, &|| program().to_value())
     }
 
-    pub(crate) fn check_values(&self, program: Program<'_>) -> Result<Report, Misuse> {
+    pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
         let search = Search::new(&self.settings, program);
         let (summary, mut worker) = search.run();
         if let Some(misuse) = summary.misuse {
@@ -131,7 +131,7 @@ impl Checker {
         Ok(report)
     }
 
-    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Program<'_>) -> Result<Report, Misuse> {
+    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
         let search = Search::new(&self.settings, program);
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
@@ -167,7 +167,8 @@ impl Checker {
             bugs: summary.bugs,
             given_up: summary.given_up,
             undecided: summary.undecided,
-            complete: summary.exhausted,
+            complete: summary.exhausted && summary.cut.is_none(),
+            cut: summary.cut,
             ..Coverage::default()
         };
         Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
@@ -179,8 +180,8 @@ impl Checker {
         let differs = |difference| Misuse::Nondeterministic { execution, difference };
         let (made, judgement) = worker.replay(&found.decisions).map_err(differs)?;
         if judgement.finding.as_ref() != Some(&found.finding) {
-            let second = judgement.finding.map_or("nothing".to_owned(), |finding| finding.to_string());
-            return Err(differs(format!("the first shows: {}; the second: {second}", found.finding)));
+            let second = judgement.finding.map_or("nothing".to_owned(), |finding| finding.in_full());
+            return Err(differs(format!("the first shows: {}; the second: {second}", found.finding.in_full())));
         }
         let smallest = worker.shrink(&made, &found.finding);
         let (made, judgement) = worker.replay(&smallest).map_err(differs)?;
@@ -197,7 +198,7 @@ impl Checker {
 /// A search for violations.
 struct Search<'a> {
     settings: &'a Settings,
-    program: Program<'a>,
+    program: Body<'a>,
     config: Config,
     measured: Measured,
 }
@@ -206,7 +207,7 @@ struct Search<'a> {
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
-    fn new(settings: &'a Settings, program: Program<'a>) -> Search<'a> {
+    fn new(settings: &'a Settings, program: Body<'a>) -> Search<'a> {
         let config = Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
@@ -272,9 +273,10 @@ impl<'a> Search<'a> {
             {
                 return;
             }
-            let mut strategy = settings.schedule.strategy(settings.seed, chunk * ROUNDS, &self.measured);
+            let mut search = settings.schedule.search(settings.seed, chunk * ROUNDS, &self.measured);
             let numbers = first..first.saturating_add(length).min(settings.executions);
-            let summary = worker.explore(&mut strategy, numbers, deadline);
+            let mut summary = worker.explore(search.strategy(), numbers, deadline);
+            summary.cut = search.cut();
             if summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going) {
                 work.limit.fetch_min(chunk, Ordering::Relaxed);
             }
@@ -329,6 +331,7 @@ impl Summary {
             misuse: self.misuse.or(later.misuse),
             warnings: self.warnings.into_iter().chain(later.warnings).collect(),
             exhausted: self.exhausted || later.exhausted,
+            cut: self.cut.or(later.cut),
         }
     }
 }

@@ -5,9 +5,9 @@ use interloper_scheduler::{End, Event, TaskReport};
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
-use super::program::Made;
 use super::reference::block_name;
 use super::report::Finding;
+use super::runner::Made;
 use super::sections::{Passage, Tracker};
 use super::worker::{Found, Worker, kind_name};
 
@@ -227,8 +227,10 @@ impl<'a> Scene<'a> {
                 steps.iter().map(goes_round).collect()
             }
             End::StackOverflow { task, last } => {
-                let location = Some(last.location.to_string());
-                vec![Row { location, ..row(*task, Shown::Panicked("stack overflow".to_owned())) }]
+                let event = Shown::Panicked("its stack is used up".to_owned());
+                let mut end = Row { location: Some(last.location.to_string()), ..row(*task, event) };
+                end.notes.push("the place is that of its last step".to_owned());
+                vec![end]
             }
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }

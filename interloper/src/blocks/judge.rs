@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 
 use super::outcome::Outcome;
 use super::precedence;
-use super::program::{Made, Program};
 use super::reference::{Explained, Reference};
 use super::report::{Finding, SerialCoverage};
+use super::runner::{Body, Made};
 use super::sections::Rule;
 use super::settings::{Settings, StepBound};
 use super::triples::{Scanner, Triple, Twice};
@@ -33,7 +33,7 @@ pub(crate) struct Judgement {
 }
 
 impl<'a> Judge<'a> {
-    pub(crate) fn new(program: Program<'a>, settings: &Settings, config: &Config, rule: &Rule) -> Judge<'a> {
+    pub(crate) fn new(program: Body<'a>, settings: &Settings, config: &Config, rule: &Rule) -> Judge<'a> {
         Judge {
             steps: settings.steps,
             rule: rule.clone(),
@@ -61,13 +61,14 @@ impl<'a> Judge<'a> {
                 None
             }
             End::StepBound(_) => Some(Finding::StepBound),
-            End::Panicked(panic) | End::Aborted(panic) => {
-                Some(Finding::Panic { message: panic.message.clone(), place: panic.place.clone() })
+            End::Panicked(panic) => Some(Finding::Panic { message: panic.message.clone(), place: panic.place.clone() }),
+            End::Aborted(panic) => {
+                Some(Finding::Aborted { message: panic.message.clone(), place: panic.place.clone() })
             }
+            End::StackOverflow { .. } => Some(Finding::StackOverflow),
             End::Deadlock(_) => Some(Finding::Deadlock),
             End::Leaked(_) => Some(Finding::Leaked),
             End::Livelock(_) => Some(Finding::Livelock),
-            End::StackOverflow { .. } => Some(Finding::Failed { reason: "a task has used up its stack".to_owned() }),
             End::Failed { reason, .. } => Some(Finding::Failed { reason: reason.clone() }),
         };
         judgement

@@ -1,77 +1,251 @@
-//! A program, and the engine that runs it.
+//! Programs with an expected grade, as a suite has them.
 
-use std::cell::Cell;
+use std::fmt;
 
 use interloper_commutativity::Value;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Config, End, Engine, Event, Execution, Executions, Failing, Strategy};
 
-use super::mark::{BlockResult, collected, collecting, restart_collecting};
-use super::outcome::Outcome;
+use super::check::Checker;
+use super::report::{Finding, Grade, Misuse, Report};
+use super::settings::Settings;
 
-/// The closure that is checked; what it returns is a value already.
-pub(crate) type Program<'a> = &'a (dyn Fn() -> Value + Sync);
-
-/// Runs one program again and again.
-pub(crate) struct Runner<'a> {
-    pub(crate) program: Program<'a>,
-    pub(crate) engine: Engine,
-    results: Vec<BlockResult>,
+/// A program with blocks, and what a check of it must say: an entry of a suite.
+///
+/// It is plain data: function pointers and static text, so that a suite is a list of them, and a command line can list,
+/// check and replay them by name. Two ways to write one:
+///
+/// ```
+/// use interloper::ToValue;
+/// use interloper::blocks::{Bug, Expected, Program};
+/// use interloper::sync::atomic::{AtomicU32, Ordering::SeqCst};
+/// use interloper::{atomic, thread};
+///
+/// fn lost_update() -> u32 {
+///     let number = AtomicU32::new(0);
+///     let increment = || atomic("increment", || number.store(number.load(SeqCst) + 1, SeqCst));
+///     thread::scope(|scope| {
+///         scope.spawn(increment);
+///         increment();
+///     });
+///     number.load(SeqCst)
+/// }
+///
+/// let short = Program::new("lost-update", Expected::Bug(Bug::NotSerialisable), || lost_update().to_value());
+/// let full = Program {
+///     about: "Two increments in two steps each: one is lost.",
+///     origin: "everyday Rust",
+///     settings: |settings| settings.executions = 1_000,
+///     ..short
+/// };
+/// let report = full.run().unwrap();
+/// assert_eq!(report.name, "lost-update");
+/// ```
+///
+/// What the body returns is what the serial orders have to explain: results and the final state that matter. It runs
+/// thousands of times, and each run must begin with the same state: it makes what it works on, or has it in a static
+/// that is initialised lazily (`LazyLock`, `OnceLock`) or in a `thread_local!`, which start afresh in each run. Another
+/// static keeps its value from run to run.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// Its name, in kebab-case.
+    pub name: &'static str,
+    /// Where it comes from: `AtomFuzzer, Figure 1`, or `everyday Rust`.
+    pub origin: &'static str,
+    /// What it does, and why it gets its grade, in a sentence or two.
+    pub about: &'static str,
+    /// What a check must say.
+    pub expected: Expected,
+    /// The program that does the same and has no bug.
+    pub twin: Option<&'static str>,
+    /// The code that runs, to be shown to people.
+    pub source: &'static str,
+    /// What it wants otherwise than the default settings.
+    pub settings: fn(&mut Settings),
+    /// Runs it once.
+    pub body: fn() -> Value,
 }
 
-/// An execution that was made.
+/// What a check must say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// [`Grade::Clean`].
+    Clean,
+    /// [`Grade::Warning`].
+    Warning,
+    /// [`Grade::Error`].
+    Error,
+    /// [`Grade::Bug`], and of this kind.
+    Bug(Bug),
+}
+
+/// A kind of bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// No serial order comes to the same.
+    NotSerialisable,
+    /// A panic that says this.
+    Panic(&'static str),
+    /// A panic that says this, where it cannot unwind.
+    Aborted(&'static str),
+    /// A task uses up its stack.
+    StackOverflow,
+    /// No task can go on, the main one among them.
+    Deadlock,
+    /// The main task has ended, and others can never go on.
+    Leaked,
+    /// Tasks wait in loops for what nobody does.
+    Livelock,
+    /// Some execution does not end within its bound.
+    StepBound,
+}
+
+/// A check that did not say what it should.
 #[derive(Clone, Debug)]
-pub(crate) struct Made {
-    pub(crate) execution: Execution,
-    /// None unless it finished.
-    pub(crate) outcome: Option<Outcome>,
+pub enum Unexpected {
+    /// Another grade, or another kind of bug.
+    Grade {
+        /// The name of the program.
+        program: &'static str,
+        /// What the check must say.
+        expected: Expected,
+        /// What it said.
+        report: Box<Report>,
+    },
+    /// It said nothing: the program cannot be checked.
+    Misuse {
+        /// The name of the program.
+        program: &'static str,
+        /// Why.
+        misuse: Misuse,
+    },
 }
 
-impl<'a> Runner<'a> {
-    pub(crate) fn new(program: Program<'a>, config: Config) -> Runner<'a> {
-        Runner { program, engine: Engine::new(config), results: Vec::new() }
+impl Program {
+    /// A program of which nothing more is said yet.
+    pub const fn new(name: &'static str, expected: Expected, body: fn() -> Value) -> Program {
+        Program { name, origin: "", about: "", expected, twin: None, source: "", settings: |_| (), body }
     }
 
-    /// Makes one execution. None when the strategy has no more.
-    pub(crate) fn run(&mut self, strategy: &mut dyn Strategy) -> Option<Made> {
-        if !strategy.begin() {
-            return None;
+    /// The settings that it is checked with when nobody says otherwise.
+    pub fn own_settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        (self.settings)(&mut settings);
+        settings
+    }
+
+    /// Checks it with these settings.
+    ///
+    /// # Errors
+    /// When it is not deterministic.
+    ///
+    /// # Panics
+    /// As [`Checker::check`].
+    pub fn check_with(&self, settings: &Settings) -> Result<Report, Misuse> {
+        self.checker(settings).check_values(&self.body)
+    }
+
+    /// Makes the one execution that `decisions` determine.
+    ///
+    /// # Errors
+    /// [`Misuse::Diverged`] when the decisions do not fit the program.
+    pub fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
+        self.checker(settings).replay_values(decisions, &self.body)
+    }
+
+    /// Checks it with its own settings.
+    ///
+    /// # Errors
+    /// When the report does not say what it must.
+    pub fn run(&self) -> Result<Report, Unexpected> {
+        let Program { name: program, expected, .. } = *self;
+        match self.check_with(&self.own_settings()) {
+            Ok(report) if expected.fits(&report) => Ok(report),
+            Ok(report) => Err(Unexpected::Grade { program, expected, report: Box::new(report) }),
+            Err(misuse) => Err(Unexpected::Misuse { program, misuse }),
         }
-        let returned = Cell::new(None);
-        let (program, engine) = (self.program, &mut self.engine);
-        self.results.clear();
-        let execution = collecting(&mut self.results, || engine.run(strategy, || returned.set(Some(program()))));
-        let trace = self.engine.trace();
-        strategy.end(&execution, &trace);
-        let outcome = match (&execution.end, returned.take()) {
-            (End::Finished, Some(returned)) => Some(Outcome::new(returned, &self.results, &execution, &trace)),
-            _ => None,
-        };
-        Some(Made { execution, outcome })
     }
 
-    /// Looks for smaller executions that fail, given one.
-    pub(crate) fn shrink(
-        &mut self,
-        first: Failing,
-        executions: Executions,
-        mut fails: impl FnMut(&Made, &[Event]) -> bool,
-    ) -> Decisions {
-        let returned = Cell::new(None);
-        let program = || {
-            restart_collecting();
-            returned.set(None);
-            returned.set(Some((self.program)()));
-        };
-        let judge = |engine: &Engine, execution: &Execution| {
-            let trace = engine.trace();
-            let outcome = match (&execution.end, returned.take()) {
-                (End::Finished, Some(returned)) => Some(Outcome::new(returned, &collected(), execution, &trace)),
-                _ => None,
-            };
-            fails(&Made { execution: execution.clone(), outcome }, &trace)
-        };
-        let engine = &mut self.engine;
-        collecting(&mut self.results, || engine.shrink(first, executions, program, judge)).smallest.decisions
+    fn checker(&self, settings: &Settings) -> Checker {
+        Checker::new(self.name).settings(|own| *own = settings.clone())
     }
 }
+
+impl Expected {
+    /// The grade alone.
+    pub fn grade(self) -> Grade {
+        match self {
+            Expected::Clean => Grade::Clean,
+            Expected::Warning => Grade::Warning,
+            Expected::Error => Grade::Error,
+            Expected::Bug(_) => Grade::Bug,
+        }
+    }
+
+    /// Whether a report says so.
+    pub fn fits(self, report: &Report) -> bool {
+        match (self, &report.bug) {
+            (Expected::Bug(bug), Some(violation)) => bug.fits(&violation.finding),
+            (expected, _) => expected.grade() == report.grade,
+        }
+    }
+}
+
+impl Bug {
+    fn fits(self, finding: &Finding) -> bool {
+        match (self, finding) {
+            (Bug::Panic(says), Finding::Panic { message, .. }) => message == says,
+            (Bug::Aborted(says), Finding::Aborted { message, .. }) => message == says,
+            (Bug::NotSerialisable, Finding::Unexplained { .. })
+            | (Bug::StackOverflow, Finding::StackOverflow)
+            | (Bug::Deadlock, Finding::Deadlock)
+            | (Bug::Leaked, Finding::Leaked)
+            | (Bug::Livelock, Finding::Livelock)
+            | (Bug::StepBound, Finding::StepBound) => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.grade().word())?;
+        match self {
+            Expected::Bug(bug) => write!(out, " ({bug})"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bug::NotSerialisable => out.write_str("not serialisable"),
+            Bug::Panic(says) => write!(out, "panic: {says}"),
+            Bug::Aborted(says) => write!(out, "panic that cannot unwind: {says}"),
+            Bug::StackOverflow => out.write_str("stack overflow"),
+            Bug::Deadlock => out.write_str("deadlock"),
+            Bug::Leaked => out.write_str("tasks that never end"),
+            Bug::Livelock => out.write_str("livelock"),
+            Bug::StepBound => out.write_str("no end"),
+        }
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ({}, expected {})", self.name, self.origin, self.expected)
+    }
+}
+
+impl fmt::Display for Unexpected {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unexpected::Grade { program, expected, report } => {
+                write!(out, "{program}: expected {expected}, found {}\n\n{report}", report.grade.word())
+            }
+            Unexpected::Misuse { program, misuse } => write!(out, "{program}: {misuse}"),
+        }
+    }
+}
+
+impl std::error::Error for Unexpected {}

@@ -5,7 +5,7 @@ use interloper_std::runtime::{Action, TaskId};
 use rustc_hash::FxHashMap;
 
 use super::outcome::{Outcome, task_name};
-use super::program::{Program, Runner};
+use super::runner::{Body, Runner};
 use super::sections::{Passage, Rule, Tracker};
 use super::serial::{Serial, SerialOrders, Waiting};
 
@@ -45,7 +45,7 @@ pub(crate) struct SerialOrder {
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {
-    pub(crate) fn new(program: Program<'a>, config: Config, rule: Rule, budget: u64) -> Reference<'a> {
+    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, budget: u64) -> Reference<'a> {
         Reference {
             runner: Runner::new(program, config),
             search: SerialOrders::new(rule.clone(), Waiting::Refused),

@@ -93,6 +93,15 @@ pub enum Finding {
         /// Where.
         place: Option<SourcePlace>,
     },
+    /// A task panicked where a panic cannot unwind: in a destructor during another one, say. The process would end.
+    Aborted {
+        /// What it said.
+        message: String,
+        /// Where.
+        place: Option<SourcePlace>,
+    },
+    /// A task used up its stack.
+    StackOverflow,
     /// No task can go on.
     Deadlock,
     /// The main task has ended, and others can never go on.
@@ -114,6 +123,15 @@ impl Finding {
         if matches!(self, Finding::Benign) { Grade::Error } else { Grade::Bug }
     }
 
+    /// With what tells it from another one of its kind.
+    pub(crate) fn in_full(&self) -> String {
+        match self {
+            Finding::Unexplained { outcome } => format!("{self}: {outcome}"),
+            Finding::Panic { message, .. } | Finding::Aborted { message, .. } => format!("{self}: {message}"),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether two executions fail in the same way: a panic with the same message, any two deadlocks, any two outcomes
     /// that no serial order gives.
     pub(crate) fn is_like(&self, other: &Finding) -> bool {
@@ -127,6 +145,8 @@ impl fmt::Display for Finding {
             Finding::Benign => out.write_str("not atomic, but benign"),
             Finding::Unexplained { .. } => out.write_str("not atomic"),
             Finding::Panic { .. } => out.write_str("panic"),
+            Finding::Aborted { .. } => out.write_str("panic that cannot unwind"),
+            Finding::StackOverflow => out.write_str("stack overflow"),
             Finding::Deadlock => out.write_str("deadlock"),
             Finding::Leaked => out.write_str("tasks that never end"),
             Finding::Livelock => out.write_str("livelock"),
@@ -173,6 +193,8 @@ pub struct Coverage {
     pub undecided: u64,
     /// Whether the strategy made all executions that it has.
     pub complete: bool,
+    /// What kept an exhaustive search from being complete.
+    pub cut: Option<&'static str>,
     /// The serial orders that were run.
     pub serial: SerialCoverage,
 }
@@ -194,6 +216,9 @@ impl fmt::Display for Coverage {
         write!(out, "{}: {}", self.schedule, plural(self.executions, "execution"))?;
         if self.complete {
             out.write_str(", complete")?;
+        }
+        if let Some(cut) = self.cut {
+            write!(out, ", not complete: {cut}")?;
         }
         if self.violated > 0 {
             write!(out, ", a block violated in {}", self.violated)?;

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use interloper_scheduler::strategies::{
-    AtomFuzzer, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
+    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
 };
 use interloper_scheduler::{Event, Execution, Pending, Strategy};
 use interloper_std::runtime::{Action, Operation, TaskId};
@@ -15,7 +15,7 @@ use super::sections::{Blocks, Rule, Tracker};
 /// How schedules are chosen: the strategies of [`interloper_scheduler::strategies`].
 ///
 /// The text form is that of the examples: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `pct:3`, `pos`, `surw`, `urw`,
-/// `preemptions:2`; several that take turns are joined by `+`, and `portfolio` is `atomfuzzer+pct:3+pos+surw+random`.
+/// `preemptions:2`, `exhaustive`; several that take turns are joined by `+`, and `portfolio` is `atomfuzzer+pct:3+pos+surw+random`.
 ///
 /// ```
 /// use interloper::blocks::Schedule;
@@ -48,6 +48,10 @@ pub enum Schedule {
     /// Every schedule with at most so many preemptions. One thread makes the executions, whatever
     /// [`Settings::jobs`](super::Settings::jobs) says.
     Preemptions(u32),
+    /// One schedule of each Mazurkiewicz trace: all that can happen, up to the order of steps that do not depend on each
+    /// other. One thread makes the executions. It is for small programs; [`Coverage::complete`](super::Coverage) says
+    /// whether it came to its end within the executions that were allowed.
+    Exhaustive,
     /// Several that take turns: of k strategies each makes every k-th execution.
     Portfolio(Vec<Schedule>),
 }
@@ -89,14 +93,22 @@ impl Schedule {
 
     /// Whether its executions are numbered, so that each can be made without those before.
     pub(crate) fn is_numbered(&self) -> bool {
-        !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_)))
+        !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
+    }
+
+    /// The strategy, with what can be said of its search at the end.
+    pub(crate) fn search(&self, seed: u64, round: u64, measured: &Measured) -> Search {
+        match self {
+            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
+            other => Search::Other(other.strategy(seed, round, measured)),
+        }
     }
 
     /// The strategy, about to make the execution of the number `round` · the number of members.
     ///
     /// # Panics
     /// When q is no probability.
-    pub(crate) fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
+    fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
         match self {
             Schedule::Random => Box::new(RandomWalk::starting_at(seed, round)),
             Schedule::AtomFuzzer { q } => {
@@ -111,11 +123,38 @@ impl Schedule {
             Schedule::Surw => surw(seed, Selection::OneObject, round, measured),
             Schedule::Urw => surw(seed, Selection::All, round, measured),
             Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
+            Schedule::Exhaustive => Box::new(Exhaustive::new()),
             Schedule::Portfolio(_) => {
                 let strategies = self.members().into_iter().map(|member| member.strategy(seed, round, measured));
                 Box::new(strategies.fold(Portfolio::new(), |all, strategy| all.with("", strategy)))
             }
         }
+    }
+}
+
+/// A strategy at work.
+pub(crate) enum Search {
+    Exhaustive(Exhaustive),
+    Other(Box<dyn Strategy>),
+}
+
+impl Search {
+    pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
+        match self {
+            Search::Exhaustive(exhaustive) => exhaustive,
+            Search::Other(strategy) => &mut **strategy,
+        }
+    }
+
+    /// What kept the search from being complete, although it has no more executions.
+    pub(crate) fn cut(&self) -> Option<&'static str> {
+        let Search::Exhaustive(exhaustive) = self else { return None };
+        exhaustive.exploration().cut.map(|cut| match cut {
+            Cut::StepBound => "an execution reached the step bound",
+            Cut::Livelock => "an execution was ended in a livelock",
+            Cut::Failed => "an execution was ended early",
+            Cut::Infeasible => "a step that was to be taken was not enabled",
+        })
     }
 }
 
@@ -160,6 +199,14 @@ impl<S: Strategy> Strategy for Announcing<S> {
         self.strategy.pick(options)
     }
 
+    fn wants_parts(&self) -> bool {
+        self.strategy.wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.part(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.strategy.end(execution, trace);
     }
@@ -175,6 +222,7 @@ impl fmt::Display for Schedule {
             Schedule::Surw => out.write_str("surw"),
             Schedule::Urw => out.write_str("urw"),
             Schedule::Preemptions(bound) => write!(out, "preemptions:{bound}"),
+            Schedule::Exhaustive => out.write_str("exhaustive"),
             Schedule::Portfolio(members) => {
                 for (index, member) in members.iter().enumerate() {
                     let plus = if index == 0 { "" } else { "+" };
@@ -222,7 +270,7 @@ impl FromStr for Schedule {
     }
 }
 
-const NAMES: &str = "there are random, atomfuzzer, pct, pos, surw, urw, preemptions, portfolio";
+const NAMES: &str = "there are random, atomfuzzer, pct, pos, surw, urw, preemptions, exhaustive, portfolio";
 
 fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
     let plain = |schedule: Schedule| if parameter.is_none() { Ok(schedule) } else { Err("it has no parameter") };
@@ -231,6 +279,7 @@ fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
         "pos" => plain(Schedule::Pos),
         "surw" => plain(Schedule::Surw),
         "urw" => plain(Schedule::Urw),
+        "exhaustive" => plain(Schedule::Exhaustive),
         "portfolio" => plain(Schedule::default()),
         "pct" => match parameter.map_or(Ok(THREE), str::parse) {
             Ok(depth) => Ok(Schedule::Pct { depth }),
@@ -254,7 +303,17 @@ mod tests {
 
     #[test]
     fn text_forms_round_trip() {
-        for text in ["random", "atomfuzzer:0.5", "pct:3", "pos", "surw", "urw", "preemptions:2", "random+pct:1+pos"] {
+        for text in [
+            "random",
+            "atomfuzzer:0.5",
+            "pct:3",
+            "pos",
+            "surw",
+            "urw",
+            "preemptions:2",
+            "exhaustive",
+            "random+pct:1+pos",
+        ] {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
         }
         assert_eq!("portfolio".parse(), Ok(Schedule::default()));
@@ -285,5 +344,6 @@ mod tests {
     fn only_random_schedules_are_numbered() {
         assert!(Schedule::default().is_numbered());
         assert!(!"random+preemptions".parse::<Schedule>().unwrap().is_numbered());
+        assert!(!Schedule::Exhaustive.is_numbered());
     }
 }

@@ -7,8 +7,8 @@ use interloper_scheduler::decisions::Decisions;
 use super::check::Checker;
 use super::failures::{self, Failure};
 use super::overrides::{self, BadVariable};
-use super::program::Program;
 use super::report::{Grade, Misuse, Report};
+use super::runner::Body;
 use super::sections::Blocks;
 use super::settings::Settings;
 
@@ -27,7 +27,7 @@ pub struct Site {
 ///
 /// # Panics
 /// When the test fails, or the environment says something that makes no sense.
-pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Program<'_>) {
+pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Body<'_>) {
     let mut settings = Settings::default();
     change(&mut settings);
     let test = Test { site, settings, expected, variable: &read_variable };
@@ -54,7 +54,7 @@ impl Test<'_> {
     ///
     /// # Errors
     /// Why it fails.
-    fn run(mut self, program: Program<'_>) -> Result<(), String> {
+    fn run(mut self, program: Body<'_>) -> Result<(), String> {
         overrides::apply(&mut self.settings, self.variable).map_err(|error| error.to_string())?;
         if let Some(replayed) = self.replay_from_environment(program) {
             return replayed;
@@ -73,7 +73,7 @@ impl Test<'_> {
     }
 
     /// Makes the one execution that `INTERLOPER_REPLAY` names, if it names one of this test.
-    fn replay_from_environment(&self, program: Program<'_>) -> Option<Result<(), String>> {
+    fn replay_from_environment(&self, program: Body<'_>) -> Option<Result<(), String>> {
         const NAME: &str = "INTERLOPER_REPLAY";
         let value = (self.variable)(NAME)?;
         let bad = |reason: String| BadVariable { name: NAME, value: value.clone(), reason }.to_string();
@@ -97,7 +97,7 @@ impl Test<'_> {
         &self,
         settings: &Settings,
         decisions: &Decisions,
-        program: Program<'_>,
+        program: Body<'_>,
         folder: Option<&Path>,
     ) -> Result<(), String> {
         let report = self.checker(settings).replay_values(decisions, program).map_err(|misuse| misuse.to_string())?;
@@ -105,7 +105,7 @@ impl Test<'_> {
     }
 
     /// Makes the executions of earlier failures again.
-    fn earlier_failures(&self, folder: &Path, program: Program<'_>) -> Result<(), String> {
+    fn earlier_failures(&self, folder: &Path, program: Body<'_>) -> Result<(), String> {
         for (path, failure) in failures::of_test(folder, self.site.name)? {
             match self.replay_file(&path, &failure, program)? {
                 None => eprintln!("{}: does not fit the program any more; it can be deleted", path.display()),
@@ -120,7 +120,7 @@ impl Test<'_> {
 
     /// Makes the execution of a file: the smallest one, or the one that was found if the smallest does not fit. None when
     /// neither does.
-    fn replay_file(&self, path: &Path, failure: &Failure, program: Program<'_>) -> Result<Option<Report>, String> {
+    fn replay_file(&self, path: &Path, failure: &Failure, program: Body<'_>) -> Result<Option<Report>, String> {
         let blocks = if failure.critical_sections { Blocks::CriticalSections } else { Blocks::Marked };
         let settings = Settings { seed: failure.seed, blocks, ..self.settings.clone() };
         let wrong = |reason: String| format!("{}: {reason}", path.display());

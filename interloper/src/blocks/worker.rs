@@ -9,9 +9,9 @@ use interloper_scheduler::{Config, Event, Executions, Strategy};
 use interloper_std::runtime::ObjectKind;
 
 use super::judge::{Judge, Judgement};
-use super::program::{Made, Program, Runner};
 use super::reference::block_name;
 use super::report::{Finding, Misuse, Warning};
+use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule, Tracker};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
@@ -39,6 +39,8 @@ pub(crate) struct Summary {
     pub(crate) warnings: Vec<Warning>,
     /// The strategy has no more executions.
     pub(crate) exhausted: bool,
+    /// What keeps it from having made all there are nevertheless.
+    pub(crate) cut: Option<&'static str>,
 }
 
 /// An execution that shows something, before it is described.
@@ -52,7 +54,7 @@ pub(crate) struct Found {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(program: Program<'a>, settings: &'a Settings, config: &Config, rule: &Rule) -> Worker<'a> {
+    pub(crate) fn new(program: Body<'a>, settings: &'a Settings, config: &Config, rule: &Rule) -> Worker<'a> {
         Worker {
             settings,
             runner: Runner::new(program, config.clone()),

@@ -225,6 +225,26 @@ fn a_panic_that_is_dealt_with() {
 }
 
 #[test]
+fn what_would_end_the_process() {
+    #[expect(unconditional_recursion)]
+    fn endless(depth: u64) -> u64 {
+        std::hint::black_box(endless(std::hint::black_box(depth) + 1)) + 1
+    }
+    assert_eq!(bug(|| spawn(|| endless(0)).join() as i64), Finding::StackOverflow);
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in a destructor");
+        }
+    }
+    let finding = bug(|| -> () {
+        let _bomb = Bomb;
+        panic!("first");
+    });
+    assert!(matches!(&finding, Finding::Aborted { message, .. } if message == "in a destructor"), "{finding:?}");
+}
+
+#[test]
 fn the_step_bound() {
     let program = || {
         let number = Atomic::default();

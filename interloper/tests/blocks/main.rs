@@ -3,4 +3,5 @@
 mod attributes;
 mod grades;
 mod paper;
+mod programs;
 mod support;
