@@ -8,6 +8,9 @@
 //! in the set: every call that returned before r is in it, and none that was invoked after r. What is left is a bit
 //! for each call that is open at r, and calls that are never open together share a bit.
 //!
+//! States are numbered when they are met first, and what a call does from a state is looked up when it was asked before, so
+//! that the search does not allocate but for what it meets for the first time.
+//!
 //! A complete call that is known to change no state comes next as soon as it can, and nothing else is tried then.
 
 mod mask;
@@ -28,8 +31,15 @@ pub trait Spec {
     fn initial(&self) -> Self::State;
 
     /// Runs `call` alone from `state`: the state it leaves, or none when it cannot have returned what it returned in
-    /// the history. The result of a pending call is not known, so it agrees with every result.
+    /// the history. The result of a pending call is not known, so it agrees with every result. A function: it may be asked
+    /// once only.
     fn step(&mut self, state: &Self::State, call: usize) -> Option<Self::State>;
+
+    /// What a call does, as a number below 2^32: calls with the same number do the same from every state. The search
+    /// runs such calls once from each state; the index of the call is always right.
+    fn operation(&self, call: usize) -> usize {
+        call
+    }
 
     /// Whether `call`, a complete one, leaves every state from which it can return what it did as it was. The search
     /// is faster when it knows; false is always right.
@@ -51,10 +61,10 @@ pub enum Budget<'a> {
     /// It runs until it knows.
     #[default]
     Unlimited,
-    /// It gives up after this many steps of the specification.
+    /// It gives up after this many attempts to linearize a call next.
     StopAfter(u64),
-    /// It gives up when the function says false; it is asked every 1,024 steps of the specification. A caller that
-    /// has a clock brings it in here.
+    /// It gives up when the function says false; it is asked after every 1,024 attempts. A caller that has a
+    /// clock brings it in here.
     While(&'a dyn Fn() -> bool),
 }
 

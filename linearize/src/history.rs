@@ -23,6 +23,35 @@ pub struct Interval {
     pub returned: Option<usize>,
 }
 
+/// One of the two events of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Event(usize);
+
+impl Event {
+    fn invocation(call: usize) -> Event {
+        Event(2 * call)
+    }
+
+    fn response(call: usize) -> Event {
+        Event(2 * call + 1)
+    }
+
+    /// The index of the call.
+    pub fn call(self) -> usize {
+        self.0 / 2
+    }
+
+    /// Whether it is the return of the call; otherwise it is the invocation.
+    pub fn is_return(self) -> bool {
+        self.0 % 2 == 1
+    }
+
+    fn position(self, calls: &[Interval]) -> usize {
+        let interval = calls[self.call()];
+        interval.returned.filter(|_| self.is_return()).unwrap_or(interval.invoked)
+    }
+}
+
 /// Why intervals are no history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
@@ -64,19 +93,29 @@ impl History {
     /// # Errors
     /// When a call returns before its invocation, or two events have the same position.
     pub fn from_intervals(calls: Vec<Interval>) -> Result<History, Malformed> {
-        let mut events = Vec::with_capacity(2 * calls.len());
-        for (call, interval) in calls.iter().enumerate() {
-            if interval.returned.is_some_and(|returned| returned < interval.invoked) {
-                return Err(Malformed::ReturnsBeforeInvocation { call });
-            }
-            events.push((interval.invoked, call));
-            events.extend(interval.returned.map(|returned| (returned, call)));
+        let is_backward = |interval: &Interval| interval.returned.is_some_and(|returned| returned < interval.invoked);
+        if let Some(call) = calls.iter().position(is_backward) {
+            return Err(Malformed::ReturnsBeforeInvocation { call });
         }
-        events.sort_unstable();
-        match events.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => Err(Malformed::SamePosition { call: pair[1].1, position: pair[1].0 }),
-            None => Ok(History { calls, end: events.last().map_or(0, |last| last.0 + 1) }),
+        let events = in_order(&calls);
+        let position = |event: Event| event.position(&calls);
+        match events.windows(2).find(|pair| position(pair[0]) == position(pair[1])) {
+            Some(pair) => Err(Malformed::SamePosition { call: pair[1].call(), position: position(pair[1]) }),
+            None => Ok(History { end: end(&calls), calls }),
         }
+    }
+
+    /// The part of this history that has only some of its calls, in the order of `calls`; each keeps its positions.
+    ///
+    /// # Panics
+    /// When there is no such call.
+    pub fn part(&self, calls: &[usize]) -> History {
+        History { calls: calls.iter().map(|&call| self.calls[call]).collect(), end: self.end }
+    }
+
+    /// The events in their order.
+    pub fn events(&self) -> Vec<Event> {
+        in_order(&self.calls)
     }
 
     /// Appends an invocation and gives the index of its call.
@@ -115,6 +154,45 @@ impl History {
     }
 }
 
+/// The position behind all events.
+fn end(calls: &[Interval]) -> usize {
+    let last = calls.iter().map(|interval| interval.returned.unwrap_or(interval.invoked)).max();
+    last.map_or(0, |last| last.saturating_add(1))
+}
+
+/// The events of some calls by position, then by call.
+fn in_order(calls: &[Interval]) -> Vec<Event> {
+    placed(calls).unwrap_or_else(|| {
+        let mut events: Vec<Event> = events_of(calls).collect();
+        events.sort_unstable_by_key(|&event| (event.position(calls), event));
+        events
+    })
+}
+
+fn events_of(calls: &[Interval]) -> impl Iterator<Item = Event> {
+    calls.iter().enumerate().flat_map(|(call, interval)| {
+        [Some(Event::invocation(call)), interval.returned.map(|_| Event::response(call))].into_iter().flatten()
+    })
+}
+
+/// The same without sorting: each event is put into a place of its own, where the positions are dense enough for that and
+/// all different.
+fn placed(calls: &[Interval]) -> Option<Vec<Event>> {
+    const FREE: Event = Event(usize::MAX);
+    let end = end(calls);
+    if end / 8 > calls.len() {
+        return None;
+    }
+    let mut places = vec![FREE; end];
+    for event in events_of(calls) {
+        if std::mem::replace(&mut places[event.position(calls)], event) != FREE {
+            return None;
+        }
+    }
+    places.retain(|&event| event != FREE);
+    Some(places)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +220,23 @@ mod tests {
         check(&[interval(0, 1), interval(3, 2)], Malformed::ReturnsBeforeInvocation { call: 1 });
         check(&[interval(0, 2), interval(2, 3)], Malformed::SamePosition { call: 1, position: 2 });
         check(&[interval(1, 1)], Malformed::SamePosition { call: 0, position: 1 });
+    }
+
+    #[test]
+    fn events_in_order() {
+        let (invoked, returned) = (Event::invocation, Event::response);
+        // Dense, and then so far apart that they have to be sorted.
+        for factor in [1, 1000] {
+            let calls = vec![interval(3 * factor, 4 * factor), interval(0, 5 * factor), interval(factor, None)];
+            let history = History::from_intervals(calls).expect("a history");
+            assert_eq!(history.events(), [invoked(1), invoked(2), invoked(0), returned(0), returned(1)]);
+            assert_eq!(history.part(&[2, 0]).events(), [invoked(0), invoked(1), returned(1)]);
+        }
+        assert_eq!(History::new().events(), []);
+        let far = History::from_intervals(vec![interval(usize::MAX, None)]).expect("a history");
+        assert_eq!(far.events(), [invoked(0)]);
+        assert!(!invoked(3).is_return() && returned(3).is_return());
+        assert_eq!((invoked(3).call(), returned(3).call()), (3, 3));
     }
 
     #[test]

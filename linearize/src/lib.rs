@@ -11,6 +11,7 @@
 //! | The same for a recorded history over a reference data type: part by part, by the checker that fits. | [`recording`], [`types`] |
 //! | Which outcomes does a small program admit, when each method sees what its visibility level says? | [`schema`], [`visibility`], [`program`], [`outcomes`] |
 //! | Through which linearizations and visibilities? | [`enumerate`] |
+//! | How does one get histories to try all this on? | [`generate`], [`random`] |
 //! | Which happens-before orders can its locks and volatile variables impose? | [`happens_before`] |
 //!
 //! # Limits
@@ -24,11 +25,13 @@ pub mod composed;
 pub mod distinct;
 pub mod enumerate;
 pub mod general;
+pub mod generate;
 pub mod happens_before;
 pub mod history;
 #[allow(clippy::type_complexity)] // memo tables: the key is what the answer depends on
 pub mod outcomes;
 pub mod program;
+pub mod random;
 pub mod recording;
 pub mod schema;
 pub mod types;

@@ -19,23 +19,17 @@ pub(super) struct Cut(pub u32);
 
 impl Events {
     pub fn new(history: &History) -> Events {
-        let calls = history.calls();
         let number = |index: usize| u32::try_from(index).expect("a history has less than 2^32 events");
-        let mut order: Vec<(usize, usize, bool)> = Vec::with_capacity(2 * calls.len());
-        for (call, interval) in calls.iter().enumerate() {
-            order.push((interval.invoked, call, false));
-            order.extend(interval.returned.map(|returned| (returned, call, true)));
-        }
-        // Nearly sorted as a rule: runs of invocations that ascend.
-        order.sort();
+        let order = history.events();
         let count = number(order.len());
-        let mut events = Events { calls: vec![(0, count + 1); calls.len()], returns: Vec::new(), count };
-        for (index, &(_, call, is_return)) in order.iter().enumerate() {
-            if is_return {
-                events.calls[call].1 = number(index);
-                events.returns.push(call);
+        let calls = vec![(0, count + 1); history.calls().len()];
+        let mut events = Events { calls, returns: Vec::with_capacity(order.len() / 2), count };
+        for (index, event) in order.into_iter().enumerate() {
+            if event.is_return() {
+                events.calls[event.call()].1 = number(index);
+                events.returns.push(event.call());
             } else {
-                events.calls[call].0 = number(index);
+                events.calls[event.call()].0 = number(index);
             }
         }
         events

@@ -5,49 +5,48 @@
 //! calls that find it, and the two calls themselves, permit. When the latest addition is not before the earliest
 //! removal, a single gap serves all that find the element, and no call that misses it is in the way.
 
-use rustc_hash::FxHashMap;
-
 use super::events::{Cut, Events};
-use super::{NotApplicable, SetAction, SetCall};
+use super::{NotApplicable, SetAction, SetCall, ValueId};
 
 /// The calls, element by element.
 pub(super) struct Plan {
-    by_element: Vec<Vec<usize>>,
+    /// Elements with their calls, ascending.
+    calls: Vec<(ValueId, u32)>,
 }
 
 impl Plan {
     pub fn new(calls: &[SetCall]) -> Result<Plan, NotApplicable> {
-        let mut numbers = FxHashMap::default();
-        let mut by_element: Vec<Vec<usize>> = Vec::new();
-        for (index, call) in calls.iter().enumerate() {
-            let number = *numbers.entry(call.value).or_insert(by_element.len());
-            if number == by_element.len() {
-                by_element.push(Vec::new());
-            }
-            by_element[number].push(index);
-        }
-        let once = |group: &[usize], action| group.iter().filter(|&&call| calls[call].action == action).count() <= 1;
-        let applies = |group: &Vec<usize>| {
-            once(group, SetAction::Add)
-                && once(group, SetAction::Remove)
-                && group.iter().all(|&call| calls[call].action != SetAction::Unknown)
+        let number = |index: usize| u32::try_from(index).expect("a history has less than 2^32 calls");
+        let mut plan =
+            Plan { calls: calls.iter().enumerate().map(|(index, call)| (call.value, number(index))).collect() };
+        plan.calls.sort_unstable();
+        let applies = |group: &[(ValueId, u32)]| {
+            let actions = || group.iter().map(|&(_, call)| calls[call as usize].action);
+            let count = |action| actions().filter(|&other| other == action).count();
+            count(SetAction::Add) <= 1 && count(SetAction::Remove) <= 1 && count(SetAction::Unknown) == 0
         };
-        if by_element.iter().all(applies) { Ok(Plan { by_element }) } else { Err(NotApplicable) }
+        if plan.groups().all(applies) { Ok(plan) } else { Err(NotApplicable) }
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &[(ValueId, u32)]> {
+        self.calls.chunk_by(|one, other| one.0 == other.0)
     }
 
     /// A linearization of the part before `cut`, when there is one.
     pub fn order(&self, events: &Events, calls: &[SetCall], cut: Cut) -> Option<Vec<usize>> {
         let mut timed = Vec::with_capacity(calls.len());
-        for (number, group) in self.by_element.iter().enumerate() {
-            Element::new(events, calls, group, cut).order(events, number, &mut timed)?;
+        let mut element = Element::default();
+        for group in self.groups() {
+            element.read(events, calls, group, cut);
+            element.order(events, group[0].0, &mut timed)?;
         }
         timed.sort_unstable();
-        Some(timed.into_iter().map(|(.., call)| call).collect())
+        Some(timed.into_iter().map(|(.., call)| call as usize).collect())
     }
 }
 
 /// A gap, and the order within it: first by element, then by the phases of its life.
-type Timed = (u32, usize, Phase, usize);
+type Timed = (u32, ValueId, Phase, u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
@@ -61,34 +60,35 @@ enum Phase {
 /// The calls on one element with their intervals.
 #[derive(Default)]
 struct Element {
-    add: Option<(usize, (u32, u32))>,
-    remove: Option<(usize, (u32, u32))>,
-    finds: Vec<(usize, (u32, u32))>,
-    misses: Vec<(usize, (u32, u32))>,
+    add: Option<(u32, (u32, u32))>,
+    remove: Option<(u32, (u32, u32))>,
+    finds: Vec<(u32, (u32, u32))>,
+    misses: Vec<(u32, (u32, u32))>,
 }
 
 impl Element {
-    fn new(events: &Events, calls: &[SetCall], group: &[usize], cut: Cut) -> Element {
-        let mut element = Element::default();
-        for &call in group {
-            let Some(interval) = events.within(call, cut) else { continue };
+    fn read(&mut self, events: &Events, calls: &[SetCall], group: &[(ValueId, u32)], cut: Cut) {
+        (self.add, self.remove) = (None, None);
+        self.finds.clear();
+        self.misses.clear();
+        for &(_, call) in group {
+            let Some(interval) = events.within(call as usize, cut) else { continue };
             let is_complete = interval.1 < events.never();
-            match calls[call].action {
-                SetAction::Add => element.add = Some((call, interval)),
-                SetAction::Remove => element.remove = Some((call, interval)),
-                SetAction::Find if is_complete => element.finds.push((call, interval)),
-                SetAction::Miss if is_complete => element.misses.push((call, interval)),
+            match calls[call as usize].action {
+                SetAction::Add => self.add = Some((call, interval)),
+                SetAction::Remove => self.remove = Some((call, interval)),
+                SetAction::Find if is_complete => self.finds.push((call, interval)),
+                SetAction::Miss if is_complete => self.misses.push((call, interval)),
                 SetAction::Find | SetAction::Miss | SetAction::Unknown => {}
             }
         }
-        element
     }
 
-    fn order(&self, events: &Events, number: usize, timed: &mut Vec<Timed>) -> Option<()> {
+    fn order(&self, events: &Events, value: ValueId, timed: &mut Vec<Timed>) -> Option<()> {
         let Some((add, added)) = self.add else {
             // A removal that is pending may not have taken effect.
             let removed = self.remove.is_some_and(|(_, removed)| removed.1 < events.never());
-            timed.extend(self.misses.iter().map(|&(call, interval)| (interval.0, number, Phase::Before, call)));
+            timed.extend(self.misses.iter().map(|&(call, interval)| (interval.0, value, Phase::Before, call)));
             return (self.finds.is_empty() && !removed).then_some(());
         };
         // An element that is not removed remains until behind all events.
@@ -107,7 +107,7 @@ impl Element {
         let mut put = |gap: u32, phase, call| {
             // Behind all events is where nothing is seen to happen: what is pending has not happened there.
             if gap < events.end() {
-                timed.push((gap, number, phase, call));
+                timed.push((gap, value, phase, call));
             }
         };
         put(from, Phase::Added, add);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::general::{Budget, Spec, check};
 use crate::history::Interval;
+use crate::random::Random;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -216,19 +217,6 @@ fn values_that_come_twice_and_unknown_removals() {
             judge_collection(kind, &history, &[Insert(3), Remove(3), UnknownRemoval]),
             Ok(Verdict::Linearizable { order: vec![0, 1] })
         );
-    }
-}
-
-/// Seeded numbers: SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((bits ^ (bits >> 31)) % bound as u64) as usize
     }
 }
 

@@ -69,8 +69,12 @@ pub(super) struct Search<'s, S: Spec, M> {
     spec: &'s mut S,
     plan: &'s Plan<'s>,
     budget: Budget<'s>,
-    steps: u64,
+    attempts: u64,
     states: States<S::State>,
+    /// What each operation does from each state, as far as it was asked: the state it leads to, or [`IMPOSSIBLE`].
+    steps_known: FxHashMap<(u32, u32), u32>,
+    /// The operation of each call.
+    operations: Vec<u32>,
     waiting: Waiting,
     /// The node where the search is.
     node: Node<M>,
@@ -82,9 +86,7 @@ pub(super) struct Search<'s, S: Spec, M> {
     /// The calls linearized so far, each with the node before it and where the choices of that node begin.
     path: Vec<(u32, Node<M>, usize)>,
     seen: FxHashSet<Node<M>>,
-    witness: Witness,
-    /// How far the linearizations of the witness go: returns, then calls.
-    reached: (u32, usize),
+    longest: Longest,
 }
 
 /// The budget is used up.
@@ -94,27 +96,30 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
     pub fn new(spec: &'s mut S, plan: &'s Plan<'s>, budget: Budget<'s>) -> Self {
         let mut states = States::default();
         let state = states.number(spec.initial());
+        let operation = |call| u32::try_from(spec.operation(call)).expect("an operation is a number below 2^32");
+        let operations = (0..plan.calls.len()).map(operation).collect();
         Search {
             spec,
             plan,
             budget,
-            steps: 0,
+            attempts: 0,
             states,
+            steps_known: FxHashMap::default(),
+            operations,
             waiting: Waiting::new(plan),
             node: Node { returns: 0, state, open: M::empty(plan.slots) },
             choices: Vec::new(),
             own: 0,
             path: Vec::with_capacity(plan.calls.len()),
             seen: FxHashSet::default(),
-            witness: Witness { stuck: None, longest: Vec::new() },
-            reached: (0, 0),
+            longest: Longest::default(),
         }
     }
 
     pub fn run(mut self) -> Verdict {
         match self.explore() {
             Ok(true) => Verdict::Linearizable { order: self.order() },
-            Ok(false) => Verdict::NotLinearizable(self.witness),
+            Ok(false) => Verdict::NotLinearizable(self.longest.witness(self.plan)),
             Err(OverBudget) => Verdict::Unknown,
         }
     }
@@ -155,8 +160,7 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
         while let Some(call) = self.waiting.candidate(self.plan, at, self.node.returns) {
             at = self.waiting.after(call);
             self.pay()?;
-            let Some(state) = self.spec.step(self.states.get(self.node.state), call as usize) else { continue };
-            let state = self.states.number(state);
+            let Some(state) = self.step(call) else { continue };
             let is_complete = self.plan.calls[call as usize].returned.is_some();
             if is_complete && self.spec.is_read_only(call as usize) {
                 // It may come first of all that wait. In a linearization of these, move it to the front: the states
@@ -177,12 +181,24 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
         Ok(())
     }
 
+    /// The number of the state that `call` leads to from the state of the current node.
+    fn step(&mut self, call: u32) -> Option<u32> {
+        let question = (self.node.state, self.operations[call as usize]);
+        let known = self.steps_known.get(&question).copied().unwrap_or_else(|| {
+            let after = self.spec.step(self.states.get(self.node.state), call as usize);
+            let after = after.map_or(IMPOSSIBLE, |state| self.states.number(state));
+            self.steps_known.insert(question, after);
+            after
+        });
+        (known != IMPOSSIBLE).then_some(known)
+    }
+
     fn pay(&mut self) -> Result<(), OverBudget> {
-        self.steps += 1;
+        self.attempts += 1;
         let go_on = match self.budget {
             Budget::Unlimited => true,
-            Budget::StopAfter(steps) => self.steps <= steps,
-            Budget::While(go_on) => !self.steps.is_multiple_of(1024) || go_on(),
+            Budget::StopAfter(attempts) => self.attempts <= attempts,
+            Budget::While(go_on) => !self.attempts.is_multiple_of(1024) || go_on(),
         };
         if go_on { Ok(()) } else { Err(OverBudget) }
     }
@@ -210,21 +226,50 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
 
     /// Keeps the linearization that ends here when there is no longer one.
     fn remember(&mut self) {
-        let reached = (self.node.returns, self.path.len());
-        if reached > self.reached {
-            self.reached = reached;
-            self.witness.longest.clear();
-        }
-        if reached == self.reached && self.witness.longest.len() < Witness::LONGEST {
-            self.witness.longest.push(self.order());
-            self.witness.stuck = self.plan.returns.get(self.node.returns as usize).map(|&call| call as usize);
-        }
+        self.longest.offer(self.node.returns, self.path.iter().map(|&(call, ..)| call));
     }
 
     fn order(&self) -> Vec<usize> {
         self.path.iter().map(|&(call, ..)| call as usize).collect()
     }
 }
+
+/// The longest linearizations found so far.
+#[derive(Default)]
+struct Longest {
+    /// How far they go: returns, then calls.
+    reached: (u32, usize),
+    /// They are the first `kept` of these; the others are room.
+    orders: [Vec<u32>; Witness::LONGEST],
+    kept: usize,
+}
+
+impl Longest {
+    fn offer(&mut self, returns: u32, order: impl ExactSizeIterator<Item = u32>) {
+        let reached = (returns, order.len());
+        if reached > self.reached {
+            self.reached = reached;
+            self.kept = 0;
+        }
+        if reached == self.reached && self.kept < Witness::LONGEST {
+            let room = &mut self.orders[self.kept];
+            room.clear();
+            room.extend(order);
+            self.kept += 1;
+        }
+    }
+
+    fn witness(self, plan: &Plan<'_>) -> Witness {
+        let order = |order: Vec<u32>| order.into_iter().map(|call| call as usize).collect();
+        Witness {
+            stuck: plan.returns.get(self.reached.0 as usize).map(|&call| call as usize),
+            longest: self.orders.into_iter().take(self.kept).map(order).collect(),
+        }
+    }
+}
+
+/// In place of the number of a state: the call cannot have returned there what it returned.
+const IMPOSSIBLE: u32 = u32::MAX;
 
 /// The states met so far, numbered.
 struct States<T> {
@@ -243,7 +288,8 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         if let Some(&known) = self.numbers.get(&state) {
             return known;
         }
-        let number = u32::try_from(self.states.len()).expect("a search meets less than 2^32 states");
+        let number = u32::try_from(self.states.len()).ok().filter(|&number| number != IMPOSSIBLE);
+        let number = number.expect("a search meets less than 2^32 - 1 states");
         self.states.push(state.clone());
         self.numbers.insert(state, number);
         number

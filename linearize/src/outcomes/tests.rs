@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::enumerate::{Row, rows};
 use crate::program::Typed;
+use crate::random::Random;
 use crate::schema::Schema;
 use crate::types::{DataType, type_named};
 use crate::visibility::{Level, Visibility};
@@ -48,18 +49,7 @@ fn compare(name: &str, schema: &Schema, visibility: &Visibility) -> usize {
     slow.len()
 }
 
-/// Seeded numbers: SplitMix64.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((bits ^ (bits >> 31)) % bound as u64) as usize
-    }
-
     fn pick<'c>(&mut self, choices: &[&'c str]) -> &'c str {
         choices[self.below(choices.len())]
     }

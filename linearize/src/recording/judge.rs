@@ -1,5 +1,6 @@
 //! Which checker judges a recorded history.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use interloper_commutativity::Value;
@@ -8,7 +9,8 @@ use rustc_hash::FxHashMap;
 use super::{RecordedCall, Recording};
 use crate::distinct::{self, CollectionCall, NotApplicable, RegisterCall, SetAction, SetCall, ValueId};
 use crate::general::{self, Budget, Spec, Verdict};
-use crate::history::{History, Interval};
+use crate::history::History;
+use crate::schema::Invocation;
 use crate::types::{DataType, Family, Role, Unresolved, agrees, resolve};
 
 /// A verdict and how it came about.
@@ -135,9 +137,12 @@ impl Part<'_> {
         Some(parts.into_values().map(|calls| Part { calls, ..*self }).collect())
     }
 
-    fn history(&self) -> History {
-        let calls: Vec<Interval> = self.calls.iter().map(|&call| self.recording.history.calls()[call]).collect();
-        History::from_intervals(calls).expect("a part of a history is one")
+    fn history(&self) -> Cow<'_, History> {
+        let history = &self.recording.history;
+        if self.calls.len() == history.calls().len() {
+            return Cow::Borrowed(history);
+        }
+        Cow::Owned(history.part(&self.calls))
     }
 
     /// The verdict with the calls of the recording.
@@ -154,68 +159,132 @@ impl Part<'_> {
     }
 
     fn search(&self, budget: Budget<'_>) -> Verdict {
-        let verdict = general::check(&mut Sequential(self), &self.history(), budget);
+        let verdict = general::check(&mut Sequential::new(self), &self.history(), budget);
         self.in_recording(verdict)
     }
 
     /// The verdict of the checker for histories of this kind, where there is one.
     fn without_search(&self) -> Option<Verdict> {
         let family = self.data_type.family()?;
+        let mut numbers = Numbers::default();
         let mut roles = Vec::with_capacity(self.calls.len());
         let mut kept = Vec::with_capacity(self.calls.len());
         for &index in &self.calls {
             let call = &self.recording.calls[index];
             match self.data_type.role(&call.invocation.method, &call.invocation.arguments, call.result.as_ref()) {
                 Role::Other => return None,
+                // Calls that do nothing, whether they take effect or not, are left out.
                 Role::Nothing => {}
                 role => {
-                    roles.push(role);
+                    roles.push(numbers.numbered(role));
                     kept.push(index);
                 }
             }
         }
-        // Calls that do nothing, whether they take effect or not, are left out.
+        if family == Family::PriorityQueue {
+            numbers.ascending(&mut roles);
+        }
         let part = Part { calls: kept, ..*self };
         let verdict = apply(family, &part.history(), &roles).ok()?;
         Some(part.in_recording(verdict))
     }
 }
 
-fn apply(family: Family, history: &History, roles: &[Role]) -> Result<Verdict, NotApplicable> {
-    let number = numbers(roles, family == Family::PriorityQueue);
+/// A [`Role`] with a number in place of its value.
+#[derive(Clone, Copy)]
+enum Numbered {
+    Insert(ValueId),
+    Remove(ValueId),
+    Empty,
+    Find(ValueId),
+    /// Finds [`Value::None`].
+    FindNone,
+    Miss(ValueId),
+    Unknown(ValueId),
+    UnknownRemoval,
+}
+
+/// Values in the order in which they were met.
+#[derive(Default)]
+struct Numbers(FxHashMap<Value, ValueId>);
+
+impl Numbers {
+    fn number(&mut self, value: Value) -> ValueId {
+        let next = ValueId::try_from(self.0.len()).expect("less than 2^32 values");
+        *self.0.entry(value).or_insert(next)
+    }
+
+    /// # Panics
+    /// For the roles that are not about the object's state.
+    fn numbered(&mut self, role: Role) -> Numbered {
+        match role {
+            Role::Insert(value) => Numbered::Insert(self.number(value)),
+            Role::Remove(value) => Numbered::Remove(self.number(value)),
+            Role::Empty => Numbered::Empty,
+            Role::Find(Value::None) => Numbered::FindNone,
+            Role::Find(value) => Numbered::Find(self.number(value)),
+            Role::Miss(value) => Numbered::Miss(self.number(value)),
+            Role::Unknown(value) => Numbered::Unknown(self.number(value)),
+            Role::UnknownRemoval => Numbered::UnknownRemoval,
+            Role::Nothing | Role::Other => unreachable!("{role:?} is sorted out before"),
+        }
+    }
+
+    /// Changes the numbers of what is inserted and removed so that they ascend with the values.
+    fn ascending(self, roles: &mut [Numbered]) {
+        let mut values: Vec<(Value, ValueId)> = self.0.into_iter().collect();
+        values.sort_unstable();
+        let mut ranks = vec![0; values.len()];
+        for (rank, (_, number)) in (0..).zip(values) {
+            ranks[number as usize] = rank;
+        }
+        for role in roles {
+            if let Numbered::Insert(value) | Numbered::Remove(value) = role {
+                *value = ranks[*value as usize];
+            }
+        }
+    }
+}
+
+fn apply(family: Family, history: &History, roles: &[Numbered]) -> Result<Verdict, NotApplicable> {
+    fn all<C>(
+        roles: &[Numbered],
+        call: impl FnMut(&Numbered) -> Result<C, NotApplicable>,
+    ) -> Result<Vec<C>, NotApplicable> {
+        roles.iter().map(call).collect()
+    }
     match family {
         Family::Set => {
-            let call = |role: &Role| {
+            let calls = all(roles, |&role| {
                 let (value, action) = match role {
-                    Role::Insert(value) => (value, SetAction::Add),
-                    Role::Remove(value) => (value, SetAction::Remove),
-                    Role::Find(value) => (value, SetAction::Find),
-                    Role::Miss(value) => (value, SetAction::Miss),
-                    Role::Unknown(value) => (value, SetAction::Unknown),
+                    Numbered::Insert(value) => (value, SetAction::Add),
+                    Numbered::Remove(value) => (value, SetAction::Remove),
+                    Numbered::Find(value) => (value, SetAction::Find),
+                    Numbered::Miss(value) => (value, SetAction::Miss),
+                    Numbered::Unknown(value) => (value, SetAction::Unknown),
                     _ => return Err(NotApplicable),
                 };
-                Ok(SetCall { value: number[value], action })
-            };
-            distinct::set(history, &roles.iter().map(call).collect::<Result<Vec<_>, _>>()?)
+                Ok(SetCall { value, action })
+            })?;
+            distinct::set(history, &calls)
         }
         Family::Register => {
-            let call = |role: &Role| match role {
-                Role::Insert(value) => Ok(RegisterCall::Write(number[value])),
-                Role::Find(Value::None) => Ok(RegisterCall::ReadInitial),
-                Role::Find(value) => Ok(RegisterCall::Read(number[value])),
+            let calls = all(roles, |&role| match role {
+                Numbered::Insert(value) => Ok(RegisterCall::Write(value)),
+                Numbered::Find(value) => Ok(RegisterCall::Read(value)),
+                Numbered::FindNone => Ok(RegisterCall::ReadInitial),
                 _ => Err(NotApplicable),
-            };
-            distinct::register(history, &roles.iter().map(call).collect::<Result<Vec<_>, _>>()?)
+            })?;
+            distinct::register(history, &calls)
         }
         Family::Queue | Family::Stack | Family::PriorityQueue => {
-            let call = |role: &Role| match role {
-                Role::Insert(value) => Ok(CollectionCall::Insert(number[value])),
-                Role::Remove(value) => Ok(CollectionCall::Remove(number[value])),
-                Role::Empty => Ok(CollectionCall::Empty),
-                Role::UnknownRemoval => Ok(CollectionCall::UnknownRemoval),
+            let calls = all(roles, |&role| match role {
+                Numbered::Insert(value) => Ok(CollectionCall::Insert(value)),
+                Numbered::Remove(value) => Ok(CollectionCall::Remove(value)),
+                Numbered::Empty => Ok(CollectionCall::Empty),
+                Numbered::UnknownRemoval => Ok(CollectionCall::UnknownRemoval),
                 _ => Err(NotApplicable),
-            };
-            let calls = roles.iter().map(call).collect::<Result<Vec<_>, _>>()?;
+            })?;
             match family {
                 Family::Queue => distinct::queue(history, &calls),
                 Family::Stack => distinct::stack(history, &calls),
@@ -225,48 +294,44 @@ fn apply(family: Family, history: &History, roles: &[Role]) -> Result<Verdict, N
     }
 }
 
-/// A number for each value, ascending with the values when that is asked for.
-fn numbers(roles: &[Role], ascending: bool) -> FxHashMap<&Value, ValueId> {
-    let mut numbers: FxHashMap<&Value, ValueId> = FxHashMap::default();
-    for role in roles {
-        if let Role::Insert(value)
-        | Role::Remove(value)
-        | Role::Find(value)
-        | Role::Miss(value)
-        | Role::Unknown(value) = role
-        {
-            let next = ValueId::try_from(numbers.len()).expect("less than 2^32 values");
-            numbers.entry(value).or_insert(next);
-        }
-    }
-    if ascending {
-        let mut values: Vec<&Value> = numbers.keys().copied().collect();
-        values.sort_unstable();
-        for (number, value) in (0..).zip(values) {
-            numbers.insert(value, number);
-        }
-    }
-    numbers
+/// The sequential behaviour of the calls of a part.
+struct Sequential<'p> {
+    part: &'p Part<'p>,
+    /// For each call of the part the number of the first one that is the same call with the same result.
+    operations: Vec<usize>,
 }
 
-/// The sequential behaviour of the calls of a part.
-struct Sequential<'p>(&'p Part<'p>);
+impl<'p> Sequential<'p> {
+    fn new(part: &'p Part<'p>) -> Sequential<'p> {
+        let mut first: FxHashMap<(&Invocation, Option<&Value>), usize> = FxHashMap::default();
+        let operation = |index| {
+            let call = part.call(index);
+            *first.entry((&call.invocation, call.result.as_ref())).or_insert(index)
+        };
+        let operations = (0..part.calls.len()).map(operation).collect();
+        Sequential { part, operations }
+    }
+}
 
 impl Spec for Sequential<'_> {
     type State = Value;
 
     fn initial(&self) -> Value {
-        self.0.data_type.initial()
+        self.part.data_type.initial()
     }
 
     fn step(&mut self, state: &Value, call: usize) -> Option<Value> {
-        let call = self.0.call(call);
+        let call = self.part.call(call);
         let mut state = state.clone();
-        let result = self.0.data_type.apply(&mut state, &call.invocation.method, &call.invocation.arguments);
+        let result = self.part.data_type.apply(&mut state, &call.invocation.method, &call.invocation.arguments);
         call.result.as_ref().is_none_or(|observed| agrees(&result, observed)).then_some(state)
     }
 
+    fn operation(&self, call: usize) -> usize {
+        self.operations[call]
+    }
+
     fn is_read_only(&self, call: usize) -> bool {
-        self.0.reads[self.0.calls[call]]
+        self.part.reads[self.part.calls[call]]
     }
 }
