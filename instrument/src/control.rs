@@ -1,14 +1,59 @@
 //! What the mirror types share: how they reach the runtime of their thread.
 
 use crate::runtime::{self, Action, Current, ExecutionId, Handle, Mode, ObjectId, ObjectKind, Operation, Place};
+use crate::statics;
 
-/// Announces a step on the object behind `handle`; nothing outside of a controlled run.
+/// A mirror type whose values are objects of an execution.
+pub(crate) trait Mirror {
+    /// What they are.
+    const KIND: ObjectKind;
+    /// Whether there may be something to drop in a value.
+    const OWNS: bool;
+
+    /// The handle of this one.
+    fn handle(&self) -> &Handle;
+}
+
+/// The value that stands for `whole` in the running execution, and its object there: in a static it is the execution's
+/// own.
 #[inline]
-pub(crate) fn step(handle: &Handle, kind: ObjectKind, action: Action, location: Place) {
-    runtime::with(|current| {
-        let object = handle.object(&current, kind);
+pub(crate) fn here<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> (&'a M, ObjectId) {
+    match whole.handle().known(current) {
+        Some(object) => (whole, object),
+        None => find(current, whole),
+    }
+}
+
+#[cold]
+fn find<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> (&'a M, ObjectId) {
+    let value = statics::instance(current, whole);
+    (value, value.handle().object(current, M::KIND))
+}
+
+/// The value that stands for `whole` here: as [`here`] in a controlled run, `whole` itself outside of one.
+#[inline]
+pub(crate) fn value<M: Mirror + ?Sized>(whole: &M) -> &M {
+    runtime::with(|current| here(&current, whole).0).unwrap_or_else(|| outside(whole))
+}
+
+/// `whole` is about to be used outside of a controlled run.
+#[inline]
+pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
+    if whole.handle().is_new() {
+        statics::remember(whole);
+    }
+    whole
+}
+
+/// Announces a step, in a controlled run; gives the value that stands for `whole` here.
+#[inline]
+pub(crate) fn step<M: Mirror + ?Sized>(whole: &M, action: Action, location: Place) -> &M {
+    let value = runtime::with(|current| {
+        let (value, object) = here(&current, whole);
         current.runtime().step(Operation { object, action, location });
+        value
     });
+    value.unwrap_or_else(|| outside(whole))
 }
 
 /// The step that was just announced turned out to have only read.
@@ -49,29 +94,28 @@ pub(crate) enum Attempt {
 }
 
 impl Held {
-    /// Takes the lock behind `handle` in the model, if there is one.
+    /// Takes a lock in the model, if there is one. Gives the value that stands for `whole` here, too.
     #[inline]
-    pub(crate) fn acquire(handle: &Handle, kind: ObjectKind, mode: Mode, location: Place) -> Option<Held> {
-        runtime::with(|current| {
-            let lock = handle.object(&current, kind);
+    pub(crate) fn acquire<M: Mirror + ?Sized>(whole: &M, mode: Mode, location: Place) -> (&M, Option<Held>) {
+        let acquired = runtime::with(|current| {
+            let (value, lock) = here(&current, whole);
             current.runtime().acquire(lock, mode, location);
-            Held { execution: current.execution(), lock, mode, location }
-        })
+            (value, Some(Held { execution: current.execution(), lock, mode, location }))
+        });
+        acquired.unwrap_or_else(|| (outside(whole), None))
     }
 
-    /// Takes the lock behind `handle` in the model, if there is one and it is free there.
+    /// Takes a lock in the model, if there is one and it is free there. Gives the value that stands for `whole` here,
+    /// too.
     #[inline]
-    pub(crate) fn try_acquire(handle: &Handle, kind: ObjectKind, mode: Mode, location: Place) -> Attempt {
-        let attempt = runtime::with(|current| {
-            let lock = handle.object(&current, kind);
+    pub(crate) fn try_acquire<M: Mirror + ?Sized>(whole: &M, mode: Mode, location: Place) -> (&M, Attempt) {
+        let attempted = runtime::with(|current| {
+            let (value, lock) = here(&current, whole);
             let free = current.runtime().try_acquire(lock, mode, location);
-            free.then_some(Held { execution: current.execution(), lock, mode, location })
+            let held = Held { execution: current.execution(), lock, mode, location };
+            (value, if free { Attempt::Taken(held) } else { Attempt::Busy })
         });
-        match attempt {
-            None => Attempt::Uncontrolled,
-            Some(Some(held)) => Attempt::Taken(held),
-            Some(None) => Attempt::Busy,
-        }
+        attempted.unwrap_or_else(|| (outside(whole), Attempt::Uncontrolled))
     }
 
     /// Gives the lock back: a visible step.

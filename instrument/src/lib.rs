@@ -18,14 +18,33 @@
 //! - Or what is to be under control is imported from here: `use interloper_std::sync::Mutex;`.
 //!
 //! What is not mirrored is std's own.
+//!
+//! # Statics
+//!
+//! Each execution has its own value of what stands in a static, as a process that has just started would: a value that is
+//! initialised lazily is initialised again, an atomic or a lock has its initial value again. At the end of the execution
+//! these values are dropped.
+//!
+//! # Limits
+//!
+//! - Memory is sequentially consistent under control.
+//! - What borrows from a static under control must not be used after the execution.
+//! - The value in the lock of a static is fresh if it was made by the compiler, as that of a static usually is: one that
+//!   holds what might be a pointer to the heap when it is first used is left as it is. So is what other types keep
+//!   beside an atomic (`static mut`, an `UnsafeCell`), and what is used by [`as_ptr`](sync::atomic::AtomicU32::as_ptr).
+//! - Where the platform does not tell which memory is that of statics, they are not fresh.
+//! - [`collections::HashMap`] and `HashSet` are types of their own, to which those traits of other crates do not apply that
+//!   are implemented for the originals. They dereference to the originals.
 
 #![warn(missing_docs)]
 
+pub mod collections;
 mod control;
 pub mod hash;
 pub mod hint;
 pub mod panic;
 pub mod runtime;
+mod statics;
 pub mod sync;
 pub mod thread;
 pub mod time;

@@ -42,6 +42,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+pub(crate) use handle::Home;
 pub use handle::{Handle, Resolved, Slot};
 pub use operation::{Action, Count, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId};
 

@@ -5,6 +5,7 @@ mod barrier;
 mod condvar;
 mod lazily;
 mod lazy_lock;
+pub mod mpsc;
 mod mutex;
 mod once;
 mod once_lock;

@@ -12,10 +12,26 @@ use super::{Current, ObjectId, ObjectKind};
 #[derive(Debug, Default)]
 pub struct Handle {
     /// The execution in the upper 40 bits, the object's index in the lower 24; 0 before the first use.
+    ///
+    /// Below 2^24, so in no execution, it says where the mirror type stands instead: see [`Home`].
     packed: AtomicU64,
 }
 
 const INDEX_BITS: u32 = 24;
+
+/// Where a mirror type stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// It was not looked for yet: nobody has used the value.
+    Unknown,
+    /// In a static that starts fresh in each execution; the number of the static.
+    Static(usize),
+    /// Elsewhere.
+    Elsewhere,
+}
+
+/// What a handle holds for [`Home::Elsewhere`]; one more than its number for a static.
+const ELSEWHERE: u64 = (1 << INDEX_BITS) - 1;
 
 /// The object behind a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +66,43 @@ impl Handle {
             return Resolved { object: ObjectId::from_index(index), fresh: false };
         }
         self.register(current, kind)
+    }
+
+    /// The object, if this is not the first use in the running execution.
+    #[inline]
+    pub(crate) fn known(&self, current: &Current<'_>) -> Option<ObjectId> {
+        let packed = self.packed.load(Ordering::Relaxed);
+        let index = (packed & ELSEWHERE) as u32;
+        (packed >> INDEX_BITS == current.execution().get()).then(|| ObjectId::from_index(index))
+    }
+
+    /// Whether nobody has used it yet, or looked where it stands.
+    #[inline]
+    pub(crate) fn is_new(&self) -> bool {
+        self.packed.load(Ordering::Acquire) == 0
+    }
+
+    /// Where it stands.
+    pub(crate) fn home(&self) -> Home {
+        match self.packed.load(Ordering::Acquire) {
+            0 => Home::Unknown,
+            packed if packed < ELSEWHERE => Home::Static(packed as usize - 1),
+            _ => Home::Elsewhere,
+        }
+    }
+
+    /// Says where it stands, before anything of what it belongs to is changed.
+    ///
+    /// # Panics
+    /// When there are 2^24 statics.
+    pub(crate) fn settle(&self, home: Home) {
+        let packed = match home {
+            Home::Unknown => 0,
+            Home::Static(number) => number as u64 + 1,
+            Home::Elsewhere => ELSEWHERE,
+        };
+        assert!(packed < ELSEWHERE || home == Home::Elsewhere, "a program may have 2^{INDEX_BITS} statics");
+        self.packed.store(packed, Ordering::Release);
     }
 
     #[cold]

@@ -9,7 +9,7 @@ mod integer;
 mod pointer;
 
 use crate::control;
-use crate::runtime::{self, Action, Handle, ObjectKind, Place};
+use crate::runtime;
 
 pub use std::sync::atomic::*;
 
@@ -51,40 +51,13 @@ pub fn spin_loop_hint() {
     crate::hint::spin_loop();
 }
 
-/// The steps of one atomic.
-#[derive(Default)]
-struct Steps(Handle);
-
-impl Steps {
-    const fn new() -> Steps {
-        Steps(Handle::new())
+/// The result of a compare-exchange, whose step only reads if it fails.
+#[inline]
+fn compared<T>(result: Result<T, T>) -> Result<T, T> {
+    if result.is_err() {
+        control::only_read();
     }
-
-    #[inline]
-    fn read(&self, location: Place) {
-        control::step(&self.0, ObjectKind::Atomic, Action::Read, location);
-    }
-
-    #[inline]
-    fn write(&self, location: Place) {
-        control::step(&self.0, ObjectKind::Atomic, Action::Write, location);
-    }
-
-    #[inline]
-    fn read_write(&self, location: Place) {
-        control::step(&self.0, ObjectKind::Atomic, Action::ReadWrite, location);
-    }
-
-    /// A compare-exchange: a step that only reads if it fails.
-    #[inline]
-    fn compare<T>(&self, location: Place, exchange: impl FnOnce() -> Result<T, T>) -> Result<T, T> {
-        self.read_write(location);
-        let result = exchange();
-        if result.is_err() {
-            control::only_read();
-        }
-        result
-    }
+    result
 }
 
 /// Whether a weak compare-exchange that could succeed fails here.

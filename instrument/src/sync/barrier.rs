@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::control::{self, Mirror};
 use crate::runtime::{self, Action, Count, Current, Handle, ObjectKind, Operation, Place};
 
 /// Mirrors [`std::sync::Barrier`].
@@ -17,6 +18,15 @@ pub struct Barrier {
 
 /// Mirrors [`std::sync::BarrierWaitResult`].
 pub struct BarrierWaitResult(bool);
+
+impl Mirror for Barrier {
+    const KIND: ObjectKind = ObjectKind::Barrier;
+    const OWNS: bool = false;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
 
 impl Barrier {
     /// As [`std::sync::Barrier::new`].
@@ -36,20 +46,22 @@ impl Barrier {
     }
 
     fn wait_under_control(&self, current: &Current<'_>, location: Place) -> bool {
-        let (runtime, resolved) = (current.runtime(), self.handle.resolve(current, ObjectKind::Barrier));
-        let operation = |action| Operation { object: resolved.object, action, location };
-        if resolved.fresh {
-            self.waiting.store(0, Ordering::Relaxed);
+        let (runtime, fresh) = (current.runtime(), self.handle.known(current).is_none());
+        let (here, object) = control::here(current, self);
+        let operation = |action| Operation { object, action, location };
+        // In a static it is the execution's own; elsewhere another execution may have left it behind.
+        if fresh && std::ptr::eq(here, self) {
+            here.waiting.store(0, Ordering::Relaxed);
         }
         runtime.step(operation(Action::ReadWrite));
-        let waiting = self.waiting.load(Ordering::Relaxed) + 1;
+        let waiting = here.waiting.load(Ordering::Relaxed) + 1;
         if waiting < self.threads {
-            self.waiting.store(waiting, Ordering::Relaxed);
-            runtime.block(resolved.object, None, operation(Action::Read));
+            here.waiting.store(waiting, Ordering::Relaxed);
+            runtime.block(object, None, operation(Action::Read));
             false
         } else {
-            self.waiting.store(0, Ordering::Relaxed);
-            runtime.wake(resolved.object, Count::All);
+            here.waiting.store(0, Ordering::Relaxed);
+            runtime.wake(object, Count::All);
             true
         }
     }

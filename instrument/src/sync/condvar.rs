@@ -6,6 +6,7 @@ use std::sync::{LockResult, PoisonError};
 use std::time::Duration;
 
 use super::mutex::MutexGuard;
+use crate::control::{self, Mirror};
 use crate::runtime::{self, Count, Handle, ObjectKind, Place, Woken};
 use crate::time::Instant;
 
@@ -27,6 +28,16 @@ impl WaitTimeoutResult {
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.0
+    }
+}
+
+impl Mirror for Condvar {
+    const KIND: ObjectKind = ObjectKind::Condvar;
+    const OWNS: bool = false;
+
+    #[inline]
+    fn handle(&self) -> &Handle {
+        &self.handle
     }
 }
 
@@ -139,7 +150,7 @@ impl Condvar {
     #[inline]
     fn notify(&self, count: Count, location: Place) {
         runtime::with(|current| {
-            current.runtime().notify(self.handle.object(&current, ObjectKind::Condvar), count, location);
+            current.runtime().notify(control::here(&current, self).1, count, location);
         });
     }
 
@@ -154,7 +165,7 @@ impl Condvar {
         let Some(lock) = lock else { return self.wait_really(guard, timeout) };
         let (guard, woken) = guard.wait_outside(|| {
             runtime::with(|current| {
-                let queue = self.handle.object(&current, ObjectKind::Condvar);
+                let (_, queue) = control::here(&current, self);
                 current.runtime().wait(queue, lock, timeout, location)
             })
         });

@@ -1,13 +1,12 @@
 //! What is initialised once: in a static, once in each execution.
 
-mod image;
-
 use std::any::Any;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::runtime::{Action, Count, Current, Handle, Mode, ObjectId, ObjectKind, Operation, Place, Runtime, Slot};
+use crate::statics;
 
 /// The state `R` of something that is initialised once.
 ///
@@ -57,6 +56,7 @@ impl<R> Lazily<R> {
             return Here { object: self.handle.object(current, ObjectKind::Once), state: &self.state };
         }
         let instance = self.instance(current).unwrap_or_else(|| {
+            statics::outlive(current);
             let instance = Rc::new(Instance::new(current.runtime().register(ObjectKind::Once), fresh()));
             current.runtime().set_shared(self.slot.index(), instance.clone());
             instance
@@ -221,7 +221,7 @@ impl Home {
 
     #[cold]
     fn find(&self) -> bool {
-        let is_static = image::contains(std::ptr::from_ref(self).cast());
+        let is_static = statics::image::contains(std::ptr::from_ref(self).addr());
         self.0.store(if is_static { Home::STATIC } else { Home::ELSEWHERE }, Ordering::Relaxed);
         is_static
     }

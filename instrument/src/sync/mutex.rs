@@ -1,12 +1,13 @@
 //! `Mutex` and its guard.
 
 use std::fmt;
+use std::mem::needs_drop;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
-use crate::control::{Attempt, Held};
+use crate::control::{self, Attempt, Held, Mirror};
 use crate::runtime::{Handle, Mode, ObjectKind};
 
 /// Mirrors [`std::sync::Mutex`].
@@ -30,6 +31,16 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
 // SAFETY: a shared guard gives out shared references to the value alone; its reference to the mutex is used by value.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
+impl<T: ?Sized> Mirror for Mutex<T> {
+    const KIND: ObjectKind = ObjectKind::Mutex;
+    const OWNS: bool = needs_drop::<T>();
+
+    #[inline]
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+}
+
 impl<T> Mutex<T> {
     /// As [`std::sync::Mutex::new`].
     #[inline]
@@ -46,8 +57,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let held = Held::acquire(&self.handle, ObjectKind::Mutex, Mode::Exclusive, Location::caller());
-        self.guard(self.lock_inner(), held)
+        let (here, held) = Held::acquire(self, Mode::Exclusive, Location::caller());
+        here.guard(here.lock_inner(), held)
     }
 
     /// As [`std::sync::Mutex::try_lock`].
@@ -57,12 +68,13 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        let held = match Held::try_acquire(&self.handle, ObjectKind::Mutex, Mode::Exclusive, Location::caller()) {
+        let (here, attempt) = Held::try_acquire(self, Mode::Exclusive, Location::caller());
+        let held = match attempt {
             Attempt::Uncontrolled => None,
             Attempt::Taken(held) => Some(held),
             Attempt::Busy => return Err(TryLockError::WouldBlock),
         };
-        let inner = match self.inner.try_lock() {
+        let inner = match here.inner.try_lock() {
             Ok(inner) => inner,
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => {
@@ -70,19 +82,19 @@ impl<T: ?Sized> Mutex<T> {
                 return Err(TryLockError::WouldBlock);
             }
         };
-        Ok(self.guard(inner, held)?)
+        Ok(here.guard(inner, held)?)
     }
 
     /// As [`std::sync::Mutex::is_poisoned`].
     #[inline]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.get()
+        control::value(self).poison.get()
     }
 
     /// As [`std::sync::Mutex::clear_poison`].
     #[inline]
     pub fn clear_poison(&self) {
-        self.poison.clear();
+        control::value(self).poison.clear();
     }
 
     /// As [`std::sync::Mutex::into_inner`].

@@ -1,12 +1,13 @@
 //! `RwLock` and its guards.
 
 use std::fmt;
+use std::mem::needs_drop;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
-use crate::control::{Attempt, Held};
+use crate::control::{self, Attempt, Held, Mirror};
 use crate::runtime::{Handle, Mode, ObjectKind, Place};
 
 /// Mirrors [`std::sync::RwLock`].
@@ -34,6 +35,9 @@ pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
     inner: std::sync::RwLockWriteGuard<'rwlock, T>,
 }
 
+/// The lock that stands for this one here, how it is held in the model, and the guard of the real one.
+type Attempted<'a, T, G, E> = Result<(&'a RwLock<T>, Option<Held>, G), TryLockError<E>>;
+
 /// What a guard that cannot poison its lock does when it is dropped.
 struct ReadHold(Option<Held>);
 
@@ -43,6 +47,16 @@ impl Drop for ReadHold {
         if let Some(held) = self.0 {
             held.release();
         }
+    }
+}
+
+impl<T: ?Sized> Mirror for RwLock<T> {
+    const KIND: ObjectKind = ObjectKind::RwLock;
+    const OWNS: bool = needs_drop::<T>();
+
+    #[inline]
+    fn handle(&self) -> &Handle {
+        &self.handle
     }
 }
 
@@ -62,9 +76,9 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let held = Held::acquire(&self.handle, ObjectKind::RwLock, Mode::Shared, Location::caller());
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })
+        let (here, held) = Held::acquire(self, Mode::Shared, Location::caller());
+        let inner = here.inner.read().unwrap_or_else(PoisonError::into_inner);
+        here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })
     }
 
     /// As [`std::sync::RwLock::try_read`].
@@ -74,8 +88,8 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
-        let (held, inner) = self.attempt(Mode::Shared, Location::caller(), || self.inner.try_read())?;
-        Ok(self.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })?)
+        let (here, held, inner) = self.attempt(Mode::Shared, Location::caller(), |here| here.inner.try_read())?;
+        Ok(here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })?)
     }
 
     /// As [`std::sync::RwLock::write`].
@@ -85,9 +99,9 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let held = Held::acquire(&self.handle, ObjectKind::RwLock, Mode::Exclusive, Location::caller());
-        let inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(RwLockWriteGuard { _hold: Hold::new(&self.poison, held), inner })
+        let (here, held) = Held::acquire(self, Mode::Exclusive, Location::caller());
+        let inner = here.inner.write().unwrap_or_else(PoisonError::into_inner);
+        here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner })
     }
 
     /// As [`std::sync::RwLock::try_write`].
@@ -97,20 +111,20 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
-        let (held, inner) = self.attempt(Mode::Exclusive, Location::caller(), || self.inner.try_write())?;
-        Ok(self.poison.check(RwLockWriteGuard { _hold: Hold::new(&self.poison, held), inner })?)
+        let (here, held, inner) = self.attempt(Mode::Exclusive, Location::caller(), |here| here.inner.try_write())?;
+        Ok(here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner })?)
     }
 
     /// As [`std::sync::RwLock::is_poisoned`].
     #[inline]
     pub fn is_poisoned(&self) -> bool {
-        self.poison.get()
+        control::value(self).poison.get()
     }
 
     /// As [`std::sync::RwLock::clear_poison`].
     #[inline]
     pub fn clear_poison(&self) {
-        self.poison.clear();
+        control::value(self).poison.clear();
     }
 
     /// As [`std::sync::RwLock::into_inner`].
@@ -135,20 +149,21 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Takes the lock in the model and then, with `really`, the real one.
-    fn attempt<G, E>(
-        &self,
+    fn attempt<'a, G, E>(
+        &'a self,
         mode: Mode,
         location: Place,
-        really: impl FnOnce() -> TryLockResult<G>,
-    ) -> Result<(Option<Held>, G), TryLockError<E>> {
-        let held = match Held::try_acquire(&self.handle, ObjectKind::RwLock, mode, location) {
+        really: impl FnOnce(&'a RwLock<T>) -> TryLockResult<G>,
+    ) -> Attempted<'a, T, G, E> {
+        let (here, attempt) = Held::try_acquire(self, mode, location);
+        let held = match attempt {
             Attempt::Uncontrolled => None,
             Attempt::Taken(held) => Some(held),
             Attempt::Busy => return Err(TryLockError::WouldBlock),
         };
-        match really() {
-            Ok(inner) => Ok((held, inner)),
-            Err(TryLockError::Poisoned(error)) => Ok((held, error.into_inner())),
+        match really(here) {
+            Ok(inner) => Ok((here, held, inner)),
+            Err(TryLockError::Poisoned(error)) => Ok((here, held, error.into_inner())),
             Err(TryLockError::WouldBlock) => {
                 held.into_iter().for_each(Held::let_go);
                 Err(TryLockError::WouldBlock)

@@ -12,6 +12,8 @@ macro_rules! programs {
 }
 
 mod atomics;
+mod channels;
+mod collections;
 mod lazy;
 mod locks;
 mod threads;
@@ -21,5 +23,12 @@ mod time;
 pub type Program = (&'static str, fn());
 
 /// All programs.
-pub const PROGRAMS: &[&[Program]] =
-    &[atomics::PROGRAMS, lazy::PROGRAMS, locks::PROGRAMS, threads::PROGRAMS, time::PROGRAMS];
+pub const PROGRAMS: &[&[Program]] = &[
+    atomics::PROGRAMS,
+    channels::PROGRAMS,
+    collections::PROGRAMS,
+    lazy::PROGRAMS,
+    locks::PROGRAMS,
+    threads::PROGRAMS,
+    time::PROGRAMS,
+];

@@ -1,4 +1,8 @@
 //! The mirror of `std` under the engine: what the programs of `mirror_drop_in` cannot see from inside.
 
 mod common;
+
+mod channels;
 mod lazies;
+mod seeds;
+mod statics;

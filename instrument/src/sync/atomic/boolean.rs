@@ -4,13 +4,14 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Steps, fails_weakly, for_failure};
-use crate::runtime;
+use super::{compared, fails_weakly, for_failure};
+use crate::control::{self, Mirror};
+use crate::runtime::{self, Action, Handle, ObjectKind, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
 #[derive(Default)]
 pub struct AtomicBool {
-    steps: Steps,
+    handle: Handle,
     inner: Inner,
 }
 
@@ -33,10 +34,11 @@ impl AtomicBool {
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
-        self.steps.read_write(Location::caller());
-        self.inner.fetch_not(order)
+        self.at(Action::ReadWrite, Location::caller()).inner.fetch_not(order)
     }
 }
+
+mirror! { [] AtomicBool }
 
 impl From<bool> for AtomicBool {
     #[inline]

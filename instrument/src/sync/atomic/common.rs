@@ -7,7 +7,13 @@ macro_rules! common_methods {
         #[inline]
         #[must_use]
         pub const fn new(v: $value) -> Self {
-            Self { steps: Steps::new(), inner: Inner::new(v) }
+            Self { handle: Handle::new(), inner: Inner::new(v) }
+        }
+
+        /// Announces a step; gives the atomic that stands for this one here.
+        #[inline]
+        fn at(&self, action: Action, location: Place) -> &Self {
+            control::step(self, action, location)
         }
 
         /// The value, by the only reference to the atomic.
@@ -35,8 +41,7 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
-            self.steps.read(Location::caller());
-            self.inner.load(order)
+            self.at(Action::Read, Location::caller()).inner.load(order)
         }
 
         /// Writes.
@@ -46,16 +51,14 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
-            self.steps.write(Location::caller());
-            self.inner.store(val, order);
+            self.at(Action::Write, Location::caller()).inner.store(val, order);
         }
 
         /// Writes, and gives what was there.
         #[inline]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
-            self.steps.read_write(Location::caller());
-            self.inner.swap(val, order)
+            self.at(Action::ReadWrite, Location::caller()).inner.swap(val, order)
         }
 
         /// Writes if `current` is there, and gives what was there.
@@ -82,7 +85,8 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
-            self.steps.compare(Location::caller(), || self.inner.compare_exchange(current, new, success, failure))
+            let here = self.at(Action::ReadWrite, Location::caller());
+            compared(here.inner.compare_exchange(current, new, success, failure))
         }
 
         /// Writes if `current` is there, but may fail even then; under control it does when
@@ -102,13 +106,12 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
+            let here = self.at(Action::ReadWrite, Location::caller());
             if !runtime::is_controlled() {
-                return self.inner.compare_exchange_weak(current, new, success, failure);
+                return here.inner.compare_exchange_weak(current, new, success, failure);
             }
-            self.steps.compare(Location::caller(), || {
-                let fails = self.inner.load(Ordering::SeqCst) == current && fails_weakly();
-                if fails { Err(current) } else { self.inner.compare_exchange(current, new, success, failure) }
-            })
+            let fails = here.inner.load(Ordering::SeqCst) == current && fails_weakly();
+            compared(if fails { Err(current) } else { here.inner.compare_exchange(current, new, success, failure) })
         }
 
         /// Reads, computes a new value, and writes it if nobody has written meanwhile; otherwise begins again.
@@ -170,6 +173,21 @@ macro_rules! common_methods {
     };
 }
 
+/// What ties an atomic to its object.
+macro_rules! mirror {
+    ([$($parameters:tt)*] $atomic:ty) => {
+        impl<$($parameters)*> Mirror for $atomic {
+            const KIND: ObjectKind = ObjectKind::Atomic;
+            const OWNS: bool = false;
+
+            #[inline]
+            fn handle(&self) -> &Handle {
+                &self.handle
+            }
+        }
+    };
+}
+
 /// Methods that combine the value with an argument in one step and give what was there.
 macro_rules! fetch_methods {
     ($value:ty: $($(#[$doc:meta])* $name:ident,)*) => {
@@ -178,8 +196,7 @@ macro_rules! fetch_methods {
             #[inline]
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
-                self.steps.read_write(Location::caller());
-                self.inner.$name(val, order)
+                self.at(Action::ReadWrite, Location::caller()).inner.$name(val, order)
             }
         )*
     };

@@ -4,8 +4,9 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{Steps, fails_weakly, for_failure};
-use crate::runtime;
+use super::{compared, fails_weakly, for_failure};
+use crate::control::{self, Mirror};
+use crate::runtime::{self, Action, Handle, ObjectKind, Place};
 
 macro_rules! integer {
     ($atomic:ident, $value:ident, $module:ident, $width:literal) => {
@@ -21,7 +22,7 @@ macro_rules! integer {
             #[doc = concat!("Mirrors [`std::sync::atomic::", stringify!($atomic), "`].")]
             #[derive(Default)]
             pub struct $atomic {
-                steps: Steps,
+                handle: Handle,
                 inner: Inner,
             }
 
@@ -48,6 +49,8 @@ macro_rules! integer {
                     fetch_min,
                 }
             }
+
+            mirror! { [] $atomic }
 
             impl From<$value> for $atomic {
                 #[inline]

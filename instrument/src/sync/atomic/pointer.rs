@@ -4,12 +4,13 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{Steps, fails_weakly, for_failure};
-use crate::runtime;
+use super::{compared, fails_weakly, for_failure};
+use crate::control::{self, Mirror};
+use crate::runtime::{self, Action, Handle, ObjectKind, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`].
 pub struct AtomicPtr<T> {
-    steps: Steps,
+    handle: Handle,
     inner: Inner<T>,
 }
 
@@ -68,11 +69,13 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     fn fetch(&self, order: Ordering, f: impl Fn(*mut T) -> *mut T) -> *mut T {
-        self.steps.read_write(Location::caller());
-        let fetched = self.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
+        let here = self.at(Action::ReadWrite, Location::caller());
+        let fetched = here.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
         fetched.unwrap_or_else(|there| there)
     }
 }
+
+mirror! { [T] AtomicPtr<T> }
 
 impl<T> Default for AtomicPtr<T> {
     fn default() -> AtomicPtr<T> {
