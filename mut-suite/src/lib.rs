@@ -1,4 +1,5 @@
-//! The regression suite: methods under test with their expected verdicts.
+//! The regression suite: methods under test with their expected verdicts, and programs with blocks ([`blocks`]) with
+//! their expected grades.
 //!
 //! Each [`Case`] is a method as applications have it, wrapped as a method under test. The bad ones come from the paper
 //! (COLT) and from everyday Rust, and each of them that can be mended names the mended one as its twin. What is expected
@@ -10,6 +11,7 @@
 //! A verdict holds within the bounds of the case: three environment operations, unless the case says otherwise, over a
 //! few keys and values.
 
+pub mod blocks;
 mod case;
 mod cases;
 mod source;

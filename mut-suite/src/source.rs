@@ -67,7 +67,7 @@ impl Family {
 }
 
 /// The text between the markers of `name`; empty when there are none.
-fn cut(file: &'static str, name: &str) -> &'static str {
+pub(crate) fn cut(file: &'static str, name: &str) -> &'static str {
     let (mut start, mut at) = (None, 0);
     for line in file.split_inclusive('\n') {
         let end = at + line.len();

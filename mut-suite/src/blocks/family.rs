@@ -1,0 +1,57 @@
+//! How the files of this module list their programs.
+
+use interloper::Value;
+use interloper::blocks::{Blocks, Bug, Expected, Program, Settings};
+
+use crate::source::cut;
+
+/// A file of programs. The code of each stands between a line `// case: its-name` and a line `// end`.
+#[derive(Clone, Copy)]
+pub(super) struct Family {
+    origin: &'static str,
+    file: &'static str,
+    /// Whose code is shown, where it is not under the program's own name.
+    code: Option<&'static str>,
+    settings: fn(&mut Settings),
+}
+
+impl Family {
+    /// Programs from `origin` whose code is in `file`. Their blocks are marked.
+    pub const fn new(origin: &'static str, file: &'static str) -> Family {
+        Family { origin, file, code: None, settings: |_| () }
+    }
+
+    /// The same file, another origin.
+    pub const fn from(self, origin: &'static str) -> Family {
+        Family { origin, ..self }
+    }
+
+    /// The blocks are the critical sections, as in the experiments of the paper (section 5.1).
+    pub const fn critical_sections(self) -> Family {
+        Family { settings: |settings| settings.blocks = Blocks::CriticalSections, ..self }
+    }
+
+    /// The code is under this name.
+    pub const fn showing(self, code: &'static str) -> Family {
+        Family { code: Some(code), ..self }
+    }
+
+    /// A program without a bug.
+    pub fn good(self, name: &'static str, expected: Expected, about: &'static str, body: fn() -> Value) -> Program {
+        let Family { origin, file, code, settings } = self;
+        let source = cut(file, code.unwrap_or(name));
+        Program { origin, about, source, settings, ..Program::new(name, expected, body) }
+    }
+
+    /// A program with a bug.
+    pub fn bad(
+        self,
+        name: &'static str,
+        twin: &'static str,
+        bug: Bug,
+        about: &'static str,
+        body: fn() -> Value,
+    ) -> Program {
+        Program { twin: Some(twin), ..self.good(name, Expected::Bug(bug), about, body) }
+    }
+}

@@ -1,0 +1,46 @@
+//! Programs with atomic blocks, with the grades that they must get.
+//!
+//! They are the figures of the paper (C.-S. Park and K. Sen, *Randomized active atomicity violation detection in
+//! concurrent programs*, FSE 2008), the programs of its Table 1 in words of our own, and the classics of the field. Each
+//! grade was worked out by hand; [`Program::about`] says why it is what it is. Each program with a bug names its mended
+//! twin.
+//!
+//! A twin is not always [`Expected::Clean`]: one that looks again, or starts again, is interrupted all the same
+//! ([`Expected::Error`]), and one that accesses an object twice where nobody comes in between is worth a warning.
+
+mod bank;
+mod bluetooth;
+mod family;
+mod figures;
+mod incompleteness;
+mod locking;
+mod memory;
+mod platform;
+mod stacks;
+mod waiting;
+
+use family::Family;
+use interloper::blocks::{Bug, Expected, Program};
+
+/// Where a program comes from that every textbook has.
+const CLASSIC: &str = "a classic";
+
+/// All programs, in a fixed order: the paper's first.
+pub fn programs() -> Vec<Program> {
+    let families = [
+        figures::programs(),
+        incompleteness::programs(),
+        bank::programs(),
+        bluetooth::programs(),
+        locking::programs(),
+        memory::programs(),
+        stacks::programs(),
+        waiting::programs(),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// The program with this name.
+pub fn find_program(name: &str) -> Option<Program> {
+    programs().into_iter().find(|program| program.name == name)
+}
