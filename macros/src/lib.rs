@@ -40,7 +40,7 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
 ///
 /// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
-/// `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS`, and `INTERLOPER_REPLAY` with the file or the decisions of
+/// `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS`, `INTERLOPER_PATIENCE_MS`, and `INTERLOPER_REPLAY` with the file or the decisions of
 /// a failure. A failure is written to a file in the folder `interloper-failures` beside the test, and is made first the
 /// next time; `INTERLOPER_FAILURES` names another folder, or says `off`.
 #[proc_macro_attribute]

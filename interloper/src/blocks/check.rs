@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Profile, RandomWalk};
-use interloper_scheduler::{Config, Unlock};
+use interloper_scheduler::{Config, Unlock, Watchdog};
 
 use super::describe::describe;
 use super::report::{Coverage, Grade, Misuse, Report, Violation};
@@ -83,6 +83,11 @@ impl Checker {
     /// How many threads make executions.
     pub fn jobs(self, jobs: NonZeroUsize) -> Checker {
         self.settings(|settings| settings.jobs = jobs)
+    }
+
+    /// How long a step may take, in real time, before the process ends with its place.
+    pub fn patience(self, patience: Option<Duration>) -> Checker {
+        self.settings(|settings| settings.patience = patience)
     }
 
     /// Which parts of the program are blocks.
@@ -213,6 +218,7 @@ impl<'a> Search<'a> {
             step_bound: settings.steps.steps(),
             seed: settings.seed,
             unlock: Unlock::Step,
+            watchdog: settings.patience.map(Watchdog::exit_with::<1>),
             ..Config::default()
         };
         let mut search = Search { settings, program, config, measured: Measured::default() };

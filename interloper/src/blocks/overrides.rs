@@ -40,6 +40,9 @@ pub(crate) fn apply(
     if let Some(milliseconds) = number("INTERLOPER_TIME_MS")? {
         settings.time = Some(Duration::from_millis(milliseconds));
     }
+    if let Some(milliseconds) = number("INTERLOPER_PATIENCE_MS")? {
+        settings.patience = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
+    }
     if let Some(jobs) = read("INTERLOPER_JOBS", &variable, positive)? {
         settings.jobs = jobs;
     }
@@ -92,6 +95,7 @@ mod tests {
             ("INTERLOPER_SEED", "7"),
             ("INTERLOPER_EXECUTIONS", "12"),
             ("INTERLOPER_TIME_MS", "1500"),
+            ("INTERLOPER_PATIENCE_MS", "250"),
             ("INTERLOPER_JOBS", "3"),
             ("INTERLOPER_STEPS", "99"),
             ("INTERLOPER_STRATEGY", "pos"),
@@ -100,6 +104,7 @@ mod tests {
             seed: 7,
             executions: 12,
             time: Some(Duration::from_millis(1500)),
+            patience: Some(Duration::from_millis(250)),
             jobs: 3.try_into().unwrap(),
             steps: StepBound::FailAfter(99),
             schedule: Schedule::Pos,
@@ -107,6 +112,8 @@ mod tests {
         };
         assert_eq!(settings, Ok(expected));
         assert_eq!(applied(&[("OTHER", "x")]), Ok(Settings::default()));
+        let patient = Settings { patience: None, ..Settings::default() };
+        assert_eq!(applied(&[("INTERLOPER_PATIENCE_MS", "0")]), Ok(patient));
     }
 
     #[test]
@@ -121,6 +128,7 @@ mod tests {
         check("INTERLOPER_EXECUTIONS", "", number);
         check("INTERLOPER_STEPS", "-1", number);
         check("INTERLOPER_TIME_MS", "1s", number);
+        check("INTERLOPER_PATIENCE_MS", "-1", number);
         check("INTERLOPER_JOBS", "0", "a number from 1 on is expected");
         check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 on");
     }

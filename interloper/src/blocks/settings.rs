@@ -36,6 +36,10 @@ pub struct Settings {
     pub fail_at: Grade,
     /// The stack of a task, in bytes.
     pub stack_size: usize,
+    /// How long a step may take, in real time. A task that does not come to another step by then is blocked in something
+    /// that is not under control: which one and where is written to standard error, and the process ends with code 1,
+    /// since a blocked task cannot be unwound. `None`: it is waited for.
+    pub patience: Option<Duration>,
 }
 
 /// What happens when an execution reaches its bound.
@@ -58,7 +62,8 @@ impl StepBound {
 
 impl Default for Settings {
     /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, at most 20,000
-    /// serial executions and 2,000 for shrinking, a stack of 1 MiB; bugs fail.
+    /// serial executions and 2,000 for shrinking, a stack of 1 MiB, half a minute
+    /// for a step; bugs fail.
     fn default() -> Settings {
         Settings {
             blocks: Blocks::Marked,
@@ -74,6 +79,7 @@ impl Default for Settings {
             keep_going: false,
             fail_at: Grade::Bug,
             stack_size: 1 << 20,
+            patience: Some(Duration::from_secs(30)),
         }
     }
 }
