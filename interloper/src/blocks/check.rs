@@ -132,7 +132,7 @@ impl Checker {
             None => Ok(None),
         };
         (report.bug, report.error) = (describe(&summary.bug)?, describe(&summary.error)?);
-        report.coverage.serial = worker.judge().serial_coverage();
+        report.coverage.serial = summary.serial.and(worker.take_needed());
         Ok(report)
     }
 
@@ -151,7 +151,7 @@ impl Checker {
             let violation = Some(self.violation(&mut worker, found)?);
             *(if summary.bug.is_some() { &mut report.bug } else { &mut report.error }) = violation;
         }
-        report.coverage.serial = worker.judge().serial_coverage();
+        report.coverage.serial = summary.serial.and(worker.take_needed());
         Ok(report)
     }
 
@@ -338,6 +338,7 @@ impl Summary {
             warnings: self.warnings.into_iter().chain(later.warnings).collect(),
             exhausted: self.exhausted || later.exhausted,
             cut: self.cut.or(later.cut),
+            serial: self.serial.and(later.serial),
         }
     }
 }

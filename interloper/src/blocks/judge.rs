@@ -1,6 +1,6 @@
 //! Says what an execution shows.
 
-use interloper_scheduler::{Config, End, Event};
+use interloper_scheduler::{Cause, Config, End, Event};
 use rustc_hash::FxHashMap;
 
 use super::outcome::Outcome;
@@ -8,7 +8,7 @@ use super::precedence;
 use super::reference::{Explained, Reference};
 use super::report::{Finding, SerialCoverage};
 use super::runner::{Body, Made};
-use super::sections::Rule;
+use super::sections::{Passage, Rule, Tracker};
 use super::settings::{Settings, StepBound};
 use super::triples::{Scanner, Triple, Twice};
 
@@ -18,9 +18,11 @@ pub(crate) struct Judge<'a> {
     rule: Rule,
     scanner: Scanner,
     reference: Reference<'a>,
-    explained: FxHashMap<Outcome, Explained>,
+    explained: FxHashMap<Outcome, (Explained, SerialCoverage)>,
     /// The outcome of the last execution, whose answer is likely to be asked for again.
     last: Option<(Outcome, Explained)>,
+    /// What had to be known of the serial orders since it was last taken.
+    needed: SerialCoverage,
 }
 
 /// What one execution shows.
@@ -41,6 +43,7 @@ impl<'a> Judge<'a> {
             reference: Reference::new(program, config.clone(), rule.clone(), settings.serial_executions),
             explained: FxHashMap::default(),
             last: None,
+            needed: SerialCoverage::default(),
         }
     }
 
@@ -48,14 +51,20 @@ impl<'a> Judge<'a> {
         let triple = self.scanner.scan(trace);
         let mut judgement = Judgement { finding: None, triple, given_up: false, undecided: false };
         judgement.finding = match &made.execution.end {
-            End::Finished => match made.outcome.as_ref().map(|outcome| (self.explains(outcome), outcome)) {
-                Some((Explained::No, outcome)) => Some(Finding::Unexplained { outcome: outcome.to_string() }),
-                Some((Explained::Unknown, _)) => {
-                    judgement.undecided = !precedence::is_serialisable(&self.rule, trace);
-                    None
+            End::Finished => {
+                let outcome = made.outcome.as_ref().expect("an execution that finished has an outcome");
+                match self.explains(outcome) {
+                    Explained::Yes => triple.map(|_| Finding::Benign),
+                    _ if precedence::is_serialisable(&self.rule, trace) => None,
+                    Explained::No if !waits_for_the_clock(&self.rule, trace) => {
+                        Some(Finding::Unexplained { outcome: outcome.to_string() })
+                    }
+                    _ => {
+                        judgement.undecided = true;
+                        None
+                    }
                 }
-                _ => triple.map(|_| Finding::Benign),
-            },
+            }
             End::StepBound(_) if matches!(self.steps, StepBound::StopAfter(_)) => {
                 judgement.given_up = true;
                 None
@@ -81,16 +90,24 @@ impl<'a> Judge<'a> {
         {
             return *explained;
         }
-        let explained = match self.explained.get(outcome) {
-            Some(explained) => *explained,
+        let (explained, coverage) = match self.explained.get(outcome) {
+            Some(known) => *known,
             None => {
-                let explained = self.reference.explains(outcome);
-                self.explained.insert(outcome.clone(), explained);
-                explained
+                let known = self.reference.explains(outcome);
+                self.explained.insert(outcome.clone(), known);
+                known
             }
         };
+        self.needed = self.needed.and(coverage);
         self.last = Some((outcome.clone(), explained));
         explained
+    }
+
+    /// What had to be known of the serial orders since this was called before.
+    pub(crate) fn take_needed(&mut self) -> SerialCoverage {
+        // The next execution is judged as if it were the first.
+        self.last = None;
+        std::mem::take(&mut self.needed)
     }
 
     /// What the blocks of the last execution accessed twice.
@@ -105,12 +122,15 @@ impl<'a> Judge<'a> {
     pub(crate) fn reference(&self) -> &Reference<'a> {
         &self.reference
     }
+}
 
-    pub(crate) fn serial_coverage(&self) -> SerialCoverage {
-        SerialCoverage {
-            executions: self.reference.made(),
-            complete: self.reference.is_complete(),
-            interrupted: self.reference.interrupts(),
-        }
-    }
+/// Whether a block in the execution waited until the clock passed, or until it was worth looking again, because nobody
+/// else could go on. The engine cannot run such a block alone while others can go on, so not all serial orders of the
+/// program are known.
+fn waits_for_the_clock(rule: &Rule, trace: &[Event]) -> bool {
+    let mut tracker = Tracker::new(rule.clone());
+    trace.iter().any(|event| {
+        let passage = tracker.note(event.task, event.operation);
+        event.cause == Cause::Idle && matches!(passage, Passage::Inside(_) | Passage::Leaves(_) | Passage::Cancels(_))
+    })
 }

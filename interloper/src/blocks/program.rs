@@ -42,9 +42,8 @@ use super::settings::Settings;
 /// ```
 ///
 /// What the body returns is what the serial orders have to explain: results and the final state that matter. It runs
-/// thousands of times, and each run must begin with the same state: it makes what it works on, or has it in a static
-/// that is initialised lazily (`LazyLock`, `OnceLock`) or in a `thread_local!`, which start afresh in each run. Another
-/// static keeps its value from run to run.
+/// thousands of times, and each run must begin with the same state: it makes what it works on, or has it in a static of a
+/// mirrored type, which is fresh in each run.
 #[derive(Clone, Copy)]
 pub struct Program {
     /// Its name, in kebab-case.

@@ -5,6 +5,7 @@ use interloper_std::runtime::{Action, TaskId};
 use rustc_hash::FxHashMap;
 
 use super::outcome::{Outcome, task_name};
+use super::report::SerialCoverage;
 use super::runner::{Body, Runner};
 use super::sections::{Passage, Rule, Tracker};
 use super::serial::{Serial, SerialOrders, Waiting};
@@ -29,7 +30,8 @@ pub(crate) struct Reference<'a> {
     made: u64,
     complete: bool,
     waiting: Waiting,
-    outcomes: FxHashMap<Outcome, usize>,
+    /// With what had been run when each came up first.
+    outcomes: FxHashMap<Outcome, SerialCoverage>,
     orders: Vec<SerialOrder>,
 }
 
@@ -59,40 +61,31 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Whether some serial order gives this outcome.
-    pub(crate) fn explains(&mut self, outcome: &Outcome) -> Explained {
+    /// Whether some serial order gives this outcome, and what has to be run to know it. The serial orders are always run
+    /// in the same order, so neither depends on what was asked before.
+    pub(crate) fn explains(&mut self, outcome: &Outcome) -> (Explained, SerialCoverage) {
         loop {
-            if self.outcomes.contains_key(outcome) {
-                return Explained::Yes;
+            if let Some(coverage) = self.outcomes.get(outcome) {
+                return (Explained::Yes, *coverage);
             }
             if self.complete {
-                return Explained::No;
+                return (Explained::No, self.coverage());
             }
             if self.made >= self.budget {
-                return Explained::Unknown;
+                return (Explained::Unknown, self.coverage());
             }
             self.run_next();
         }
     }
 
+    fn coverage(&self) -> SerialCoverage {
+        let interrupted = self.waiting == Waiting::Admitted;
+        SerialCoverage { executions: self.made, complete: self.complete, interrupted }
+    }
+
     /// Different orders of the blocks with their outcomes, as far as they were run.
     pub(crate) fn orders(&self) -> &[SerialOrder] {
         &self.orders
-    }
-
-    /// How many executions were made.
-    pub(crate) fn made(&self) -> u64 {
-        self.made
-    }
-
-    /// Whether all serial orders were run.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
-    /// Whether blocks had to be interrupted because no order without interruptions comes to its end.
-    pub(crate) fn interrupts(&self) -> bool {
-        self.waiting == Waiting::Admitted
     }
 
     fn run_next(&mut self) {
@@ -122,7 +115,8 @@ impl<'a> Reference<'a> {
         {
             self.orders.push(SerialOrder { blocks, outcome: outcome.clone() });
         }
-        *self.outcomes.entry(outcome).or_insert(0) += 1;
+        let coverage = self.coverage();
+        self.outcomes.entry(outcome).or_insert(coverage);
     }
 }
 

@@ -211,6 +211,17 @@ pub struct SerialCoverage {
     pub interrupted: bool,
 }
 
+impl SerialCoverage {
+    /// What is known when both are.
+    pub(crate) fn and(self, other: SerialCoverage) -> SerialCoverage {
+        SerialCoverage {
+            executions: self.executions.max(other.executions),
+            complete: self.complete || other.complete,
+            interrupted: self.interrupted || other.interrupted,
+        }
+    }
+}
+
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}", self.schedule, plural(self.executions, "execution"))?;

@@ -1,7 +1,7 @@
 //! The serial orders of a program: the executions in which no block is interrupted.
 
 use interloper_scheduler::{Event, Execution, Pending, Strategy};
-use interloper_std::runtime::{Operation, TaskId};
+use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Rule, Tracker};
 
@@ -22,6 +22,8 @@ pub(crate) struct SerialOrders {
     depth: usize,
     /// How many steps it has made.
     steps: usize,
+    /// How many objects are known from them: objects have numbers in the order of first use.
+    objects: usize,
     /// The task that made the last step.
     last: Option<TaskId>,
     /// Who sleeps, behind the known nodes, as far as can be told during the execution: some may be awake.
@@ -77,6 +79,8 @@ struct Choice {
     accesses: Vec<Operation>,
     /// Whether it would do the same behind independent steps of others: not if it got stuck or drew a decision.
     fixed: bool,
+    /// Objects with these numbers are the same whatever is chosen here; the others have yet to be used.
+    objects: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +88,9 @@ struct Sleeper {
     task: TaskId,
     /// What it would do.
     accesses: Vec<Operation>,
+    /// Where it was seen to do this, objects from this number on had not been used: the same number may stand for
+    /// another object now.
+    objects: usize,
 }
 
 impl SerialOrders {
@@ -95,6 +102,7 @@ impl SerialOrders {
             known: 0,
             depth: 0,
             steps: 0,
+            objects: 0,
             last: None,
             asleep: Vec::new(),
             verdict: Serial::Order,
@@ -132,7 +140,7 @@ impl SerialOrders {
             None => {
                 let awake = |pending: &Pending| !self.asleep.iter().any(|sleeper| sleeper.task == pending.task);
                 let index = pending.iter().position(awake).unwrap_or(0);
-                self.nodes.push(Node::Task(Choice::new(self.steps, self.interrupts(), pending, index)));
+                self.nodes.push(Node::Task(Choice::new(self.steps, self.objects, self.interrupts(), pending, index)));
                 index
             }
         };
@@ -206,7 +214,7 @@ impl SerialOrders {
 impl Strategy for SerialOrders {
     fn begin(&mut self) -> bool {
         self.tracker.reset();
-        (self.depth, self.steps, self.last) = (0, 0, None);
+        (self.depth, self.steps, self.objects, self.last) = (0, 0, 0, None);
         self.asleep.clear();
         self.verdict = Serial::Order;
         !self.done
@@ -223,6 +231,7 @@ impl Strategy for SerialOrders {
             None => self.choose_at_node(pending),
         };
         let Pending { task, operation } = pending[index];
+        self.objects = self.objects.max(objects_of(pending));
         self.asleep.retain(|sleeper| sleeper.is_independent_of(task, &operation));
         self.tracker.note(task, operation);
         self.last = Some(task);
@@ -269,7 +278,7 @@ impl Strategy for SerialOrders {
 }
 
 impl Choice {
-    fn new(at: usize, interrupts: bool, pending: &[Pending], index: usize) -> Choice {
+    fn new(at: usize, objects: usize, interrupts: bool, pending: &[Pending], index: usize) -> Choice {
         let enabled: Vec<TaskId> = pending.iter().map(|pending| pending.task).collect();
         let chosen = enabled[index];
         Choice {
@@ -281,6 +290,7 @@ impl Choice {
             sleep: Vec::new(),
             accesses: Vec::new(),
             fixed: false,
+            objects,
         }
     }
 
@@ -301,7 +311,8 @@ impl Choice {
     /// Puts the chosen task to sleep and chooses another one.
     fn next(&mut self) -> bool {
         if self.fixed && !self.sleeps(self.chosen) {
-            self.sleep.push(Sleeper { task: self.chosen, accesses: std::mem::take(&mut self.accesses) });
+            let accesses = std::mem::take(&mut self.accesses);
+            self.sleep.push(Sleeper { task: self.chosen, accesses, objects: self.objects });
         }
         let next = self.enabled.iter().copied().find(|task| !self.tried.contains(task) && !self.sleeps(*task));
         self.chosen = next.unwrap_or(self.chosen);
@@ -312,10 +323,27 @@ impl Choice {
 
 impl Sleeper {
     fn is_independent_of(&self, task: TaskId, operation: &Operation) -> bool {
-        self.task != task && !self.accesses.iter().any(|own| own.depends(operation))
+        self.task != task && !self.accesses.iter().any(|own| self.may_depend(own, operation))
     }
+
+    fn may_depend(&self, own: &Operation, other: &Operation) -> bool {
+        if own.object.index() < self.objects || other.object.index() < self.objects {
+            return own.depends(other);
+        }
+        // Both may be any object that had not been used, the same one included.
+        let waits = |operation: &Operation| matches!(operation.action, Action::Wait(_));
+        waits(own) || waits(other) || own.depends(&Operation { object: own.object, ..*other })
+    }
+}
+
+/// How many objects there are at least.
+fn objects_of(pending: &[Pending]) -> usize {
+    pending.iter().map(|pending| pending.operation.object.index() + 1).max().unwrap_or(0)
 }
 
 fn same_tasks(tasks: &[TaskId], pending: &[Pending]) -> bool {
     tasks.iter().copied().eq(pending.iter().map(|pending| pending.task))
 }
+
+#[cfg(test)]
+mod tests;

@@ -200,14 +200,4 @@ fn beside(site: &Site) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_folder_is_beside_the_source() {
-        let site = Site { name: "x", file: file!(), manifest: env!("CARGO_MANIFEST_DIR") };
-        assert_eq!(beside(&site), Path::new(env!("CARGO_MANIFEST_DIR")).join("src/blocks"));
-        let elsewhere = Site { file: "gone.rs", ..site };
-        assert_eq!(beside(&elsewhere), Path::new(env!("CARGO_MANIFEST_DIR")));
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ use interloper_std::runtime::ObjectKind;
 
 use super::judge::{Judge, Judgement};
 use super::reference::block_name;
-use super::report::{Finding, Misuse, Warning};
+use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule, Tracker};
 use super::settings::Settings;
@@ -37,6 +37,8 @@ pub(crate) struct Summary {
     pub(crate) bug: Option<Found>,
     pub(crate) misuse: Option<Misuse>,
     pub(crate) warnings: Vec<Warning>,
+    /// What had to be known of the serial orders.
+    pub(crate) serial: SerialCoverage,
     /// The strategy has no more executions.
     pub(crate) exhausted: bool,
     /// What keeps it from having made all there are nevertheless.
@@ -73,6 +75,7 @@ impl<'a> Worker<'a> {
         let mut summary = Summary::default();
         // Which warnings this thread has made out before must not matter.
         self.known.clear();
+        self.judge.take_needed();
         for number in numbers {
             if number % 16 == 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
@@ -88,6 +91,7 @@ impl<'a> Worker<'a> {
                 break;
             }
         }
+        summary.serial = self.judge.take_needed();
         summary
     }
 
@@ -183,6 +187,11 @@ impl<'a> Worker<'a> {
 
     pub(crate) fn judge(&self) -> &Judge<'a> {
         &self.judge
+    }
+
+    /// What had to be known of the serial orders since the executions were made.
+    pub(crate) fn take_needed(&mut self) -> SerialCoverage {
+        self.judge.take_needed()
     }
 }
 

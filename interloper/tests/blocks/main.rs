@@ -4,4 +4,5 @@ mod attributes;
 mod grades;
 mod paper;
 mod programs;
+mod searches;
 mod support;

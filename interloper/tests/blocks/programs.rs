@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interloper::ToValue;
-use interloper::blocks::{Bug, Expected, Grade, Misuse, Program, Schedule, Settings, Unexpected};
+use interloper::blocks::{Bug, Expected, Finding, Grade, Misuse, Program, Schedule, Settings, Unexpected};
 use interloper::sync::atomic::Ordering::SeqCst;
 use interloper::{Checker, atomic};
 
@@ -118,25 +118,34 @@ fn a_search_that_is_cut_short_is_not_complete() {
     assert_eq!((short.complete, short.cut), (false, Some("an execution reached the step bound")));
 }
 
-/// A static keeps its value from run to run: that is noticed, and said.
+/// A static of std's own type keeps its value from run to run: that is noticed, and said. One of the mirror does not.
 #[test]
 fn state_that_outlives_a_run_is_misuse() {
-    fn counts_runs() -> i64 {
-        static NUMBER: interloper::sync::atomic::AtomicI64 = interloper::sync::atomic::AtomicI64::new(0);
-        let increment = || {
-            let number = NUMBER.load(SeqCst);
-            NUMBER.store(number + 1, SeqCst);
-        };
-        let task = spawn(move || atomic("increment", increment));
-        atomic("increment", increment);
+    fn increments_of(load: fn() -> i64, store: fn(i64)) -> i64 {
+        let increment = move || atomic("increment", || store(load() + 1));
+        let task = spawn(increment);
+        increment();
         task.join();
-        NUMBER.load(SeqCst)
+        load()
     }
-    let program = Program::new("counts-runs", Expected::Clean, || counts_runs().to_value());
+    fn outlives() -> i64 {
+        static NUMBER: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
+        let number = Atomic::default();
+        number.store(NUMBER.fetch_add(1, SeqCst));
+        increments(in_two_steps) + number.load()
+    }
+    let program = Program::new("outlives", Expected::Clean, || outlives().to_value());
     let Err(Unexpected::Misuse { misuse: Misuse::Nondeterministic { execution, difference }, .. }) = program.run()
     else {
         panic!("each run returns another number");
     };
     assert_eq!(execution, 1);
     assert!(difference.starts_with("the first shows: not atomic: the program returns "), "{difference}");
+
+    fn fresh() -> i64 {
+        static NUMBER: interloper::sync::atomic::AtomicI64 = interloper::sync::atomic::AtomicI64::new(0);
+        increments_of(|| NUMBER.load(SeqCst), |number| NUMBER.store(number, SeqCst))
+    }
+    let report = Program::new("fresh", Expected::Bug(Bug::NotSerialisable), || fresh().to_value()).run().unwrap();
+    assert_eq!(report.bug.unwrap().finding, Finding::Unexplained { outcome: "the program returns 1".into() });
 }

@@ -1,0 +1,198 @@
+//! What a test does with its failures and with the environment.
+
+use std::cell::Cell;
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use interloper_commutativity::{ToValue, Value};
+use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use interloper_std::thread;
+
+use super::super::Schedule;
+use super::super::mark::atomic;
+use super::*;
+
+const SITE: Site = Site { name: "suite::case", file: file!(), manifest: env!("CARGO_MANIFEST_DIR") };
+
+/// A folder of its own that is gone at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Relaxed);
+        let path = std::env::temp_dir().join(format!("interloper-testing-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Folder(path)
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(&self.0).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Two increments, each in two steps or at once.
+fn increments(at_once: bool) -> Value {
+    let number = AtomicI64::new(0);
+    let increment = || {
+        atomic("increment", || {
+            if at_once {
+                number.fetch_add(1, SeqCst);
+            } else {
+                let value = number.load(SeqCst);
+                number.store(value + 1, SeqCst);
+            }
+        });
+    };
+    thread::scope(|scope| {
+        scope.spawn(increment);
+        increment();
+    });
+    number.load(SeqCst).to_value()
+}
+
+fn lost() -> Value {
+    increments(false)
+}
+
+fn good() -> Value {
+    increments(true)
+}
+
+/// A test in a world of its own: its folder, and these variables.
+fn run(
+    folder: &Folder,
+    variables: &[(&str, &str)],
+    change: impl FnOnce(&mut Settings),
+    expected: Option<Grade>,
+    program: fn() -> Value,
+) -> Result<(), String> {
+    let own = folder.0.display().to_string();
+    let variable = |name: &'static str| {
+        let found = variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+        found.or((name == "INTERLOPER_FAILURES").then(|| own.clone()))
+    };
+    let mut settings = Settings { executions: 200, ..Settings::default() };
+    change(&mut settings);
+    Test { site: &SITE, settings, expected, variable: &variable }.run(&program)
+}
+
+fn plainly(folder: &Folder, program: fn() -> Value) -> Result<(), String> {
+    run(folder, &[], |_| (), None, program)
+}
+
+#[test]
+fn the_folder_is_beside_the_source() {
+    assert_eq!(beside(&SITE), Path::new(env!("CARGO_MANIFEST_DIR")).join("src/blocks/testing"));
+    let elsewhere = Site { file: "gone.rs", ..SITE };
+    assert_eq!(beside(&elsewhere), Path::new(env!("CARGO_MANIFEST_DIR")));
+}
+
+#[test]
+fn a_failure_is_kept_and_made_first_the_next_time() {
+    let folder = Folder::new();
+    plainly(&folder, good).unwrap();
+    assert!(folder.files().is_empty());
+    let message = plainly(&folder, lost).unwrap_err();
+    let file = folder.0.join("suite-case-42.json");
+    assert_eq!(folder.files(), std::slice::from_ref(&file));
+    let replay = format!("replay: INTERLOPER_REPLAY={} cargo test case", file.display());
+    assert!(message.contains(&replay), "{message}");
+    assert!(message.ends_with("the same search: INTERLOPER_SEED=42 cargo test case"), "{message}");
+    // One execution without preemptions finds nothing; the file does.
+    let unlucky = |settings: &mut Settings| {
+        settings.executions = 1;
+        settings.schedule = Schedule::Preemptions(0);
+    };
+    run(&Folder::new(), &[], unlucky, None, lost).unwrap();
+    let message = run(&folder, &[], unlucky, None, lost).unwrap_err();
+    assert!(message.contains("replay: 1 execution"), "{message}");
+    assert!(message.contains(&replay), "{message}");
+    run(&folder, &[("INTERLOPER_FAILURES", "off")], unlucky, None, lost).unwrap();
+}
+
+#[test]
+fn a_failure_of_what_was_mended_is_passed_over() {
+    let folder = Folder::new();
+    plainly(&folder, lost).unwrap_err();
+    // It has other steps, so the decisions fit no more.
+    plainly(&folder, good).unwrap();
+    // The same steps with another outcome: it does not fail any more.
+    fn forgets() -> Value {
+        lost();
+        ().to_value()
+    }
+    plainly(&folder, forgets).unwrap();
+    // What is no failure at all is no reason to pass over it.
+    fs::write(&folder.files()[0], "{}").unwrap();
+    let message = plainly(&folder, good).unwrap_err();
+    assert!(message.contains("is no failure that can be replayed: missing field `version`"), "{message}");
+}
+
+#[test]
+fn one_failure_is_replayed_on_request() {
+    let folder = Folder::new();
+    plainly(&folder, lost).unwrap_err();
+    let file = folder.files()[0].display().to_string();
+    let made = Cell::new(None);
+    let replay = |value: &str, program: fn() -> Value| {
+        let result = run(
+            &folder,
+            &[("INTERLOPER_REPLAY", value)],
+            |settings| made.set(Some(settings.executions)),
+            None,
+            program,
+        );
+        result.err()
+    };
+    let message = replay(&file, lost).unwrap();
+    assert!(message.contains("replay: 1 execution"), "{message}");
+    // By its name in the folder, and by its decisions.
+    assert_eq!(replay("suite-case-42.json", lost).as_ref(), Some(&message));
+    let failure = Failure::read(&folder.files()[0]).unwrap();
+    let [smallest, found] = failure.decisions().unwrap();
+    for decisions in [smallest, found] {
+        let message = replay(&decisions.to_string(), lost).unwrap();
+        assert!(message.contains("replay: 1 execution"), "{message}");
+    }
+    assert_eq!(replay(&file, good).unwrap(), format!("{file} does not fit the program as it is now"));
+    let message = replay("nonsense", good).unwrap();
+    assert!(
+        message.starts_with("the environment variable INTERLOPER_REPLAY is \"nonsense\": a file that"),
+        "{message}"
+    );
+    // Another test's failure is none of ours.
+    let other = fs::read_to_string(&file).unwrap().replace("suite::case", "suite::other");
+    fs::write(&file, other).unwrap();
+    assert_eq!(replay(&file, good), None);
+}
+
+#[test]
+fn an_expected_grade_is_no_failure_and_leaves_no_file() {
+    let folder = Folder::new();
+    run(&folder, &[], |_| (), Some(Grade::Bug), lost).unwrap();
+    let message = run(&folder, &[], |_| (), Some(Grade::Error), lost).unwrap_err();
+    assert!(message.starts_with("expected error, found bug\n\n✗ case "), "{message}");
+    let message = run(&folder, &[], |_| (), Some(Grade::Bug), good).unwrap_err();
+    assert!(message.starts_with("expected bug, found clean\n\n✓ case "), "{message}");
+    assert!(folder.files().is_empty());
+}
+
+#[test]
+fn the_environment_goes_before_the_attribute() {
+    let folder = Folder::new();
+    let message = run(&folder, &[("INTERLOPER_SEED", "7")], |settings| settings.seed = 8, None, lost).unwrap_err();
+    assert!(message.contains("seed 7"), "{message}");
+    assert!(folder.files()[0].ends_with("suite-case-7.json"));
+    let message = run(&folder, &[("INTERLOPER_JOBS", "0")], |_| (), None, good).unwrap_err();
+    assert!(message.starts_with("the environment variable INTERLOPER_JOBS is \"0\""), "{message}");
+}

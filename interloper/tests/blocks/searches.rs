@@ -1,0 +1,147 @@
+//! What a search promises, whatever the program: the same seed gives the same report, for any number of jobs.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use interloper::blocks::{Grade, Misuse, Report, Schedule};
+use interloper::{Checker, atomic, atomic_returning};
+
+use crate::support::{Atomic, Mutex, spawn};
+
+/// So many tasks, each of which runs the block.
+fn tasks(count: usize, block: fn(&Atomic)) -> i64 {
+    let number = Arc::new(Atomic::default());
+    let spawn_one = |_| {
+        let shared = Arc::clone(&number);
+        spawn(move || block(&shared))
+    };
+    let others: Vec<_> = (1..count).map(spawn_one).collect();
+    block(&number);
+    others.into_iter().for_each(|other| other.join());
+    number.load()
+}
+
+fn lost(number: &Atomic) {
+    atomic("increment", || number.store(number.load() + 1));
+}
+
+fn benign(number: &Atomic) {
+    atomic("two ids", || (number.fetch_add(1), number.fetch_add(1)));
+}
+
+fn good(number: &Atomic) {
+    atomic_returning("increment", || number.fetch_add(1));
+}
+
+/// Found late: with one value of many only, and in few schedules.
+fn rare(number: &Atomic) {
+    atomic("four", || {
+        (0..4).for_each(|_| _ = number.fetch_add(1));
+        assert_ne!(number.load() % 8, 7, "rare");
+    });
+}
+
+fn deadlock() -> i64 {
+    let locks = Arc::new((Mutex::new(1), Mutex::new(2)));
+    let shared = Arc::clone(&locks);
+    let task = spawn(move || {
+        let second = shared.1.lock();
+        *second + *shared.0.lock()
+    });
+    let first = locks.0.lock();
+    let sum = *first + *locks.1.lock();
+    drop(first);
+    sum + task.join()
+}
+
+/// Everything that a report holds.
+fn all_of(report: &Report) -> String {
+    format!("{report}\n{report:?}")
+}
+
+#[test]
+fn a_report_depends_on_the_seed_and_not_on_the_jobs() {
+    type Case = (&'static str, fn() -> i64);
+    let programs: [Case; 5] = [
+        ("lost", || tasks(2, lost)),
+        ("benign", || tasks(3, benign)),
+        ("good", || tasks(3, good)),
+        ("rare", || tasks(2, rare)),
+        ("deadlock", deadlock),
+    ];
+    for (name, program) in programs {
+        for seed in 0..4 {
+            let check = |jobs: usize| {
+                let jobs = NonZeroUsize::new(jobs).unwrap();
+                Checker::new(name).executions(2_000).seed(seed).jobs(jobs).check(program).unwrap()
+            };
+            let alone = check(1);
+            for jobs in [1, 2, 5] {
+                assert_eq!(all_of(&check(jobs)), all_of(&alone), "{name}, seed {seed}, {jobs} jobs");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_seed_is_another_search() {
+    let execution = |seed: u64| {
+        let checker = Checker::new("lost").schedule(Schedule::Random).seed(seed);
+        checker.check(|| tasks(2, lost)).unwrap().bug.unwrap().decisions.to_string()
+    };
+    let first = execution(0);
+    assert!((1..20).any(|seed| execution(seed) != first));
+}
+
+#[test]
+fn bugs_are_counted_on_request() {
+    let check = |keep_going: bool| {
+        let checker = Checker::new("lost").schedule(Schedule::Random).executions(100);
+        checker.settings(|settings| settings.keep_going = keep_going).check(|| tasks(2, lost)).unwrap()
+    };
+    let first = check(false);
+    assert_eq!(first.coverage.bugs, 1);
+    assert_eq!(first.coverage.executions, first.bug.as_ref().unwrap().execution);
+    let all = check(true);
+    assert_eq!(all.coverage.executions, 100);
+    assert!(all.coverage.bugs > 1, "{}", all.coverage);
+    assert_eq!(all.bug.unwrap().execution, first.bug.unwrap().execution);
+}
+
+#[test]
+fn time_that_is_over_makes_no_executions() {
+    let report = Checker::new("good").time(Duration::ZERO).check(|| tasks(2, good)).unwrap();
+    assert_eq!((report.grade, report.coverage.executions), (Grade::Clean, 0));
+}
+
+#[test]
+fn the_smallest_execution_has_fewest_preemptions() {
+    let report = Checker::new("lost").seed(3).check(|| tasks(4, lost)).unwrap();
+    let bug = report.bug.unwrap();
+    // One is enough: a block that is interrupted behind its load by another one as a whole.
+    let switches = bug.counterexample.rows.windows(2).filter(|rows| rows[0].column != rows[1].column).count();
+    assert!(switches <= 8, "{}", bug.counterexample);
+    assert!(bug.counterexample.rows.iter().any(|row| row.notes.iter().any(|note| note.starts_with("▲ 2 of 3"))));
+}
+
+#[test]
+fn executions_are_made_twice_on_request() {
+    let checker = Checker::new("program").executions(50).check_determinism();
+    let report = checker.check(|| tasks(2, good)).unwrap();
+    assert_eq!((report.grade, report.coverage.executions), (Grade::Clean, 50));
+    // A counter that nobody controls.
+    let runs = AtomicU64::new(0);
+    let depends_on_it = || {
+        let number = Atomic::default();
+        if runs.fetch_add(1, Relaxed).is_multiple_of(2) {
+            number.store(1);
+        }
+        number.load()
+    };
+    let Err(Misuse::Nondeterministic { difference, .. }) = checker.check(depends_on_it) else {
+        panic!("each run but one makes another step");
+    };
+    assert!(difference.starts_with("at step 2, first task 0 does "), "{difference}");
+}
