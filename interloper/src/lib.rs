@@ -79,6 +79,8 @@ struct Readme;
 pub use interloper_collections as collections;
 /// Abstract data types as sequential models, and when their operations do not commute.
 pub use interloper_commutativity as commutativity;
+/// The mirror of `parking_lot`, under control in a checked program and parking_lot's own elsewhere.
+pub use interloper_parking_lot as parking_lot;
 /// A counterexample as text, JSON and HTML.
 pub use interloper_report as report;
 /// The mirror of std, under control in a checked program and std's own elsewhere: `use interloper::sync::Mutex`.

@@ -9,7 +9,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let low = ["interloper-std", "interloper-commutativity"];
     let engines = ["interloper-collections", "interloper-linearize", "interloper-scheduler"];
     let harness: Vec<&str> = low.into_iter().chain(engines).collect();
-    let beside = ["interloper-harness", "interloper-macros", "interloper-report"];
+    let beside = ["interloper-harness", "interloper-macros", "interloper-parking-lot", "interloper-report"];
     let facade: Vec<&str> = harness.iter().copied().chain(beside).collect();
     BTreeMap::from([
         ("interloper-std", vec![]),
@@ -19,6 +19,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-scheduler", vec!["interloper-std"]),
         ("interloper-harness", harness),
         ("interloper-macros", vec![]),
+        ("interloper-parking-lot", vec!["interloper-std"]),
         ("interloper-report", vec![]),
         ("interloper", facade.clone()),
         ("interloper-suite", vec!["interloper"]),
@@ -32,6 +33,7 @@ fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
     BTreeMap::from([
         ("interloper-std", vec![]),
         ("interloper-commutativity", vec!["rand", "rustc-hash"]),
+        ("interloper-parking-lot", vec!["lock_api", "parking_lot"]),
         ("interloper-linearize", vec!["rustc-hash"]),
         ("interloper-scheduler", vec!["corosensei", "libc", "rand", "rand_pcg"]),
     ])
@@ -65,6 +67,7 @@ fn every_crate_has_its_invariant() {
         "commutativity",
         "instrument",
         "instrument/collections",
+        "instrument/parking_lot",
         "linearize",
         "macros",
         "scheduler",
