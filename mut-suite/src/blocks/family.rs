@@ -5,6 +5,9 @@ use interloper::blocks::{Blocks, Bug, Expected, Program, Settings};
 
 use crate::source::cut;
 
+/// How many schedules are tried. The programs are small: a bug shows within a hundred.
+const EXECUTIONS: u64 = 2_000;
+
 /// A file of programs. The code of each stands between a line `// case: its-name` and a line `// end`.
 #[derive(Clone, Copy)]
 pub(super) struct Family {
@@ -18,7 +21,7 @@ pub(super) struct Family {
 impl Family {
     /// Programs from `origin` whose code is in `file`. Their blocks are marked.
     pub const fn new(origin: &'static str, file: &'static str) -> Family {
-        Family { origin, file, code: None, settings: |_| () }
+        Family { origin, file, code: None, settings: |settings| settings.executions = EXECUTIONS }
     }
 
     /// The same file, another origin.
@@ -28,7 +31,10 @@ impl Family {
 
     /// The blocks are the critical sections, as in the experiments of the paper (section 5.1).
     pub const fn critical_sections(self) -> Family {
-        Family { settings: |settings| settings.blocks = Blocks::CriticalSections, ..self }
+        let settings = |settings: &mut Settings| {
+            (settings.executions, settings.blocks) = (EXECUTIONS, Blocks::CriticalSections);
+        };
+        Family { settings, ..self }
     }
 
     /// The code is under this name.

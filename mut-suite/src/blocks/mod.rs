@@ -17,9 +17,12 @@ mod locking;
 mod memory;
 mod platform;
 mod stacks;
+mod table_1;
 mod waiting;
 
 use family::Family;
+pub use table_1::{Row, table_1};
+
 use interloper::blocks::{Bug, Expected, Program};
 
 /// Where a program comes from that every textbook has.
@@ -30,6 +33,7 @@ pub fn programs() -> Vec<Program> {
     let families = [
         figures::programs(),
         incompleteness::programs(),
+        table_1::programs(),
         bank::programs(),
         bluetooth::programs(),
         locking::programs(),
