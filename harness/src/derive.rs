@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
@@ -165,12 +167,16 @@ impl Derivation {
     }
 
     fn together(&self, methods: &[DerivedMethod], watch: &mut dyn FnMut(&Progress<'_>)) -> Hunted {
-        let leveled = methods.iter().filter_map(|derived| Some((derived.method, derived.level?)));
-        let (mut pool, mut visibility) = (vec![], Visibility::complete());
-        for (method, level) in leveled {
-            pool.push(method);
-            visibility = visibility.with(&self.object.method(method).name, level);
+        let (mut pool, mut levels) = (vec![], BTreeMap::new());
+        for DerivedMethod { method, level, .. } in methods {
+            let Some(level) = *level else { continue };
+            pool.push(*method);
+            // Methods that share a name share a visibility: the weaker one.
+            let name = self.object.method(*method).name.clone();
+            levels.entry(name).and_modify(|other: &mut Level| *other = level.min(*other)).or_insert(level);
         }
+        let with = |visibility: Visibility, (name, level): (Arc<str>, Level)| visibility.with(&name, level);
+        let visibility = levels.into_iter().fold(Visibility::complete(), with);
         let hunt = Hunt {
             object: self.object.clone(),
             pool: Pool::Together(pool),

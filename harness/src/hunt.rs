@@ -1,5 +1,6 @@
 //! The search for a schema that shows an outcome which is not right (*Exposing non-atomic methods*, Algorithm 1).
 
+mod campaign;
 mod engine;
 mod minimise;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::object::{Object, Program};
 use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
 
+pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
 pub use minimise::{Minimised, minimise};
 

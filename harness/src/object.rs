@@ -117,6 +117,18 @@ impl Object {
         (0..self.methods.len()).filter(named).map(MethodId)
     }
 
+    /// The name of a method, with the number of its arguments where there are others of that name: `remove/1`.
+    ///
+    /// # Panics
+    /// When it is not one of this object.
+    pub fn label(&self, method: MethodId) -> String {
+        let Method { name, parameters, .. } = self.method(method);
+        match self.named(name).count() {
+            1 => name.to_string(),
+            _ => format!("{name}/{}", parameters.len()),
+        }
+    }
+
     /// Whether renaming the atoms of a harness renames its outcomes and does nothing else.
     pub fn data_independent(&self) -> bool {
         self.data_independent

@@ -52,6 +52,7 @@ mod domain;
 mod explain;
 mod explore;
 mod method;
+pub mod objects;
 mod outcome;
 mod quiet;
 mod run;

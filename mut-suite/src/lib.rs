@@ -14,6 +14,7 @@
 pub mod blocks;
 mod case;
 mod cases;
+pub mod objects;
 mod source;
 
 pub use case::{Case, Unexpected, run_case};

@@ -202,3 +202,83 @@ fn calls_that_block_each_other_are_found() {
     let Some(Found { what: What::Blocked(places), .. }) = hunted.found() else { panic!("{hunted:?}") };
     assert!(places.contains(&Blocked::Call(0)) && places.contains(&Blocked::Call(1)));
 }
+
+/// `size` over plain std cells or over the mirror, on real threads.
+#[test]
+fn what_real_threads_find_is_handed_to_the_scheduler() {
+    // Two calls of `swap` that meet lose an update. The scheduler sees the cell but not who waits for whom, so the wait
+    // is for a time only.
+    let object = Object::describe("mirrored", || (AtomicI64::new(0), std::sync::atomic::AtomicI64::new(0)))
+        .core("set", |(cell, _), (new,): (i64,)| cell.store(new, SeqCst))
+        .method("swap", |(cell, readers), (new,): (i64,)| {
+            let old = cell.load(SeqCst);
+            readers.fetch_add(1, SeqCst);
+            let start = Instant::now();
+            while readers.load(SeqCst) < 2 && start.elapsed() < Duration::from_micros(200) {
+                std::thread::yield_now();
+            }
+            cell.store(new, SeqCst);
+            old
+        })
+        .build();
+    let campaign = Campaign::stress(&object, 1);
+    let schema = Schema::parse("{ swap(1) } || { swap(2) }").expect("a schema");
+    let outcome = vec![Value::Int(0), Value::Int(0)];
+    let found = found_by_stress(&schema, outcome.clone());
+    let Reproduced::Traced(traced) = campaign.reproduce(&found) else { panic!("a trace") };
+    let What::Outcome { outcome: again, .. } = &traced.what else { panic!("an outcome") };
+    assert_eq!(*again, outcome);
+    let Runs::Systematic(explored) = &traced.runs else { panic!("a trace") };
+    assert!(explored.stopped.is_some());
+    // What never happens is not found, and the search says that it was complete.
+    let sound = Schema::parse("{ set(1) } || { swap(2) }").expect("a schema");
+    let missed = campaign.reproduce(&found_by_stress(&sound, vec![Value::Unit, Value::Int(7)]));
+    assert!(matches!(missed, Reproduced::Missed { complete: true, .. }), "{missed:?}");
+    // Plain std has no steps.
+    assert_eq!(Campaign::stress(&racy(), 1).reproduce(&found), Reproduced::NotInstrumented);
+}
+
+fn found_by_stress(schema: &Schema, outcome: Vec<Value>) -> Found {
+    let observed = stress::Observed {
+        outcomes: std::collections::BTreeMap::from([(outcome.clone(), 1)]),
+        executions: 1,
+        took: Duration::from_millis(1),
+        threads: 2,
+        teams: 1,
+        overlap: stress::Overlap::default(),
+        pace: stress::Pace::default(),
+        end: stress::End::Stopped,
+    };
+    let what = What::Outcome { outcome, admitted: vec![] };
+    Found { schema: schema.clone(), what, runs: Runs::Stress(observed) }
+}
+
+#[test]
+fn a_campaign_goes_from_ranks_to_random_schemas() {
+    let object = pair();
+    let size = method(&object, "size");
+    let campaign = Campaign::systematic(&object, 1);
+    let searched = campaign.method(size, &mut |_| Next::Continue);
+    let small = searched.smallest.as_ref().expect("size is not atomic");
+    assert_eq!((small.found.schema.len(), searched.reproduced.is_none()), (4, true));
+    assert!(searched.traced().is_some());
+    // Without the schemas that show it by rank, random ones do, and are made as small.
+    let bounds = Bounds { invocations: 2..=3, ..Bounds::default() };
+    let random = Campaign { by_rank: Some((bounds, 10)), ..campaign.clone() }.method(size, &mut |_| Next::Continue);
+    assert!(random.hunted.schemas > 10);
+    assert_eq!(random.found().expect("size is not atomic").schema.len(), 4);
+    // What is atomic has both stages behind it.
+    let few = Campaign { by_rank: Some((Bounds::default(), 5)), random: Some((Bounds::default(), 7)), ..campaign };
+    let mut seen = Vec::new();
+    let searched = few.method(method(&object, "swap"), &mut |progress| {
+        seen.push(progress.schemas);
+        Next::Continue
+    });
+    assert_eq!((searched.hunted.schemas, searched.found()), (12, None));
+    assert_eq!(seen, (0..12).collect::<Vec<u64>>());
+    // Whoever watches ends all of it.
+    let searched = few.method(method(&object, "swap"), &mut |progress| {
+        if progress.schemas < 3 { Next::Continue } else { Next::Stop }
+    });
+    assert_eq!((searched.hunted.schemas, searched.hunted.end), (3, Ended::Enough));
+}

@@ -1,0 +1,204 @@
+//! A search of one method from the smallest schemas to random ones, and what is found made small.
+
+use std::time::{Duration, Instant};
+
+use interloper_linearize::outcomes::DEFAULT_BOUND;
+use interloper_linearize::visibility::Visibility;
+use interloper_scheduler::Executions;
+
+use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Source, What, attempt, minimise};
+use crate::object::{MethodId, Object};
+use crate::schemas::{Bounds, Pool};
+use crate::stress::{Budget, Next};
+use crate::systematic::{self, Search};
+
+/// How each method of an object is searched.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The object.
+    pub object: Object,
+    /// What the methods are allowed to miss.
+    pub visibility: Visibility,
+    /// How each schema is run.
+    pub engine: Engine,
+    /// How much may be explored to find out what is right.
+    pub bound: usize,
+    /// Which schemas, and in which order.
+    pub seed: u64,
+    /// First these, by rank: so many at most. The first one that fails is as small as can be, up to values.
+    pub by_rank: Option<(Bounds, u64)>,
+    /// Then these, at random: so many at most.
+    pub random: Option<(Bounds, u64)>,
+    /// How long a method is searched at most.
+    pub time: Option<Duration>,
+}
+
+/// What searching a method came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Searched {
+    /// The method.
+    pub method: MethodId,
+    /// The search. What it found is as it was found.
+    pub hunted: Hunted,
+    /// What was found, made small.
+    pub smallest: Option<Minimised>,
+    /// Where it was found on real threads: what the scheduler made of it.
+    pub reproduced: Option<Reproduced>,
+}
+
+impl Searched {
+    /// The smallest finding.
+    pub fn found(&self) -> Option<&Found> {
+        self.smallest.as_ref().map(|minimised| &minimised.found)
+    }
+
+    /// The finding with a trace, if there is one.
+    pub fn traced(&self) -> Option<&Found> {
+        match &self.reproduced {
+            Some(Reproduced::Traced(found)) => Some(found),
+            _ => self.found().filter(|found| matches!(found.runs, Runs::Systematic(_))),
+        }
+    }
+}
+
+/// What the scheduler made of a violation that real threads have shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reproduced {
+    /// It shows a violation, too, and has a trace of it.
+    Traced(Box<Found>),
+    /// It did not come upon it in so many executions.
+    Missed {
+        /// How many.
+        executions: u64,
+        /// Whether that was every interleaving of visible steps, so that it takes a reordering of memory accesses, or
+        /// something that does not go through the mirror.
+        complete: bool,
+    },
+    /// The object is not written over the mirror of std.
+    NotInstrumented,
+}
+
+impl Campaign {
+    /// On real threads: random schemas of the default bounds, a thousand at most.
+    pub fn stress(object: &Object, seed: u64) -> Campaign {
+        Campaign {
+            object: object.clone(),
+            visibility: object.visibility().clone(),
+            engine: Engine::stress(seed),
+            bound: DEFAULT_BOUND,
+            seed,
+            by_rank: None,
+            random: Some((Bounds::default(), 1_000)),
+            time: None,
+        }
+    }
+
+    /// Under the scheduler: first up to 3,000 schemas of up to four invocations by rank, then as many of up to six at
+    /// random.
+    pub fn systematic(object: &Object, seed: u64) -> Campaign {
+        let small = Bounds { invocations: 2..=4, values: 1..=2, ..Bounds::default() };
+        Campaign {
+            engine: Engine::exhaustive(),
+            by_rank: Some((small, 3_000)),
+            random: Some((Bounds::default(), 3_000)),
+            ..Campaign::stress(object, seed)
+        }
+    }
+
+    /// Searches one method.
+    pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
+        let start = Instant::now();
+        let by_rank =
+            self.by_rank.iter().cloned().map(|(bounds, most)| (Source::ByRank { bounds, seed: self.seed }, most));
+        let random =
+            self.random.iter().cloned().map(|(bounds, most)| (Source::Random { bounds, seed: self.seed }, most));
+        let mut all = Hunted { schemas: 0, executions: 0, took: Duration::ZERO, skipped: vec![], end: Ended::NoMore };
+        for (source, most) in by_rank.chain(random) {
+            let hunt = Hunt {
+                object: self.object.clone(),
+                pool: Pool::One(method),
+                source,
+                visibility: self.visibility.clone(),
+                engine: self.engine.clone(),
+                bound: self.bound,
+                schemas: Some(most),
+                time: self.time.map(|time| time.saturating_sub(start.elapsed())),
+            };
+            let (schemas, executions, took) = (all.schemas, all.executions, all.took);
+            let mut stopped = false;
+            let hunted = hunt.run(&mut |progress| {
+                let schemas = schemas + progress.schemas;
+                let executions = executions + progress.executions;
+                let next = watch(&Progress { schemas, executions, took: took + progress.took, ..*progress });
+                stopped |= next == Next::Stop;
+                next
+            });
+            all.schemas += hunted.schemas;
+            all.executions += hunted.executions;
+            all.took += hunted.took;
+            all.skipped.extend(hunted.skipped);
+            all.end = hunted.end;
+            if stopped || matches!(all.end, Ended::Found(_)) {
+                break;
+            }
+        }
+        let smallest = all.found().cloned().map(|found| self.minimised(found));
+        let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
+            Runs::Stress(_) => Some(self.reproduce(&minimised.found)),
+            Runs::Systematic(_) => None,
+        });
+        Searched { method, hunted: all, smallest, reproduced }
+    }
+
+    /// Makes a finding small. On real threads each smaller schema is run for eight times as long as in the search.
+    pub fn minimised(&self, found: Found) -> Minimised {
+        let mut engine = self.engine.clone();
+        if let Engine::Stress(settings) = &mut engine {
+            settings.budget = match settings.budget {
+                Budget::Time(time) => Budget::Time(time * 8),
+                Budget::Executions(executions) => Budget::Executions(executions.saturating_mul(8)),
+            };
+        }
+        minimise(&self.object, &self.visibility, self.bound, &mut engine, found, self.time)
+    }
+
+    /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside of calls are
+    /// looked for as well as outcomes.
+    pub fn reproduce(&self, found: &Found) -> Reproduced {
+        let Ok(program) = self.object.program(&found.schema) else { return Reproduced::NotInstrumented };
+        // One execution says whether the scheduler sees anything at all.
+        let one = systematic::Settings { executions: Executions::AtMost(1), ..systematic::Settings::default() };
+        let first = systematic::run(&program, &one, &mut |_| Next::Continue);
+        if !first.instrumented && first.panicked().is_none() {
+            return Reproduced::NotInstrumented;
+        }
+        let (mut executions, mut complete) = (0, false);
+        for search in [Search::Exhaustive, Search::Portfolio(self.seed)] {
+            let settings = systematic::Settings { search, ..systematic::Settings::default() };
+            let mut engine = Engine::Systematic(settings);
+            let Ok(attempt) = attempt(&program, &self.visibility, self.bound, &mut engine) else { break };
+            executions += attempt.runs.executions();
+            if let Runs::Systematic(explored) = &attempt.runs {
+                complete |= explored.complete;
+            }
+            if let Some(found) = attempt.finding(&found.schema) {
+                return Reproduced::Traced(Box::new(found));
+            }
+            if complete {
+                break;
+            }
+        }
+        Reproduced::Missed { executions, complete }
+    }
+}
+
+impl What {
+    /// In a word or two.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            What::Outcome { .. } => "not atomic",
+            What::Blocked(_) => "blocks",
+            What::Panicked(_) => "panics",
+        }
+    }
+}

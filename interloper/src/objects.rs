@@ -1,0 +1,40 @@
+//! Concurrent objects: which of their methods are not atomic, and how weak are they?
+//!
+//! An object is described once, by its constructor and its methods, as [`Object::describe`] shows. Small programs are
+//! made for it, run on real threads or under the scheduler, and their outcomes compared with those of every sequential
+//! order (M. Emmi and C. Enea, *Exposing non-atomic methods of concurrent objects* and *Violat*). [`hunt::Hunt`] searches
+//! for a program that shows an outcome which no order explains; [`mod@derive`] finds out how much of what came before a
+//! weaker method still sees (*Weak-consistency specification via visibility relaxation*).
+//!
+//! ```
+//! use interloper::objects::hunt::{Engine, Hunt, Source};
+//! use interloper::objects::{Bounds, Next, Object, Pool};
+//! use interloper::sync::atomic::{AtomicI64, Ordering::SeqCst};
+//!
+//! // Over the mirror of std, so that every interleaving can be gone through.
+//! let counter = Object::describe("counter", || AtomicI64::new(0))
+//!     .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, SeqCst))
+//!     .method("double", |counter, ()| {
+//!         let now = counter.load(SeqCst);
+//!         counter.store(2 * now, SeqCst);
+//!     })
+//!     .build();
+//! let double = counter.named("double").next().expect("a method");
+//! let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
+//! let hunt = Hunt {
+//!     engine: Engine::exhaustive(),
+//!     source: Source::ByRank { bounds, seed: 1 },
+//!     ..Hunt::new(&counter, Pool::One(double), 1)
+//! };
+//! let hunted = hunt.run(&mut |_| Next::Continue);
+//! assert_eq!(hunted.found().expect("a violation").schema.len(), 3);
+//! ```
+
+pub use interloper_harness::object::{Argument, Arguments, Atom, Generator};
+pub use interloper_harness::schemas::{Bounds, Pool};
+pub use interloper_harness::stress::Next;
+pub use interloper_harness::{Description, Method, MethodId, Object, Program, Role};
+pub use interloper_harness::{derive, generated, hunt, judge, schemas, stress, systematic};
+pub use interloper_linearize::schema::{Mistake, Schema};
+pub use interloper_linearize::types::{error, type_named, types};
+pub use interloper_linearize::visibility::{Level, Visibility};

@@ -1,0 +1,230 @@
+//! A short study of the objects that are written over the mirror of std: their methods that are not atomic, each with a
+//! smallest harness, which the scheduler finds on every machine.
+
+use interloper::objects::hunt::{Campaign, Runs, What};
+use interloper::objects::systematic::replay;
+use interloper::objects::{Next, Role};
+use interloper_suite::objects;
+
+/// What is expected of the methods under test of an object: those that are not atomic, each with the number of
+/// invocations of its smallest harness, and those that are.
+struct Expected {
+    object: &'static str,
+    non_atomic: &'static [(&'static str, usize)],
+    atomic: &'static [&'static str],
+}
+
+/// Worked out by hand. With one call beside the method under test a bulk method shows a half of what it does to a method
+/// that looks at it, if one call can tell. What misses a change and sees a later one takes the two changes, and mostly
+/// another one, so that there is something to miss.
+const EXPECTED: [Expected; 10] = [
+    Expected {
+        object: "striped-map",
+        non_atomic: &[
+            ("putAll", 3),
+            ("contains", 4),
+            ("containsValue", 4),
+            ("isEmpty", 3),
+            ("size", 3),
+            ("mappingCount", 3),
+            ("keys", 3),
+            ("keySet", 3),
+            ("values", 3),
+            ("elements", 3),
+            ("entrySet", 3),
+            ("toString", 3),
+        ],
+        atomic: &["putIfAbsent", "replace"],
+    },
+    Expected {
+        object: "list-set",
+        non_atomic: &[
+            ("addAll", 3),
+            ("removeAll", 4),
+            ("retainAll", 4),
+            ("clear", 4),
+            ("pollFirst", 4),
+            ("pollLast", 4),
+            ("containsAll", 4),
+            ("size", 4),
+            ("isEmpty", 4),
+            ("toArray", 4),
+            ("toString", 4),
+            ("first", 4),
+            ("last", 4),
+            ("ceiling", 4),
+            ("floor", 4),
+            ("tailSet", 4),
+        ],
+        atomic: &[],
+    },
+    Expected {
+        object: "linked-queue",
+        non_atomic: &[
+            ("addAll", 3),
+            ("removeAll", 4),
+            ("retainAll", 4),
+            ("clear", 4),
+            ("containsAll", 4),
+            ("size", 4),
+            ("toArray", 4),
+            ("toString", 4),
+        ],
+        atomic: &["add", "remove/0", "remove/1", "element", "isEmpty", "contains"],
+    },
+    Expected {
+        object: "linked-deque",
+        non_atomic: &[
+            ("addFirst", 5),
+            ("offerFirst", 5),
+            ("pollLast", 4),
+            ("removeLast", 4),
+            ("removeLastOccurrence", 4),
+            ("removeAll", 4),
+            ("retainAll", 4),
+            ("clear", 4),
+            ("containsAll", 4),
+            ("size", 4),
+            ("toArray", 4),
+            ("toString", 4),
+        ],
+        atomic: &["addLast", "offerLast", "pollFirst", "removeFirst", "peekFirst", "getFirst", "isEmpty", "contains"],
+    },
+    Expected {
+        object: "two-lock-queue",
+        non_atomic: &[
+            ("isEmpty", 3),
+            ("size", 3),
+            ("remainingCapacity", 3),
+            ("addAll", 3),
+            ("removeAll", 3),
+            ("retainAll", 3),
+            ("clear", 4),
+            ("containsAll", 4),
+        ],
+        atomic: &["add", "put", "remove", "element", "contains", "toArray", "toString"],
+    },
+    Expected {
+        object: "mutex-map",
+        non_atomic: &[("putIfAbsent", 3), ("replace", 4), ("putAll", 3)],
+        atomic: &["size", "isEmpty", "containsValue", "entrySet", "clear"],
+    },
+    Expected {
+        object: "rwlock-map",
+        non_atomic: &[("putIfAbsent", 3), ("replace", 4), ("putAll", 3), ("clear", 5)],
+        atomic: &["size", "values"],
+    },
+    Expected {
+        object: "mutex-queue",
+        non_atomic: &[("addAll", 3), ("removeAll", 4), ("retainAll", 4), ("containsAll", 4)],
+        atomic: &["size", "isEmpty", "contains", "toArray", "clear"],
+    },
+    Expected {
+        object: "rwlock-set",
+        non_atomic: &[
+            ("addAll", 3),
+            ("removeAll", 4),
+            ("retainAll", 4),
+            ("containsAll", 4),
+            ("pollFirst", 4),
+            ("pollLast", 4),
+        ],
+        atomic: &["size", "first", "toArray"],
+    },
+    Expected {
+        object: "mutex-priority-queue",
+        non_atomic: &[("addAll", 2), ("removeAll", 4), ("retainAll", 4), ("containsAll", 4)],
+        atomic: &["size", "toArray"],
+    },
+];
+
+fn check(name: &str) {
+    let expected = EXPECTED.iter().find(|expected| expected.object == name).expect("an expectation");
+    let object = objects::find(name).expect("an object of the study").object();
+    let campaign = Campaign::systematic(&object, 1);
+    let mut wrong = Vec::new();
+    for method in object.with_role(Role::UnderTest) {
+        let label = object.label(method);
+        if expected.atomic.contains(&label.as_str()) {
+            let short = Campaign {
+                by_rank: campaign.by_rank.clone().map(|(bounds, _)| (bounds, 150)),
+                random: None,
+                ..campaign.clone()
+            };
+            let searched = short.method(method, &mut |_| Next::Continue);
+            if searched.found().is_some() || !searched.hunted.skipped.is_empty() {
+                wrong.push(format!("{label}: {:?}", searched.hunted));
+            }
+            continue;
+        }
+        let Some(&(_, size)) = expected.non_atomic.iter().find(|(name, _)| *name == label) else { continue };
+        let searched = campaign.method(method, &mut |_| Next::Continue);
+        let Some(found) = searched.found() else {
+            wrong.push(format!("{label}: nothing found"));
+            continue;
+        };
+        let Runs::Systematic(explored) = &found.runs else { panic!("{label}: the scheduler ran it") };
+        let trace = explored.stopped.as_ref().expect("a trace");
+        let program = object.program(&found.schema).expect("a schema of the object");
+        let again = replay(&program, trace.limits, trace.decisions()).expect("the same decisions");
+        let What::Outcome { outcome, admitted } = &found.what else { panic!("{label}: {:?}", found.what) };
+        assert!(again.outcome == *outcome && !admitted.contains(outcome), "{label}");
+        if found.schema.len() != size {
+            wrong.push(format!("{label}: {} has {} invocations, not {size}", found.schema, found.schema.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn striped_map() {
+    check("striped-map");
+}
+
+#[test]
+fn list_set() {
+    check("list-set");
+}
+
+#[test]
+fn linked_queue() {
+    check("linked-queue");
+}
+
+#[test]
+fn linked_deque() {
+    check("linked-deque");
+}
+
+#[test]
+fn two_lock_queue() {
+    check("two-lock-queue");
+}
+
+#[test]
+fn locked_maps() {
+    check("mutex-map");
+    check("rwlock-map");
+}
+
+#[test]
+fn locked_queues_and_sets() {
+    check("mutex-queue");
+    check("rwlock-set");
+    check("mutex-priority-queue");
+}
+
+/// The bar of the study: at least 40 methods over at least 10 objects.
+#[test]
+fn the_study_is_large_enough() {
+    let methods: usize = EXPECTED.iter().map(|expected| expected.non_atomic.len()).sum();
+    assert_eq!((EXPECTED.len(), methods), (10, 77));
+    for expected in &EXPECTED {
+        let object = objects::find(expected.object).expect("an object of the study").object();
+        let labels: Vec<String> = object.with_role(Role::UnderTest).map(|method| object.label(method)).collect();
+        let named = expected.non_atomic.iter().map(|(label, _)| *label).chain(expected.atomic.iter().copied());
+        for label in named {
+            assert!(labels.iter().any(|other| other == label), "{} has no {label}", expected.object);
+        }
+    }
+}
