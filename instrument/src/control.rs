@@ -95,7 +95,7 @@ pub(crate) enum Attempt {
 
 impl Held {
     /// Takes a lock in the model, if there is one. Gives the value that stands for `whole` here, too.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acquire<M: Mirror + ?Sized>(whole: &M, mode: Mode, location: Place) -> (&M, Option<Held>) {
         let acquired = runtime::with(|current| {
             let (value, lock) = here(&current, whole);

@@ -62,11 +62,11 @@ pub enum End {
     /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
     /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.
     Aborted(PanicReport),
-    /// A task has used up its stack.
+    /// A task has used up its stack, or almost.
     StackOverflow {
         /// The task.
         task: TaskId,
-        /// The last step that it made.
+        /// The last step that it made, or was about to make.
         last: Operation,
     },
     /// No task can go on, the main task among them.

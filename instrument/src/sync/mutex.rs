@@ -54,7 +54,8 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// When another user of the mutex panicked while holding it.
-    #[inline]
+    // Each return behind a switch of stacks is predicted wrongly: the fewer the better.
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let (here, held) = Held::acquire(self, Mode::Exclusive, Location::caller());

@@ -13,20 +13,22 @@ impl Core {
     ///
     /// `alone`: the running task is not to be preempted.
     pub(super) fn choose(&self, state: &mut State, alone: bool) -> Option<usize> {
-        let (index, chosen) = self.ask(state, alone)?;
-        let Operation { object, action, location } = state.enabled[index].operation;
-        self.record(state, chosen, object, action, location);
+        let position = state.tasks[state.current].position.map(|position| position as usize);
+        let (index, chosen) = self.ask(state, position, alone)?;
+        self.record_chosen(state, index, chosen);
         Some(chosen)
     }
 
-    /// Asks the strategy; gives the index among the enabled operations, and the task.
+    /// Asks the strategy; gives the index among the enabled operations, and the task. `current` is the index of the
+    /// running task, if it is enabled.
     #[inline(always)]
-    pub(super) fn ask(&self, state: &mut State, alone: bool) -> Option<(usize, usize)> {
+    pub(super) fn ask(&self, state: &mut State, current: Option<usize>, alone: bool) -> Option<(usize, usize)> {
+        let mut current = current;
         if state.enabled.is_empty() || state.steps >= self.config.step_bound || self.choosing.get() {
             self.unstick(state)?;
+            current = state.tasks[state.current].position.map(|position| position as usize);
         }
         state.steps += 1;
-        let current = state.tasks[state.current].position.map(|position| position as usize);
         let (first, pending) = match current {
             Some(position) if alone => (position, &state.enabled[position..=position]),
             _ => (0, &state.enabled[..]),
@@ -50,12 +52,27 @@ impl Core {
         Some((first + index, chosen))
     }
 
-    /// The chosen task makes its step.
+    /// The chosen task, at this index among the enabled ones, makes its step.
     #[inline(always)]
-    pub(super) fn record(&self, state: &mut State, chosen: usize, object: ObjectId, action: Action, location: Place) {
+    pub(super) fn record_chosen(&self, state: &mut State, index: usize, chosen: usize) {
+        let Operation { object, action, location } = state.enabled[index].operation;
+        let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
+        self.record(state, chosen, object, action, location, cause);
+    }
+
+    /// A task makes its step.
+    #[inline(always)]
+    pub(super) fn record(
+        &self,
+        state: &mut State,
+        chosen: usize,
+        object: ObjectId,
+        action: Action,
+        location: Place,
+        cause: Cause,
+    ) {
         if self.config.trace {
             let operation = Operation { object, action, location };
-            let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
             let task = TaskId(chosen as u32);
             state.trace.push(Event { task, operation, continues: false, only_read: false, cause });
         }
@@ -111,6 +128,7 @@ impl Core {
     }
 
     /// A part of a step that the strategy was not asked about.
+    #[inline(always)]
     pub(super) fn record_part(
         &self,
         state: &mut State,
@@ -119,26 +137,36 @@ impl Core {
         action: Action,
         location: Place,
     ) {
-        let task = TaskId(task as u32);
-        let operation = Operation { object, action, location };
         if self.config.trace && !state.aborting {
-            state.trace.push(Event { task, operation, continues: true, only_read: false, cause: Cause::Ready });
+            // Made where it is to be: copied from elsewhere it would wait for the memory.
+            state.trace.push(Event {
+                task: TaskId(task as u32),
+                operation: Operation { object, action, location },
+                continues: true,
+                only_read: false,
+                cause: Cause::Ready,
+            });
         }
         if self.wants_parts.get() && !state.aborting && !self.choosing.get() {
-            let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-            self.choosing.set(true);
-            // SAFETY: as in `ask`.
-            unsafe { (*strategy).part(task, operation) };
-            self.choosing.set(false);
+            self.tell_part(TaskId(task as u32), object, action, location);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_part(&self, task: TaskId, object: ObjectId, action: Action, location: Place) {
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `ask`.
+        unsafe { (*strategy).part(task, Operation { object, action, location }) };
+        self.choosing.set(false);
     }
 }
 
 /// The answer of a decision about tasks: 0 for the one that made the last step, then the others in their order.
 fn rank(index: usize, current: Option<usize>) -> u32 {
-    match current {
-        Some(current) if index == current => 0,
-        Some(current) if index < current => index as u32 + 1,
-        _ => index as u32,
-    }
+    // Without a branch: a random walk would have it predicted wrongly half of the time.
+    let current = current.unwrap_or(usize::MAX);
+    let others = index as u32 + u32::from(index < current && current != usize::MAX);
+    others * u32::from(index != current)
 }

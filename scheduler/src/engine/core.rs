@@ -32,6 +32,8 @@ pub(super) struct Core {
     pub(super) doomed: Cell<Option<PanicReport>>,
     /// The thread is on the fiber of a task.
     pub(super) in_task: Cell<bool>,
+    /// How far down the stack of the running task may reach: see [`Link::floor`].
+    pub(super) floor: Cell<usize>,
     /// What the watchdog looks at.
     pub(super) beat: Option<Arc<Beat>>,
     pub(super) strategy: Cell<Option<*mut dyn Strategy>>,
@@ -59,6 +61,7 @@ impl Core {
             escaped: Cell::new(None),
             doomed: Cell::new(None),
             in_task: Cell::new(false),
+            floor: Cell::new(0),
             strategy: Cell::new(None),
             choosing: Cell::new(false),
             wants_parts: Cell::new(false),
@@ -99,6 +102,9 @@ impl Core {
     }
 
     pub(super) fn abort(&self, state: &mut State) {
+        if state.stuck.is_empty() {
+            state.stuck = state.reports();
+        }
         state.aborting = true;
         self.over.set(true);
     }
@@ -106,6 +112,7 @@ impl Core {
     // The first and last frames of a task.
 
     pub(super) fn root(&self, task: usize, link: Link) {
+        self.floor.set(link.floor);
         let (body, aborting) = {
             let mut state = self.state.borrow_mut();
             state.tasks[task].link = Some(link);
@@ -209,6 +216,11 @@ impl Core {
         self.doomed.set(begun);
         true
     }
+}
+
+/// Whether a running task unwinds.
+pub(super) fn is_unwinding_now(state: &State, task: usize) -> bool {
+    std::thread::panicking() && is_unwinding(state, task)
 }
 
 /// Whether a running task unwinds, given that something on this thread does.

@@ -1,12 +1,19 @@
 //! Fibers and their stacks.
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-/// How a running fiber suspends itself.
+/// How a running fiber suspends itself, and how much stack it has.
 #[derive(Clone, Copy)]
-pub(super) struct Link(*const Yielder<(), ()>);
+pub(super) struct Link {
+    yielder: *const Yielder<(), ()>,
+    /// Below this address there is just enough stack left for the engine itself, and to unwind.
+    pub(super) floor: usize,
+}
+
+/// What the engine keeps of a stack for itself, and for unwinding; at most a quarter of it.
+const RESERVE: usize = 32 << 10;
 
 /// The fibers of an engine by their tasks, and stacks that no fiber uses. Each stack has a guard page below it.
 pub(super) struct Fibers {
@@ -34,12 +41,13 @@ impl Fibers {
     /// # Panics
     /// When there is no memory for another stack.
     pub(super) unsafe fn start(&mut self, task: usize, body: impl FnOnce(Link)) -> CoroutineTrapHandler<()> {
+        let size = self.stack_size;
         let stack = self.free.pop().unwrap_or_else(|| {
-            let size = self.stack_size;
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
+        let floor = stack.limit().get() + RESERVE.min(size / 4);
         // SAFETY: the caller's promise is the one that is asked for.
-        let fiber = unsafe { Coroutine::with_stack_unchecked(stack, |yielder, ()| body(Link(yielder))) };
+        let fiber = unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| body(Link { yielder, floor })) };
         if self.fibers.len() <= task {
             self.fibers.resize_with(task + 1, || None);
         }
@@ -81,6 +89,6 @@ impl Link {
     #[inline(always)]
     pub(super) unsafe fn suspend(self) {
         // SAFETY: the yielder is on the stack of the fiber, which is running.
-        unsafe { &*self.0 }.suspend(());
+        unsafe { &*self.yielder }.suspend(());
     }
 }

@@ -156,6 +156,7 @@ impl Core {
         };
         // While tasks are unwound the execution has its end already.
         if !state.aborting {
+            state.stuck = state.reports();
             state.end = Some(end);
         }
         state.escaped = true;

@@ -75,7 +75,7 @@ impl Runtime for Core {
         let operation = Operation { object: lock, action: Action::TryLock(mode), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
-        let free = state.objects[lock.index()].is_free(mode);
+        let free = state.objects[lock.index()].holders.admit(mode);
         state.tried = true;
         if free {
             state.take(task, lock, mode, location);
@@ -107,7 +107,7 @@ impl Runtime for Core {
         let operation = Operation { object: lock, action: Action::TryConvert(from, to), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
-        let admitted = state.objects[lock.index()].admits(from, to);
+        let admitted = state.objects[lock.index()].holders.admit_change(from, to);
         state.tried = true;
         if admitted {
             state.change_mode(task, lock, from, to, location);

@@ -117,8 +117,7 @@ impl State {
 
     pub(super) fn register(&mut self, kind: ObjectKind) -> ObjectId {
         let id = ObjectId::from_index(u32::try_from(self.objects.len()).expect("fewer than 2^32 objects"));
-        let object = Object { kind, exclusive: false, upgradable: false, shared: 0, contenders: 0, waiters: 0 };
-        self.objects.push(object);
+        self.objects.push(Object::new(kind));
         id
     }
 
@@ -161,12 +160,13 @@ impl State {
 
     /// The next step of the running task, which is enabled. Its gate is to be set if another one is chosen to run.
     #[inline(always)]
-    pub(super) fn show(&mut self, task: usize, object: ObjectId, action: Action, location: Place) {
+    pub(super) fn show(&mut self, task: usize, object: ObjectId, action: Action, location: Place) -> usize {
         let position = self.tasks[task].position.expect("the running task is among the enabled ones");
         let operation = &mut self.enabled[position as usize].operation;
         operation.object = object;
         operation.action = action;
         operation.location = location;
+        position as usize
     }
 
     /// The task makes its step: it no longer contends.
@@ -217,9 +217,11 @@ impl State {
     pub(super) fn is_open(&self, task: usize, gate: Gate) -> bool {
         match gate {
             Gate::Open => true,
-            Gate::Lock(lock, mode) => self.objects[lock.index()].is_free(mode),
-            Gate::Convert(lock, from, to) => self.objects[lock.index()].admits(from, to),
-            Gate::Needs => self.tasks[task].needs.iter().all(|need| self.objects[need.lock.index()].is_free(need.mode)),
+            Gate::Lock(lock, mode) => self.objects[lock.index()].holders.admit(mode),
+            Gate::Convert(lock, from, to) => self.objects[lock.index()].holders.admit_change(from, to),
+            Gate::Needs => {
+                self.tasks[task].needs.iter().all(|need| self.objects[need.lock.index()].holders.admit(need.mode))
+            }
             Gate::Ended(other) => self.tasks[other.index()].done,
             Gate::Token => self.tasks[task].token,
             Gate::Queue(_) | Gate::Clock | Gate::Change => false,
@@ -227,6 +229,8 @@ impl State {
     }
 
     /// Looks again at the tasks that contend for an object.
+    #[cold]
+    #[inline(never)]
     fn refresh(&mut self, object: ObjectId) {
         for task in 0..self.live {
             let concerned = match self.tasks[task].gate {
@@ -257,7 +261,10 @@ impl State {
 
     pub(super) fn disable(&mut self, task: usize) {
         if let Some(index) = self.tasks[task].position.take() {
-            self.tasks[task].operation = self.enabled.remove(index as usize).operation;
+            // Field by field, as it was written: a copy of the whole would wait for the memory.
+            let Operation { object, action, location } = self.enabled[index as usize].operation;
+            self.tasks[task].operation = Operation { object, action, location };
+            self.enabled.remove(index as usize);
             self.number_from(index as usize);
         }
     }
@@ -269,11 +276,11 @@ impl State {
     }
 
     /// The lock is taken. The others that contend for it are looked at again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, task: usize, lock: ObjectId, mode: Mode, location: Place) {
         let object = &mut self.objects[lock.index()];
-        assert!(object.is_free(mode), "a lock that is not free is taken");
-        object.add(mode);
+        assert!(object.holders.admit(mode), "a lock that is not free is taken");
+        object.holders.add(mode);
         let contended = object.contenders > 0;
         self.tasks[task].held.push(Held { lock, mode, location });
         if contended {
@@ -282,29 +289,36 @@ impl State {
     }
 
     /// The lock is given back: by its holder, or by another task that was given the guard. Gives where it was taken.
-    #[inline]
+    #[inline(always)]
     pub(super) fn give_back(&mut self, task: usize, lock: ObjectId, mode: Mode) -> Option<Place> {
-        let held_by = |task: &Task| task.held.iter().rposition(|held| held.lock == lock && held.mode == mode);
-        let (holder, at) = match held_by(&self.tasks[task]) {
-            Some(at) => (task, at),
-            None => {
-                let others = self.tasks[..self.live].iter().enumerate();
-                match others.filter_map(|(index, task)| Some((index, held_by(task)?))).next() {
-                    Some(found) => found,
-                    // The guard of a wait that was cut short.
-                    None if self.aborting => return None,
-                    None => panic!("a lock that is given back is held in this mode"),
-                }
-            }
+        let last = self.tasks[task].held.pop_if(|held| held.lock == lock && held.mode == mode);
+        let location = match last {
+            Some(held) => held.location,
+            None => self.find_held(task, lock, mode)?,
         };
-        let location = self.tasks[holder].held.remove(at).location;
         let object = &mut self.objects[lock.index()];
-        object.remove(mode);
+        object.holders.remove(mode);
         self.abort_progress += 1;
         if object.contenders > 0 {
             self.refresh(lock);
         }
         Some(location)
+    }
+
+    /// Takes a lock that is not the last one that the task took off the list of its holder.
+    #[cold]
+    fn find_held(&mut self, task: usize, lock: ObjectId, mode: Mode) -> Option<Place> {
+        let held_by = |task: &Task| task.held.iter().rposition(|held| held.lock == lock && held.mode == mode);
+        let others = || self.tasks[..self.live].iter().enumerate();
+        let found = held_by(&self.tasks[task])
+            .map(|at| (task, at))
+            .or_else(|| others().find_map(|(index, task)| Some((index, held_by(task)?))));
+        match found {
+            Some((holder, at)) => Some(self.tasks[holder].held.remove(at).location),
+            // The guard of a wait that was cut short.
+            None if self.aborting => None,
+            None => panic!("a lock that is given back is held in this mode"),
+        }
     }
 
     /// The task holds the lock in another mode.
@@ -313,8 +327,8 @@ impl State {
         let held = held.expect("a lock whose mode is changed is held in the old one");
         (held.mode, held.location) = (to, location);
         let object = &mut self.objects[lock.index()];
-        object.remove(from);
-        object.add(to);
+        object.holders.remove(from);
+        object.holders.add(to);
         self.abort_progress += 1;
         if object.contenders > 0 {
             self.refresh(lock);

@@ -4,14 +4,14 @@ use std::cell::RefMut;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Abort, Action, ObjectId, Operation, Place, Runtime, Woken};
+use interloper_std::runtime::{self, Abort, Action, ObjectId, Operation, Place, Runtime, TaskId, Woken};
 
-use super::core::{Core, is_unwinding};
+use super::core::{Core, is_unwinding_now};
 use super::fiber::Link;
 use super::progress::Timer;
 use super::state::State;
 use super::task::Gate;
-use crate::execution::End;
+use crate::execution::{Cause, End};
 
 /// After so many steps a task that is being unwound is given up.
 const ABORT_STEPS: u32 = 10_000;
@@ -21,28 +21,28 @@ impl Core {
     /// open. The state is given back borrowed, so that nothing comes between the choice and the step.
     #[inline(always)]
     pub(super) fn make(&self, operation: Operation, gate: Gate) -> RefMut<'_, State> {
-        let mut state = self.state.borrow_mut();
+        let mut borrowed = self.state.borrow_mut();
+        let state = &mut *borrowed;
         state.settle();
         let task = state.current;
         let Operation { object, action, location } = operation;
-        if state.aborting || std::thread::panicking() || !state.is_open(task, gate) {
-            return self.make_slowly(state, object, action, location, gate);
+        if state.aborting || std::thread::panicking() || self.is_deep() || !state.is_open(task, gate) {
+            return self.make_slowly(borrowed, object, action, location, gate);
         }
-        state.show(task, object, action, location);
-        match self.ask(&mut state, false) {
+        let position = state.show(task, object, action, location);
+        match self.ask(state, Some(position), false) {
             Some((_, chosen)) if chosen == task => {
-                // Not read back from where it was just shown: that would wait for the memory.
-                self.record(&mut state, task, object, action, location);
-                return state;
+                // Not read back from where it was just shown: that would wait for the memory. It waited for nothing.
+                self.record(state, task, object, action, location, Cause::Ready);
+                return borrowed;
             }
             Some((index, chosen)) => {
-                let Operation { object, action, location } = state.enabled[index].operation;
-                self.record(&mut state, chosen, object, action, location);
+                self.record_chosen(state, index, chosen);
                 state.enter_gate(task, gate);
             }
-            None => self.abort(&mut state),
+            None => self.abort(state),
         }
-        self.resume_turn(state, task, gate)
+        self.resume_turn(borrowed, task, gate)
     }
 
     #[cold]
@@ -56,6 +56,12 @@ impl Core {
         gate: Gate,
     ) -> RefMut<'a, State> {
         let task = state.current;
+        if self.is_deep() && !state.aborting && !is_unwinding_now(&state, task) {
+            // The engine's own frames must not be those that run into the guard page: what they leave half done is lost.
+            let last = Operation { object, action, location };
+            state.end = Some(End::StackOverflow { task: TaskId(task as u32), last });
+            self.abort(&mut state);
+        }
         if !state.aborting {
             state.announce(task, Operation { object, action, location }, gate);
         }
@@ -65,7 +71,7 @@ impl Core {
     /// As [`Core::make`], for a task that has said what it waits for already.
     fn turn<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate) -> RefMut<'a, State> {
         let task = state.current;
-        let unwinding = std::thread::panicking() && is_unwinding(&state, task);
+        let unwinding = is_unwinding_now(&state, task);
         if state.aborting {
             return self.turn_of_aborted(state, gate, unwinding);
         }
@@ -147,7 +153,15 @@ impl Core {
         } else {
             self.suspend_elsewhere(link);
         }
+        self.floor.set(link.floor);
         self.state.borrow_mut()
+    }
+
+    /// Whether the stack of the running task is almost used up.
+    #[inline(always)]
+    fn is_deep(&self) -> bool {
+        let here = 0u8;
+        std::ptr::from_ref(&here).addr() < self.floor.get()
     }
 
     /// The task is under another runtime, or under none.

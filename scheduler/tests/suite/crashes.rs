@@ -111,6 +111,32 @@ fn a_stack_that_is_used_up() {
 }
 
 #[test]
+fn a_stack_that_is_used_up_in_steps() {
+    fn recurse(locks: &Rc<Vec<Lock>>, depth: usize) -> usize {
+        let _guard = locks[depth].lock();
+        if depth + 1 == locks.len() { 1 } else { 1 + recurse(locks, depth + 1) }
+    }
+    let log = Log::default();
+    let locks = |depth: usize| Rc::new((0..depth).map(|_| Lock::new()).collect::<Vec<_>>());
+    let mut engine = Engine::new(Config { stack_size: 64 << 10, ..Config::default() });
+    let mut run = |depth: usize| {
+        let program = || {
+            let _value = Dropped(log.clone(), "unwound");
+            let locks = locks(depth);
+            join(spawn(move || assert_eq!(recurse(&locks, 0), depth))).unwrap();
+        };
+        engine.run(&mut RandomWalk::new(0), program).end
+    };
+    for _ in 0..3 {
+        let End::StackOverflow { task, last } = run(10_000) else { panic!("no overflow") };
+        assert_eq!((task, last.location.file()), (TaskId(1), file!()));
+        // It was seen in time: all tasks have unwound.
+        assert_eq!(log.take(), ["unwound"]);
+    }
+    assert!(run(50).is_finished());
+}
+
+#[test]
 fn a_deep_recursion_that_fits() {
     fn recurse(depth: u64) -> u64 {
         std::hint::black_box([depth; 16]);
