@@ -1,6 +1,6 @@
 //! Which steps belong to a block.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interloper_scheduler::Event;
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
@@ -13,8 +13,8 @@ pub enum Blocks {
     Marked,
     /// Those, and critical sections: from taking a lock, while no other block is open, to giving it back (section 5.1
     /// of the AtomFuzzer paper). Two kinds are no blocks (section 5.4): sections in which the task waits on a condition
-    /// or notifies, and sections that are the whole of a task, from its first step to its last. A section inside of such
-    /// a one is looked at by itself.
+    /// or notifies, and sections that are the whole of a task, from its first step to its last, in every execution that
+    /// was looked at beforehand. A section inside of such a one is looked at by itself.
     CriticalSections,
 }
 
@@ -24,8 +24,9 @@ pub(crate) struct Rule {
     blocks: Blocks,
     /// Where sections begin in which a task waits or notifies.
     waiting: BTreeSet<Place>,
-    /// Tasks that are one critical section.
-    whole: BTreeSet<TaskId>,
+    /// Tasks that came to their end, and whether each time they were one critical section. One that ends early, by a
+    /// panic say, can look like that once.
+    whole: BTreeMap<TaskId, bool>,
 }
 
 impl Rule {
@@ -42,25 +43,28 @@ impl Rule {
         if self.blocks == Blocks::Marked {
             return;
         }
-        let mut tracker = Tracker::new(self.clone());
-        let mut closed_last: Vec<Option<TaskId>> = Vec::new();
+        // Sections that were taken for the whole of a task are looked at again.
+        let mut tracker = Tracker::new(Rule { whole: BTreeMap::new(), ..self.clone() });
+        let mut closed_last: Vec<bool> = Vec::new();
         for event in trace {
             let index = event.task.index();
             if closed_last.len() <= index {
-                closed_last.resize(index + 1, None);
+                closed_last.resize(index + 1, false);
             }
             let opened = tracker.section_of(event.task);
             tracker.note(event.task, event.operation);
             match (opened, tracker.section_of(event.task)) {
-                _ if event.operation.action == Action::Exit => self.whole.extend(closed_last[index]),
+                _ if event.operation.action == Action::Exit => {
+                    *self.whole.entry(event.task).or_insert(true) &= closed_last[index];
+                }
                 (Some(section), None) if section.waited => {
                     self.waiting.insert(section.place);
                 }
-                (Some(section), None) if section.first => closed_last[index] = Some(event.task),
+                (Some(section), None) if section.first => closed_last[index] = true,
                 (Some(section), Some(now)) if now.waited && !section.waited => {
                     self.waiting.insert(section.place);
                 }
-                _ => closed_last[index] = None,
+                _ => closed_last[index] = false,
             }
         }
     }
@@ -68,7 +72,7 @@ impl Rule {
     fn opens(&self, task: TaskId, place: Place, first: bool) -> bool {
         self.blocks == Blocks::CriticalSections
             && !self.waiting.contains(place)
-            && !(first && self.whole.contains(&task))
+            && !(first && self.whole.get(&task) == Some(&true))
     }
 }
 
@@ -303,6 +307,22 @@ mod tests {
         check(Blocks::CriticalSections, &steps, "-(x-");
     }
 
+    /// As when the task panics in its first section.
+    #[test]
+    fn a_section_that_is_the_whole_task_once_is_a_block() {
+        let short = [(0, 0, Action::Start), (0, 2, LOCK), (0, 2, UNLOCK), (0, 0, Action::Exit)];
+        let long =
+            [(0, 0, Action::Start), (0, 2, LOCK), (0, 2, UNLOCK), (0, 2, LOCK), (0, 2, UNLOCK), (0, 0, Action::Exit)];
+        for lessons in [[&short[..], &long], [&long, &short]] {
+            let mut rule = Rule::new(Blocks::CriticalSections);
+            lessons.iter().for_each(|steps| rule.learn(&trace(steps)));
+            assert_eq!(passages(&rule, &trace(&short)), "-()-");
+        }
+        let mut rule = Rule::new(Blocks::CriticalSections);
+        rule.learn(&trace(&short));
+        assert_eq!(passages(&rule, &trace(&short)), "----");
+    }
+
     #[test]
     fn a_section_that_is_the_whole_task_is_none() {
         let steps = [
@@ -322,6 +342,8 @@ mod tests {
         assert_eq!(passages(&rule, &trace(&steps)), "-(ii)--()--");
         rule.learn(&trace(&steps));
         // The one inside of it is on its own now.
+        assert_eq!(passages(&rule, &trace(&steps)), "--()---()--");
+        rule.learn(&trace(&steps));
         assert_eq!(passages(&rule, &trace(&steps)), "--()---()--");
     }
 }
