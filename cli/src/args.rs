@@ -5,6 +5,8 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use interloper::blocks::Schedule;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -31,17 +33,13 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the cases of the regression suite
+    /// List the cases and the programs with blocks of the regression suite
     List,
-    /// Check the named cases and report each violation, with a replay file
-    Run {
-        /// Names of cases, as `list` prints them
-        #[arg(required = true, value_name = "NAME")]
-        names: Vec<String>,
-    },
-    /// Show one case: its source, what is expected, and its smallest violating interleaving
+    /// Check the named cases and programs and report each violation, with a replay file
+    Run(RunArgs),
+    /// Show one case or program: its source, what is expected, and its smallest violating interleaving
     Show {
-        /// The name of a case, as `list` prints it
+        /// The name of a case or a program, as `list` prints it
         name: String,
     },
     /// Print when the operations of an abstract data type do not commute, as in Figure 5 of the COLT paper
@@ -60,6 +58,20 @@ pub enum Command {
     },
     /// Compare the naive, the nearest and the preceding adversary on every case with a violation
     Compare,
+}
+
+/// What is checked, and what is written beside the result.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Names of cases and programs, as `list` prints them
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Write the violating execution of the one program that is named as JSON Lines, a step a line
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Write the violation of the one case or program that is named as one self-contained page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// How to search. Every option is remembered as given or not: a case has settings of its own.
@@ -84,6 +96,20 @@ pub struct SearchArgs {
     /// Stop the search of a case after this time; results then depend on the machine
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
     pub time: Option<Duration>,
+    /// Programs with blocks: random, atomfuzzer, pct, pos, surw, urw, preemptions, exhaustive; several joined with `+` take
+    /// turns, and a parameter follows a colon, as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is
+    /// atomfuzzer+pct+pos+surw+random]
+    #[arg(long, global = true, value_name = "STRATEGY")]
+    pub strategy: Option<Schedule>,
+    /// Programs with blocks: the probability with which atomfuzzer pauses a thread [default: 0.5]
+    #[arg(long, global = true, value_name = "P", allow_negative_numbers = true, value_parser = probability)]
+    pub q: Option<f64>,
+    /// Programs with blocks: the depth of pct [default: 3]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = depth)]
+    pub depth: Option<NonZeroU32>,
+    /// Programs with blocks: make each execution twice, and name the first difference
+    #[arg(long, global = true)]
+    pub check_determinism: bool,
     /// Cases checked at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
@@ -204,14 +230,26 @@ impl SearchArgs {
             ("--adversary", self.adversary.and_then(|adversary| adversary.to_possible_value()).map(name)),
             ("--environment", self.environment.and_then(|environment| environment.to_possible_value()).map(name)),
             ("--executions", self.executions.map(|executions| executions.to_string())),
+            ("--strategy", self.strategy.as_ref().map(Schedule::to_string)),
+            ("--q", self.q.map(|q| q.to_string())),
+            ("--depth", self.depth.map(|depth| depth.to_string())),
         ];
         let typed = options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
-        typed.collect::<Vec<String>>().join(" ")
+        let flags = self.check_determinism.then(|| "--check-determinism".to_owned());
+        typed.chain(flags).collect::<Vec<String>>().join(" ")
     }
 
     /// Refuses every search option that was given but the `allowed` ones: an option that would be ignored is a
     /// misunderstanding.
     pub fn only(&self, command: &str, allowed: &[&str]) -> Result<(), Failure> {
+        match self.given().find(|option| !allowed.contains(option)) {
+            Some(option) => Err(Failure::Request(format!("'{command}' does not use {option}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The options that were given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--seed", self.seed.is_some()),
             ("--bound", self.bound.is_some()),
@@ -219,14 +257,20 @@ impl SearchArgs {
             ("--environment", self.environment.is_some()),
             ("--executions", self.executions.is_some()),
             ("--time", self.time.is_some()),
+            ("--strategy", self.strategy.is_some()),
+            ("--q", self.q.is_some()),
+            ("--depth", self.depth.is_some()),
+            ("--check-determinism", self.check_determinism),
             ("--jobs", self.jobs.is_some()),
         ];
-        match given.into_iter().find(|(option, given)| *given && !allowed.contains(option)) {
-            Some((option, _)) => Err(Failure::Request(format!("'{command}' does not use {option}"))),
-            None => Ok(()),
-        }
+        given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option)
     }
 }
+
+/// Options that concern cases alone.
+pub const OF_CASES: [&str; 3] = ["--bound", "--adversary", "--environment"];
+/// Options that concern programs with blocks alone.
+pub const OF_PROGRAMS: [&str; 4] = ["--strategy", "--q", "--depth", "--check-determinism"];
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
@@ -241,6 +285,15 @@ fn bound(text: &str) -> Result<NonZeroU32, String> {
 
 fn executions(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| format!("executions are a whole number from 1 to {}", u64::MAX))
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    let probability = text.parse().ok().filter(|q| (0.0..=1.0).contains(q));
+    probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
+}
+
+fn depth(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| format!("a depth is a whole number from 1 to {}", u32::MAX))
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
@@ -323,6 +376,14 @@ mod tests {
             "invalid value 'nearst' for '--adversary <ADVERSARY>' [possible values: nearest, preceding, naive]: did \
              you mean 'nearest'?"
         );
+        assert_eq!(
+            refused(&["--strategy", "pct:0"]),
+            "invalid value 'pct:0' for '--strategy <STRATEGY>': \"pct:0\" is no strategy: the depth is a number from 1 on"
+        );
+        assert_eq!(
+            refused(&["--q", "1.5"]),
+            "invalid value '1.5' for '--q <P>': a probability is a number from 0 to 1"
+        );
         assert_eq!(refused(&["run"]), "the following required arguments were not provided: <NAME>...");
     }
 
@@ -332,6 +393,9 @@ mod tests {
         let all = "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9 --jobs 2 --time 3";
         let typed = parsed(&all.split(' ').collect::<Vec<&str>>()).search.typed();
         assert_eq!(typed, "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9");
+        let all = "--check-determinism --depth 4 --q 0.9 --strategy pct+atomfuzzer";
+        let typed = parsed(&all.split(' ').collect::<Vec<&str>>()).search.typed();
+        assert_eq!(typed, "--seed 42 --strategy pct:3+atomfuzzer:0.5 --q 0.9 --depth 4 --check-determinism");
     }
 
     #[test]

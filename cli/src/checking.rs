@@ -47,7 +47,10 @@ impl Checked {
 
 /// Checks `cases` on as many threads as asked for. Results are in the order of the cases.
 pub fn check_all(cases: &[Case], search: &SearchArgs) -> Result<Vec<Checked>, Failure> {
-    let progress = Progress::start(cases.len());
+    if cases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let progress = Progress::start("case", cases.len());
     let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
     let checked = jobs::run(jobs, cases, |case| check(case, search), |case| progress.done(case.name))?;
     progress.finish();

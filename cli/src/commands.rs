@@ -7,6 +7,7 @@ mod replay;
 mod show;
 mod suite;
 
+pub use replay::difference;
 use serde::Serialize;
 
 use crate::args::{Cli, Command};
@@ -32,7 +33,7 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
     let (search, output) = (&cli.search, &cli.output);
     match &cli.command {
         None => suite::suite(search, output),
-        Some(Command::Run { names }) => suite::run(names, search, output),
+        Some(Command::Run(arguments)) => suite::run(arguments, search, output),
         Some(Command::List) => list::list(search, output),
         Some(Command::Show { name }) => show::show(name, search, output),
         Some(Command::Commutativity { model, operations }) => {
@@ -44,10 +45,10 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
 }
 
 /// The version of every JSON document that the commands print.
-const JSON_VERSION: u32 = 1;
+pub const JSON_VERSION: u32 = 1;
 
 /// A JSON document: indented, ended by a newline.
-fn json(document: &impl Serialize) -> String {
+pub fn json(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document).expect("strings, numbers and lists are always JSON");
     text.push('\n');
     text

@@ -4,6 +4,7 @@
 //! an [`Answer`](commands::Answer); the end of `main` prints it.
 
 mod args;
+mod blocks;
 mod catalogue;
 mod checking;
 mod commands;

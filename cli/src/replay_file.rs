@@ -76,26 +76,12 @@ impl ReplayFile {
 
     /// Writes the file, and its folder where that is missing.
     pub fn write(&self, path: &Path) -> Result<(), Failure> {
-        let mut text = serde_json::to_string_pretty(self).expect("strings and numbers are always JSON");
-        text.push('\n');
-        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        folder
-            .and_then(|()| fs::write(path, text))
-            .map_err(|error| Failure::Request(format!("cannot write {}: {error}", path.display())))
+        write(self, path)
     }
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let refuse = |reason: String| Failure::Request(format!("cannot replay {}: {reason}", path.display()));
-        let metadata = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-        if !metadata.is_file() {
-            return Err(refuse("not a file".to_owned()));
-        }
-        if metadata.len() > MAX_BYTES {
-            return Err(refuse(format!("{} bytes are no replay file", metadata.len())));
-        }
-        let bytes = fs::read(path).map_err(|error| refuse(error.to_string()))?;
-        Self::parse(&bytes).map_err(refuse)
+        Self::parse(&bytes(path)?).map_err(|reason| refuse(path, &reason))
     }
 
     /// Reads the bytes of a file; the error is the reason alone.
@@ -117,6 +103,38 @@ impl ReplayFile {
         }
         Ok(file)
     }
+}
+
+/// Writes a document as indented JSON into a file, and its folder where that is missing.
+pub fn write(document: &impl Serialize, path: &Path) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(document).expect("strings and numbers are always JSON");
+    text.push('\n');
+    write_text(&text, path)
+}
+
+/// Writes a text into a file, and its folder where that is missing.
+pub fn write_text(text: &str, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    folder
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| Failure::Request(format!("cannot write {}: {error}", path.display())))
+}
+
+/// The bytes of a file, if it can be a replay file.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let metadata = fs::metadata(path).map_err(|error| refuse(path, &error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(refuse(path, "not a file"));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(refuse(path, &format!("{} bytes are no replay file", metadata.len())));
+    }
+    fs::read(path).map_err(|error| refuse(path, &error.to_string()))
+}
+
+/// Why a file cannot be replayed.
+pub fn refuse(path: &Path, reason: &str) -> Failure {
+    Failure::Request(format!("cannot replay {}: {reason}", path.display()))
 }
 
 #[cfg(test)]

@@ -15,7 +15,8 @@ pub struct Counterexample {
     pub verdict: String,
     /// What it took to find it: `2 environment operations, execution 17`. May be empty.
     pub detail: String,
-    /// The abstract state before the first step: `{}`, or `m: {}, q: []` for several collections.
+    /// The abstract state before the first step: `{}`, or `m: {}, q: []` for several collections. Empty where there is
+    /// no such state.
     pub start: String,
     /// Who acted: one column per call of the method under test or per thread, and one for the environment.
     pub columns: Vec<Column>,
@@ -107,6 +108,13 @@ pub struct Place {
     pub operation: String,
     /// The place in the source: `src/cache.rs:12:9`.
     pub location: String,
+}
+
+impl Counterexample {
+    /// What stands above the numbers of the steps.
+    pub(crate) fn heading(&self) -> String {
+        if self.start.is_empty() { String::new() } else { format!("start: {}", self.start) }
+    }
 }
 
 impl Row {

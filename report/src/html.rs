@@ -54,7 +54,7 @@ fn interleaving(counterexample: &Counterexample) -> Markup {
             table.interleaving {
                 thead {
                     tr {
-                        th scope="col" { "start: " (counterexample.start) }
+                        th scope="col" { (counterexample.heading()) }
                         @for column in &counterexample.columns { th scope="col" { (column.title) } }
                         @if with_state { th scope="col" { "state" } }
                     }

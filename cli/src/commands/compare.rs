@@ -43,7 +43,7 @@ pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failu
     let naive_executions = search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get);
     let cases: Vec<Case> =
         interloper_suite::cases().into_iter().filter(|case| case.expected != Verdict::Linearizable).collect();
-    let progress = Progress::start(cases.len());
+    let progress = Progress::start("case", cases.len());
     let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
     let rows = jobs::run(jobs, &cases, |case| row(case, search), |case| progress.done(case.name))?;
     progress.finish();

@@ -8,11 +8,13 @@ use serde::Serialize;
 
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
+use crate::blocks::files::{About, read};
+use crate::catalogue::{self, Entry};
 use crate::checking::plural;
 use crate::failure::{Failure, Finding};
 use crate::failures::{adversary, environment, history};
-use crate::replay_file::{Moment, ReplayFile};
-use crate::{catalogue, output};
+use crate::replay_file::{Moment, ReplayFile, bytes, refuse};
+use crate::{blocks, output};
 
 #[derive(Serialize)]
 struct Document {
@@ -29,12 +31,25 @@ struct Document {
 /// Makes the recorded run again and compares the histories.
 pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("replay", &[])?;
+    let refuse = |reason: String| refuse(path, &reason);
+    match read(&bytes(path)?).map_err(refuse)? {
+        About::Program(file) => return blocks::replay::replay(path, *file, output),
+        About::Test(test) => {
+            let name = test.split_once("::").map_or(test.as_str(), |(_, name)| name);
+            return Err(refuse(format!(
+                "it is of the test '{test}', which replays it: INTERLOPER_REPLAY={} cargo test {name}",
+                path.display()
+            )));
+        }
+        About::Other => {}
+    }
     let file = ReplayFile::read(path)?;
-    let refuse = |reason: String| Failure::Request(format!("cannot replay {}: {reason}", path.display()));
-    let case = catalogue::find(&file.case).map_err(|failure| match failure {
-        Failure::Request(reason) => refuse(reason),
-        internal @ Failure::Internal(_) => internal,
-    })?;
+    let case = match catalogue::find(&file.case) {
+        Ok(Entry::Case(case)) => case,
+        Ok(Entry::Program(_)) => return Err(refuse(format!("'{}' is a program with blocks", file.case))),
+        Err(Failure::Request(reason)) => return Err(refuse(reason)),
+        Err(other) => return Err(other),
+    };
     let decisions: Decisions =
         file.decisions.parse().map_err(|error| refuse(format!("damaged: its decisions: {error}")))?;
     let method = (case.build)();
@@ -109,7 +124,7 @@ fn compare(file: &ReplayFile, report: Report) -> (Option<String>, Option<Counter
 }
 
 /// The first moment in which two histories differ.
-fn difference(recorded: &[Moment], now: &[Moment]) -> String {
+pub fn difference(recorded: &[Moment], now: &[Moment]) -> String {
     let longer = recorded.len().max(now.len());
     let Some(at) = (0..longer).find(|&at| recorded.get(at) != now.get(at)) else {
         return "every recorded step is the same and the history hash is not: was the file edited, or written by another \

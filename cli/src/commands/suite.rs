@@ -2,15 +2,20 @@
 
 use std::fmt::Write;
 
+use interloper::blocks::Program;
 use interloper::{Misuse, Report, Verdict};
 use interloper_report::Counterexample;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
+use interloper_suite::Case;
 use serde::Serialize;
 
 use super::{Answer, JSON_VERSION, json};
-use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::catalogue;
+use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
+use crate::blocks;
+use crate::blocks::files::{record as record_program, write_page, write_trace};
+use crate::blocks::printing::{self, ProgramResult};
+use crate::catalogue::{self, Entry};
 use crate::checking::{Checked, Outcome, check_all, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures::record;
@@ -21,6 +26,7 @@ struct Document {
     version: u32,
     seed: u64,
     cases: Vec<CaseResult>,
+    programs: Vec<ProgramResult>,
 }
 
 #[derive(Serialize)]
@@ -37,16 +43,25 @@ struct CaseResult {
     counterexample: Option<Counterexample>,
 }
 
-/// Checks every case. Only what is unexpected is reported in full.
+/// Checks every case and every program. Only what is unexpected is reported in full.
 pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("the suite")?;
     let checked = check_all(&interloper_suite::cases(), search)?;
+    let programs = blocks::checking::check_all(&interloper_suite::blocks::programs(), search)?;
     let counterexamples = checked
         .iter()
         .map(|checked| if checked.is_unexpected() { counterexample(checked, search) } else { Ok(None) })
         .collect::<Result<Vec<_>, _>>()?;
+    let of_programs = programs
+        .iter()
+        .map(|checked| if checked.is_unexpected() { counterexample_of_program(checked) } else { Ok(None) })
+        .collect::<Result<Vec<_>, _>>()?;
+    let finding = finding(&checked, &programs);
     let text = match output.format {
-        Format::Json => document(&checked, search.seed(), Vec::new()),
+        Format::Json => {
+            let counterexamples = [vec![None; checked.len()], vec![None; programs.len()]];
+            document((&checked, &programs), search.seed(), counterexamples)
+        }
         Format::Text | Format::Html => {
             let style = output::style(output.color);
             let mut out = table(&checked, style);
@@ -54,40 +69,107 @@ pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure
                 out.push('\n');
                 out.push_str(&report(checked, counterexample.as_ref(), style));
             }
-            out + "\n" + &summary(&checked) + &format!("again: interloper {}\n", search.typed())
+            out.push_str(&format!("\n{}\n{}", summary(&checked), printing::table(&programs, style)));
+            for (checked, counterexample) in programs.iter().zip(&of_programs).filter(|(of, _)| of.is_unexpected()) {
+                out.push('\n');
+                out.push_str(&printing::report(checked, counterexample.as_ref(), style));
+            }
+            format!("{out}\n{}again: interloper {}\n", printing::summary(&programs), search.typed())
         }
     };
-    Ok(Answer { text, finding: finding(&checked) })
+    Ok(Answer { text, finding })
 }
 
-/// Checks the named cases and reports every violation.
-pub fn run(names: &[String], search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+/// Checks the named cases and programs and reports every violation.
+pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("run")?;
-    let cases = names.iter().map(|name| catalogue::find(name)).collect::<Result<Vec<_>, _>>()?;
+    let entries = arguments.names.iter().map(|name| catalogue::find(name)).collect::<Result<Vec<_>, _>>()?;
+    let cases: Vec<Case> = entries.iter().filter_map(Entry::case).collect();
+    let programs: Vec<Program> = entries.iter().filter_map(Entry::program).collect();
+    refuse_unused("run", &cases, &programs, search)?;
+    refuse_files(arguments, programs.len())?;
     let checked = check_all(&cases, search)?;
     if let Some(checked) = checked.iter().find(|checked| matches!(checked.outcome, Outcome::NotApplicable)) {
         return Err(Failure::Request(format!("{}: {}", checked.case.name, Misuse::NoProgramEnvironment)));
     }
+    let programs = blocks::checking::check_all(&programs, search)?;
     let counterexamples =
         checked.iter().map(|checked| counterexample(checked, search)).collect::<Result<Vec<_>, _>>()?;
+    let of_programs = programs.iter().map(counterexample_of_program).collect::<Result<Vec<_>, _>>()?;
+    if let (Some(path), Some(checked)) = (&arguments.trace, programs.first()) {
+        write_trace(checked, path)?;
+    }
+    if let Some(path) = &arguments.html {
+        let counterexample = counterexamples.iter().chain(&of_programs).next().and_then(Option::as_ref);
+        write_page(&arguments.names[0], counterexample, path)?;
+    }
+    let finding = finding(&checked, &programs);
     let text = match output.format {
-        Format::Json => document(&checked, search.seed(), counterexamples),
+        Format::Json => document((&checked, &programs), search.seed(), [counterexamples, of_programs]),
         Format::Text | Format::Html => {
             let style = output::style(output.color);
+            let mut of_cases = checked.iter().zip(&counterexamples);
+            let mut of_programs = programs.iter().zip(&of_programs);
             let mut out = String::new();
-            for (checked, counterexample) in checked.iter().zip(&counterexamples) {
-                out.push_str(&report(checked, counterexample.as_ref(), style));
+            for entry in &entries {
+                let report = match entry {
+                    Entry::Case(_) => of_cases.next().map(|(checked, found)| report(checked, found.as_ref(), style)),
+                    Entry::Program(_) => {
+                        of_programs.next().map(|(checked, found)| printing::report(checked, found.as_ref(), style))
+                    }
+                };
+                out.push_str(&report.expect("each entry was checked"));
                 out.push('\n');
             }
-            let again = format!("again: interloper run {} {}\n", names.join(" "), search.typed());
-            out + &table(&checked, style) + "\n" + &summary(&checked) + &again
+            if !checked.is_empty() {
+                out.push_str(&format!("{}\n{}", table(&checked, style), summary(&checked)));
+            }
+            if !programs.is_empty() {
+                let gap = if checked.is_empty() { "" } else { "\n" };
+                out.push_str(&format!("{gap}{}\n{}", printing::table(&programs, style), printing::summary(&programs)));
+            }
+            out + &format!("again: interloper run {} {}\n", arguments.names.join(" "), search.typed())
         }
     };
-    Ok(Answer { text, finding: finding(&checked) })
+    Ok(Answer { text, finding })
 }
 
-fn finding(checked: &[Checked]) -> Finding {
-    Finding::unexpected_if(checked.iter().any(Checked::is_unexpected))
+/// Refuses options that none of what is checked uses: an option that would be ignored is a misunderstanding.
+pub fn refuse_unused(command: &str, cases: &[Case], programs: &[Program], search: &SearchArgs) -> Result<(), Failure> {
+    let unused = |option: &&str| {
+        (cases.is_empty() && OF_CASES.contains(option)) || (programs.is_empty() && OF_PROGRAMS.contains(option))
+    };
+    match search.given().find(unused) {
+        Some(option) if programs.is_empty() => {
+            Err(Failure::Request(format!("'{command}' uses {option} for programs with blocks only")))
+        }
+        Some(option) => Err(Failure::Request(format!("'{command}' uses {option} for composed operations only"))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to write files that are about one when there are several.
+fn refuse_files(arguments: &RunArgs, programs: usize) -> Result<(), Failure> {
+    let names = arguments.names.len();
+    if arguments.trace.is_some() && (names, programs) != (1, 1) {
+        return Err(Failure::Request("--trace is for one program with blocks".to_owned()));
+    }
+    if arguments.html.is_some() && names != 1 {
+        return Err(Failure::Request("--html is for one case or program".to_owned()));
+    }
+    Ok(())
+}
+
+fn finding(checked: &[Checked], programs: &[blocks::checking::Checked]) -> Finding {
+    let unexpected =
+        checked.iter().any(Checked::is_unexpected) || programs.iter().any(|program| program.is_unexpected());
+    Finding::unexpected_if(unexpected)
+}
+
+/// The counterexample of a program that has one, its replay file written.
+fn counterexample_of_program(checked: &blocks::checking::Checked) -> Result<Option<Counterexample>, Failure> {
+    let violation = checked.report().and_then(|report| report.violation());
+    violation.map(|violation| record_program(checked, violation)).transpose()
 }
 
 /// The counterexample of a case that has one, its replay file written.
@@ -195,8 +277,12 @@ fn summary(checked: &[Checked]) -> String {
     out
 }
 
-fn document(checked: &[Checked], seed: u64, counterexamples: Vec<Option<Counterexample>>) -> String {
-    let counterexamples = counterexamples.into_iter().chain(std::iter::repeat(None));
+/// The document of what was checked, with the counterexamples of the cases and those of the programs.
+fn document(
+    (checked, programs): (&[Checked], &[blocks::checking::Checked]),
+    seed: u64,
+    [of_cases, of_programs]: [Vec<Option<Counterexample>>; 2],
+) -> String {
     let result = |(checked, counterexample): (&Checked, Option<Counterexample>)| {
         let violation = checked.report().and_then(|report| report.violation.as_ref());
         CaseResult {
@@ -210,6 +296,7 @@ fn document(checked: &[Checked], seed: u64, counterexamples: Vec<Option<Countere
             counterexample,
         }
     };
-    let cases = checked.iter().zip(counterexamples).map(result).collect();
-    json(&Document { version: JSON_VERSION, seed, cases })
+    let cases = checked.iter().zip(of_cases).map(result).collect();
+    let programs = programs.iter().zip(of_programs).map(|(checked, found)| printing::result(checked, found)).collect();
+    json(&Document { version: JSON_VERSION, seed, cases, programs })
 }

@@ -1,5 +1,6 @@
 //! The binary from outside: what it prints and how it exits.
 
+mod blocks;
 mod files;
 mod output;
 mod refusals;

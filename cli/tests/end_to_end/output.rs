@@ -132,10 +132,12 @@ fn the_list_names_every_case() {
     let ran = interloper(&["list"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let names: Vec<&str> = ran.out.lines().skip(2).map(|line| line.split("  ").next().unwrap_or_default()).collect();
-    let expected: Vec<&str> = interloper_suite::cases().iter().map(|case| case.name).collect();
-    assert_eq!(names, expected);
+    let (cases, programs) = (interloper_suite::cases(), interloper_suite::blocks::programs());
+    let expected = cases.iter().map(|case| case.name).chain(programs.iter().map(|program| program.name));
+    assert_eq!(names, expected.collect::<Vec<&str>>());
     let document: Value = serde_json::from_str(&interloper(&["list", "--format", "json"]).out).expect("JSON");
-    assert_eq!(document["cases"].as_array().map(Vec::len), Some(expected.len()));
+    assert_eq!(document["cases"].as_array().map(Vec::len), Some(cases.len()));
+    assert_eq!(document["programs"].as_array().map(Vec::len), Some(programs.len()));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use interloper_scheduler::{Config, Unlock, Watchdog};
 
 use super::describe::describe;
 use super::report::{Coverage, Grade, Misuse, Report, Violation};
-use super::runner::{Body, Runner};
+use super::runner::{Body, Made, Runner};
 use super::schedule::{Measured, Schedule};
 use super::sections::{Blocks, Rule};
 use super::settings::{Settings, StepBound};
@@ -147,10 +147,9 @@ impl Checker {
             return Err(misuse);
         }
         let mut report = self.report(&summary, "replay".to_owned());
-        if let Some(found) = summary.bug.as_ref().or(summary.error.as_ref()) {
-            let violation = Some(self.violation(&mut worker, found)?);
-            *(if summary.bug.is_some() { &mut report.bug } else { &mut report.error }) = violation;
-        }
+        // It is shown as it is: whoever replays an execution wants this one.
+        let found = |found: Option<Found>| found.map(|found| self.described(&worker, found, &made, None));
+        (report.bug, report.error) = (found(summary.bug), found(summary.error));
         report.coverage.serial = summary.serial.and(worker.take_needed());
         Ok(report)
     }
@@ -193,10 +192,17 @@ impl Checker {
         let Some(finding) = judgement.finding.filter(|finding| finding.is_like(&found.finding)) else {
             return Err(differs("the smaller execution that was found fails no more".to_owned()));
         };
-        let shown = Found { finding, triple: judgement.triple, decisions: smallest.clone(), ..*found };
-        let counterexample = describe(worker, &self.name, &shown, &made);
-        let (finding, decisions) = (found.finding.clone(), found.decisions.clone());
-        Ok(Violation { finding, execution, decisions, smallest, counterexample })
+        let shown = Found { finding, triple: judgement.triple, decisions: smallest, ..*found };
+        let violation = self.described(worker, shown, &made, Some(execution));
+        Ok(Violation { decisions: found.decisions.clone(), finding: found.finding.clone(), ..violation })
+    }
+
+    /// The execution that was made last.
+    fn described(&self, worker: &Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
+        let (counterexample, trace) = describe(worker, &self.name, &shown, made, execution);
+        let Found { finding, number, decisions, .. } = shown;
+        let (smallest, execution) = (decisions.clone(), number + 1);
+        Violation { finding, execution, decisions, smallest, counterexample, trace }
     }
 }
 

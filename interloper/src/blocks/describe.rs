@@ -6,7 +6,7 @@ use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Tas
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
 use super::reference::block_name;
-use super::report::Finding;
+use super::report::{Finding, Step};
 use super::runner::Made;
 use super::sections::{Passage, Tracker};
 use super::worker::{Found, Worker, kind_name};
@@ -15,26 +15,33 @@ use super::worker::{Found, Worker, kind_name};
 const SHOWN_STEPS: usize = 80;
 const SHOWN_ORDERS: usize = 12;
 
-/// Describes the execution that the worker has made last.
-pub(crate) fn describe(worker: &Worker<'_>, name: &str, found: &Found, made: &Made) -> Counterexample {
+/// Describes the execution that the worker has made last. `execution` is its number in a search.
+pub(crate) fn describe(
+    worker: &Worker<'_>,
+    name: &str,
+    found: &Found,
+    made: &Made,
+    execution: Option<u64>,
+) -> (Counterexample, Vec<Step>) {
     let trace = worker.runner().engine.trace();
     let scene = Scene::new(worker, &trace, made.execution.tasks);
-    let mut rows = scene.steps(found);
+    let steps = scene.steps(found);
+    let mut rows = scene.rows(found, &steps);
     rows.extend(scene.ending(made));
     let cycle = match &made.execution.end {
         End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => scene.cycle(tasks),
         _ => None,
     };
-    let detail = [cycle, Some(format!("execution {}", found.number + 1))];
+    let detail = [cycle, execution.map(|execution| format!("execution {execution}"))];
     let orders = match (&found.finding, &made.outcome) {
         (Finding::Unexplained { .. }, Some(outcome)) => orders(worker, outcome),
         _ => Vec::new(),
     };
-    Counterexample {
+    let counterexample = Counterexample {
         name: name.to_owned(),
         verdict: found.finding.to_string(),
         detail: detail.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        start: "main".to_owned(),
+        start: String::new(),
         columns: (0..made.execution.tasks).map(|task| scene.column(TaskId(task as u32))).collect(),
         rows,
         orders,
@@ -43,7 +50,8 @@ pub(crate) fn describe(worker: &Worker<'_>, name: &str, found: &Found, made: &Ma
             _ => None,
         },
         replay: None,
-    }
+    };
+    (counterexample, steps)
 }
 
 /// Each order of the blocks with what it has otherwise.
@@ -100,50 +108,67 @@ impl<'a> Scene<'a> {
         task_name(self.numbers.get(task.index()).copied().unwrap_or(task))
     }
 
-    /// A row for each step, with the locks that its task holds then.
-    fn steps(&self, found: &Found) -> Vec<Row> {
+    /// The steps, each with the locks that its task holds then.
+    fn steps(&self, found: &Found) -> Vec<Step> {
+        let engine = &self.worker.runner().engine;
         let mut tracker = Tracker::new(self.worker.judge().rule().clone());
         let mut open: Vec<(TaskId, String)> = Vec::new();
         let mut held: Vec<(TaskId, ObjectId, Mode)> = Vec::new();
-        let mut rows = Vec::new();
+        let mut steps = Vec::new();
         for (index, event) in self.trace.iter().enumerate() {
-            let engine = &self.worker.runner().engine;
             match tracker.note(event.task, event.operation) {
                 Passage::Enters(_) => open.push((event.task, block_name(event, |number| engine.block_name(number)))),
                 Passage::Leaves(_) | Passage::Cancels(_) => open.retain(|(task, _)| *task != event.task),
                 _ => {}
             }
             self.hold(&mut held, index);
-            let Some(text) = self.says(event.operation) else { continue };
-            let mut notes = Vec::new();
-            if let Some((_, block)) = open.iter().find(|(task, _)| *task == event.task) {
-                notes.push(format!("in {block}"));
-            }
-            let own: Vec<String> =
-                held.iter().filter(|held| held.0 == event.task).map(|held| self.held(held.1, held.2)).collect();
-            if !own.is_empty() {
-                notes.push(format!("holds {}", own.join(", ")));
-            }
-            notes.extend(self.mark(found, index));
-            let location = Some(event.operation.location.to_string());
-            let row = Row { location, notes, ..Row::event(event.task.index(), Shown::Operation(text)) };
-            rows.push((index, row));
+            let own = held.iter().filter(|held| held.0 == event.task);
+            steps.push(Step {
+                task: self.task(event.task),
+                action: self.says(event.operation),
+                location: event.operation.location.to_string(),
+                block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
+                holds: own.map(|held| self.held(held.1, held.2)).collect(),
+                of_triple: self.position_in_triple(found, index),
+            });
         }
-        shorten(rows, found)
+        steps
+    }
+
+    /// A row for each step but those that go without saying.
+    fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
+        let row = |(index, step): (usize, &Step)| {
+            let task = self.trace[index].task;
+            if self.trace[index].operation.action == Action::Start {
+                return None;
+            }
+            let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
+            let block = step.block.iter().filter(|_| !begins);
+            let mut notes: Vec<String> = block.map(|block| format!("in {block}")).collect();
+            if !step.holds.is_empty() {
+                notes.push(format!("holds {}", step.holds.join(", ")));
+            }
+            notes.extend(self.mark(step, index));
+            let event = Shown::Operation(step.action.clone());
+            Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
+        };
+        shorten(steps.iter().enumerate().filter_map(row).collect(), found)
+    }
+
+    fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {
+        let triple = found.triple?;
+        let position = [triple.first, triple.between, triple.last].into_iter().position(|part| part == index)?;
+        Some(position as u8 + 1)
     }
 
     /// What the step means for the violating triple.
-    fn mark(&self, found: &Found, index: usize) -> Option<String> {
-        let triple = found.triple?;
+    fn mark(&self, step: &Step, index: usize) -> Option<String> {
         let object = || self.object(self.trace[index].operation.object);
-        match index {
-            _ if index == triple.first => Some(format!("▲ 1 of 3: the block accesses {}", object())),
-            _ if index == triple.between => {
-                Some(format!("▲ 2 of 3: {} comes in between", self.task(self.trace[index].task)))
-            }
-            _ if index == triple.last => Some(format!("▲ 3 of 3: the block accesses {} again", object())),
-            _ => None,
-        }
+        Some(match step.of_triple? {
+            1 => format!("▲ 1 of 3: the block accesses {}", object()),
+            2 => format!("▲ 2 of 3: {} comes in between", step.task),
+            _ => format!("▲ 3 of 3: the block accesses {} again", object()),
+        })
     }
 
     /// Follows which locks are held.
@@ -182,12 +207,12 @@ impl<'a> Scene<'a> {
         format!("{} {}", kind_name(kind), 1 + before.filter(|(_, other)| *other == kind).count())
     }
 
-    /// What a step does, in words. None for what its neighbours say already.
-    fn says(&self, operation: Operation) -> Option<String> {
+    /// What a step does, in words.
+    fn says(&self, operation: Operation) -> String {
         let Operation { object, action, .. } = operation;
         let block = |number| self.worker.runner().engine.block_name(number).unwrap_or("block");
-        Some(match action {
-            Action::Start => return None,
+        match action {
+            Action::Start => "starts".to_owned(),
             Action::BlockBegin(number) => format!("begins {}", block(number)),
             Action::BlockEnd => "ends the block".to_owned(),
             Action::Fence => "fence".to_owned(),
@@ -196,7 +221,7 @@ impl<'a> Scene<'a> {
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
             _ => format!("{} {}", verb(action), self.object(object)),
-        })
+        }
     }
 
     /// How the tasks ended, or why they do not.
@@ -220,7 +245,7 @@ impl<'a> Scene<'a> {
             }
             End::StepBound(steps) => {
                 let goes_round = |(task, operation): &(TaskId, Operation)| {
-                    let text = self.says(*operation).unwrap_or_default();
+                    let text = self.says(*operation);
                     let event = Shown::Blocked(format!("goes round in a loop: {text}"));
                     Row { location: Some(operation.location.to_string()), ..row(*task, event) }
                 };
@@ -238,7 +263,7 @@ impl<'a> Scene<'a> {
 
     /// What a task that cannot go on waits for, and what it holds.
     fn stuck(&self, report: &TaskReport) -> Row {
-        let text = self.says(report.wants).unwrap_or_else(|| "starts".to_owned());
+        let text = self.says(report.wants);
         let waits_for: Vec<String> = report.waits_for.iter().map(|task| self.task(*task)).collect();
         let mut notes = Vec::new();
         if !waits_for.is_empty() {

@@ -168,6 +168,7 @@ mod tests {
             decisions: "T1/2.T0/2".parse().unwrap(),
             smallest: "T1/2".parse().unwrap(),
             counterexample,
+            trace: Vec::new(),
         };
         Failure::new(test, &Settings { seed, ..Settings::default() }, &violation)
     }

@@ -50,7 +50,7 @@ pub use accesses::{Access, unserialisable};
 pub use check::{Checker, check};
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
-pub use report::{Coverage, Finding, Grade, Misuse, Report, SerialCoverage, Violation, Warning};
+pub use report::{Coverage, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
 pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
 pub use settings::{Settings, StepBound};

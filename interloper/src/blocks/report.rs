@@ -74,6 +74,25 @@ pub struct Violation {
     pub smallest: Decisions,
     /// The smaller one.
     pub counterexample: Counterexample,
+    /// All of its steps; of a long one the counterexample leaves some out.
+    pub trace: Vec<Step>,
+}
+
+/// A step of an execution, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who made it: `main`, `thread 2`.
+    pub task: String,
+    /// What it does: `locks mutex 1`. Objects are numbered by kind in the order of first use.
+    pub action: String,
+    /// Where: `src/account.rs:12:9`.
+    pub location: String,
+    /// The block that it is in.
+    pub block: Option<String>,
+    /// The locks that its task holds then.
+    pub holds: Vec<String>,
+    /// 1, 2 or 3 if it is one of the violating triple.
+    pub of_triple: Option<u8>,
 }
 
 /// What an execution shows.

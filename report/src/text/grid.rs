@@ -29,7 +29,7 @@ impl Grid {
     pub(super) fn new(counterexample: &Counterexample) -> Self {
         let with_state = counterexample.rows.iter().any(|row| row.state.is_some());
         let actors = counterexample.columns.len();
-        let mut heading = vec![cell(&format!("start: {}", counterexample.start), Ink::Heading)];
+        let mut heading = vec![cell(&counterexample.heading(), Ink::Heading)];
         heading.extend(counterexample.columns.iter().map(|column| cell(&column.title, Ink::Heading)));
         let mut least = match actors {
             // One call and its environment, by far the most frequent.

@@ -1,0 +1,6 @@
+//! Programs with blocks on the command line.
+
+pub mod checking;
+pub mod files;
+pub mod printing;
+pub mod replay;

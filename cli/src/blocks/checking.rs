@@ -1,0 +1,141 @@
+//! Checks programs of the suite as the command line asks, and says what was unexpected.
+
+use std::num::NonZeroUsize;
+
+use interloper::blocks::{Expected, Misuse, Program, Report, Schedule, Settings};
+
+use crate::args::SearchArgs;
+use crate::failure::Failure;
+use crate::jobs;
+use crate::progress::Progress;
+
+/// A program and what its check gave.
+pub struct Checked {
+    pub program: Program,
+    /// The settings that it was checked with.
+    pub settings: Settings,
+    pub outcome: Result<Box<Report>, Misuse>,
+    /// Whether the schedules were chosen as the program wants it: otherwise less may be found than there is.
+    own_schedule: bool,
+}
+
+impl Checked {
+    pub fn report(&self) -> Option<&Report> {
+        self.outcome.as_deref().ok()
+    }
+
+    /// Whether this is what nobody expected.
+    pub fn is_unexpected(&self) -> bool {
+        let Some(report) = self.report() else { return true };
+        let expected = self.program.expected;
+        match self.own_schedule {
+            true => !expected.fits(report),
+            false => report.grade > expected.grade(),
+        }
+    }
+
+    /// What the program must give, if it must under these options.
+    pub fn expected(&self) -> Option<Expected> {
+        self.own_schedule.then_some(self.program.expected)
+    }
+}
+
+/// Checks `programs` on as many threads as asked for. Results are in the order of the programs.
+pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<Checked>, Failure> {
+    if programs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let progress = Progress::start("program", programs.len());
+    let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
+    // Threads that are left over when each program has one make executions of it.
+    let own_jobs = NonZeroUsize::new(jobs.get() / programs.len()).unwrap_or(NonZeroUsize::MIN);
+    let settings =
+        |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
+    let programs: Vec<(Program, Settings)> =
+        programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
+    let own_schedule = search.strategy.is_none() && search.q.is_none() && search.depth.is_none();
+    let check = |(program, settings): &(Program, Settings)| {
+        tracing::debug!(program = program.name, ?settings, "checking");
+        let outcome = program.check_with(settings).map(Box::new);
+        let checked = Checked { program: *program, settings: settings.clone(), outcome, own_schedule };
+        let executions = checked.report().map_or(0, |report| report.coverage.executions);
+        tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
+        checked
+    };
+    let checked = jobs::run(jobs, &programs, check, |(program, _)| progress.done(program.name))?;
+    progress.finish();
+    Ok(checked)
+}
+
+/// The settings of a program with what the command line says instead.
+pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure> {
+    let mut settings = program.own_settings();
+    settings.seed = search.seed();
+    settings.executions = search.executions.map_or(settings.executions, |executions| executions.get());
+    settings.time = search.time.or(settings.time);
+    settings.check_determinism |= search.check_determinism;
+    settings.schedule = search.strategy.clone().unwrap_or(settings.schedule);
+    if let Some(wanted) = search.q {
+        adjust(&mut settings.schedule, ("--q", "atomfuzzer"), wanted, |schedule| match schedule {
+            Schedule::AtomFuzzer { q } => Some(q),
+            _ => None,
+        })?;
+    }
+    if let Some(wanted) = search.depth {
+        adjust(&mut settings.schedule, ("--depth", "pct"), wanted, |schedule| match schedule {
+            Schedule::Pct { depth } => Some(depth),
+            _ => None,
+        })?;
+    }
+    Ok(settings)
+}
+
+/// Sets the parameter of each strategy that has it. There has to be one.
+fn adjust<T: Copy>(
+    schedule: &mut Schedule,
+    (option, about): (&str, &str),
+    wanted: T,
+    own: impl Fn(&mut Schedule) -> Option<&mut T>,
+) -> Result<(), Failure> {
+    let refused = format!("{option} is for {about}, and the strategy is {schedule}");
+    let mut parameters: Vec<&mut T> = members(schedule).into_iter().filter_map(own).collect();
+    if parameters.is_empty() {
+        return Err(Failure::Request(refused));
+    }
+    parameters.iter_mut().for_each(|parameter| **parameter = wanted);
+    Ok(())
+}
+
+/// Those that take turns.
+fn members(schedule: &mut Schedule) -> Vec<&mut Schedule> {
+    match schedule {
+        Schedule::Portfolio(several) => several.iter_mut().flat_map(members).collect(),
+        one => vec![one],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Request, parse};
+
+    fn schedule(arguments: &[&str]) -> Result<String, Failure> {
+        let arguments = std::iter::once("interloper").chain(arguments.iter().copied()).map(Into::into);
+        let Ok(Request::Run(cli)) = parse(arguments) else { panic!("{arguments:?}", arguments = "not a command line") };
+        let program = interloper_suite::blocks::programs()[0];
+        settings(&program, &cli.search).map(|settings| settings.schedule.to_string())
+    }
+
+    #[test]
+    fn q_and_depth_change_the_strategies_that_have_them() {
+        assert_eq!(schedule(&[]).as_deref(), Ok("atomfuzzer:0.5+pct:3+pos+surw+random"));
+        let both = schedule(&["--q", "1", "--depth", "5"]);
+        assert_eq!(both.as_deref(), Ok("atomfuzzer:1+pct:5+pos+surw+random"));
+        assert_eq!(schedule(&["--strategy", "pct", "--depth", "2"]).as_deref(), Ok("pct:2"));
+        let refused = |arguments: &[&str], reason: &str| {
+            assert_eq!(schedule(arguments), Err(Failure::Request(reason.to_owned())));
+        };
+        refused(&["--strategy", "pct", "--q", "1"], "--q is for atomfuzzer, and the strategy is pct:3");
+        refused(&["--strategy", "random", "--depth", "1"], "--depth is for pct, and the strategy is random");
+    }
+}
