@@ -21,3 +21,8 @@ pub use mutex::{Mutex, MutexGuard};
 pub use once::Once;
 pub use once_lock::OnceLock;
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// As [`std::sync::ONCE_INIT`].
+#[deprecated(since = "1.38.0", note = "the `Once::new()` function is now preferred")]
+#[expect(clippy::declare_interior_mutable_const, reason = "std has it")]
+pub const ONCE_INIT: Once = Once::new();

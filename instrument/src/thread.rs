@@ -6,6 +6,8 @@ mod local;
 mod scope;
 #[expect(clippy::module_inception)]
 mod thread;
+#[cfg(unix)]
+mod unix;
 
 use std::io;
 use std::num::NonZero;

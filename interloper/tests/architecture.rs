@@ -13,6 +13,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let facade: Vec<&str> = harness.iter().copied().chain(beside).collect();
     BTreeMap::from([
         ("interloper-std", vec![]),
+        ("interloper-adopt", vec![]),
         ("interloper-commutativity", vec![]),
         ("interloper-collections", low.to_vec()),
         ("interloper-linearize", vec!["interloper-commutativity"]),
@@ -26,7 +27,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper", facade.clone()),
         ("interloper-suite", vec!["interloper"]),
         ("interloper-examples", vec!["interloper"]),
-        ("interloper-cli", facade.into_iter().chain(["interloper", "interloper-suite"]).collect()),
+        ("interloper-cli", facade.into_iter().chain(["interloper", "interloper-adopt", "interloper-suite"]).collect()),
     ])
 }
 
@@ -69,6 +70,7 @@ fn every_crate_has_its_invariant() {
     let folders = [
         "commutativity",
         "instrument",
+        "instrument/adopt",
         "instrument/collections",
         "instrument/parking_lot",
         "instrument/parking_lot_core",

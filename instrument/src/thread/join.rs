@@ -11,7 +11,7 @@ use crate::runtime::{self, ExecutionId, Place, TaskId};
 /// Mirrors [`std::thread::JoinHandle`].
 pub struct JoinHandle<T> {
     thread: Thread,
-    kind: Kind<std::thread::JoinHandle<T>, T>,
+    pub(super) kind: Kind<std::thread::JoinHandle<T>, T>,
 }
 
 /// Mirrors [`std::thread::ScopedJoinHandle`].
@@ -20,13 +20,13 @@ pub struct ScopedJoinHandle<'scope, T> {
     kind: Kind<std::thread::ScopedJoinHandle<'scope, T>, T>,
 }
 
-enum Kind<R, T> {
+pub(super) enum Kind<R, T> {
     Real(R),
     Task(Task<T>),
 }
 
 /// A task that can be joined.
-struct Task<T> {
+pub(super) struct Task<T> {
     execution: ExecutionId,
     task: TaskId,
     /// What the task gave, once it has come to its end.

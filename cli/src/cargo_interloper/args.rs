@@ -1,0 +1,317 @@
+//! The command line as typed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use interloper_adopt::Options;
+
+/// Crates under control, without editing them
+///
+/// Builds the project and chosen dependencies on Interloper's mirror of std, so that each `#[interloper::test]` and
+/// each exploration sees their steps. The chosen crates are copied into the target directory; no file of yours and
+/// none of cargo's cache is changed, and ordinary builds stay as they are.
+///
+/// Exit codes: 0 nothing unexpected, 1 a test or the program failed, 2 the request was wrong or the project does not
+/// build, 3 the tool is broken.
+#[derive(Debug, Parser)]
+#[command(name = "cargo interloper", bin_name = "cargo interloper", version, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the tests of the project under control
+    ///
+    /// Sets the cfg `interloper`. Unit tests, tests of binaries and integration tests are run, unless targets are
+    /// chosen; documentation tests are not.
+    Test {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        build: Build,
+        #[command(flatten)]
+        tests: Tests,
+        /// Only tests whose names contain this
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// For the tests
+        #[arg(last = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
+    /// Run a binary or example of the project, built like the tests
+    Run {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        build: Build,
+        /// For the program
+        #[arg(last = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
+    /// Say which dependencies synchronise and must come along, which need not, and which cannot, each with the reason
+    Plan {
+        #[command(flatten)]
+        common: Common,
+        /// How to print it
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Remove the copies and what was built from them
+    Clean {
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A line for each package
+    Text,
+    /// One JSON document with a version field
+    Json,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Dependencies to put under control, with what synchronises below them: names, `name@version`, or `all`
+    /// [default: what `instrument` in `[package.metadata.interloper]` lists]
+    #[arg(long, value_name = "CRATES", value_delimiter = ',')]
+    pub instrument: Option<Vec<String>>,
+    /// The manifest of the project
+    #[arg(long, value_name = "PATH", help_heading = "Project")]
+    pub manifest_path: Option<PathBuf>,
+    /// Features to turn on
+    #[arg(short = 'F', long, value_name = "FEATURES", help_heading = "Project")]
+    pub features: Vec<String>,
+    /// Turn all features on
+    #[arg(long, help_heading = "Project")]
+    pub all_features: bool,
+    /// Leave the default features out
+    #[arg(long, help_heading = "Project")]
+    pub no_default_features: bool,
+    /// The platform to build for
+    #[arg(long, value_name = "TRIPLE", help_heading = "Project")]
+    pub target: Option<String>,
+    /// Fail when the lock file would change
+    #[arg(long, help_heading = "Project")]
+    pub locked: bool,
+    /// Do without the network
+    #[arg(long, help_heading = "Project")]
+    pub offline: bool,
+    /// Both of the former
+    #[arg(long, help_heading = "Project")]
+    pub frozen: bool,
+    /// A setting of cargo
+    #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Project")]
+    pub config: Vec<OsString>,
+}
+
+/// What to build.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Build")]
+pub struct Build {
+    /// The package
+    #[arg(short, long, value_name = "SPEC")]
+    pub package: Vec<String>,
+    /// All packages of the workspace
+    #[arg(long)]
+    pub workspace: bool,
+    /// All of them but this
+    #[arg(long, value_name = "SPEC")]
+    pub exclude: Vec<String>,
+    /// The binary
+    #[arg(long, value_name = "NAME")]
+    pub bin: Vec<String>,
+    /// The example
+    #[arg(long, value_name = "NAME")]
+    pub example: Vec<String>,
+    /// With optimisations
+    #[arg(short, long)]
+    pub release: bool,
+    /// With this profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// How many jobs to run at the same time
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<String>,
+    /// Say less
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// What to test.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tests")]
+pub struct Tests {
+    /// The unit tests of the library
+    #[arg(long)]
+    pub lib: bool,
+    /// The tests of all binaries
+    #[arg(long)]
+    pub bins: bool,
+    /// An integration test
+    #[arg(long, value_name = "NAME")]
+    pub test: Vec<String>,
+    /// Build, and run nothing
+    #[arg(long)]
+    pub no_run: bool,
+    /// Go on with the next crate after a failure
+    #[arg(long)]
+    pub no_fail_fast: bool,
+}
+
+/// What the arguments ask for.
+#[derive(Debug)]
+pub enum Request {
+    Run(Box<Cli>),
+    /// Help, or the version.
+    Print(String),
+    /// What is wrong with them.
+    Refuse(String),
+}
+
+/// Parses `arguments`: the program's name, `interloper` if cargo has started it, and what follows.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Request {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|first| first == "interloper") {
+        arguments.remove(1);
+    }
+    match Cli::try_parse_from(arguments) {
+        Ok(cli) => Request::Run(Box::new(cli)),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Request::Print(error.render().to_string())
+        }
+        Err(error) => Request::Refuse(error.render().to_string()),
+    }
+}
+
+impl Common {
+    /// As the library takes them, with the options of the build.
+    pub fn options(&self, build: impl IntoIterator<Item = OsString>) -> Options {
+        let mut features = Vec::new();
+        let given = self.features.iter().flat_map(|list| ["--features".into(), OsString::from(list)]);
+        features.extend(given);
+        features.extend(flag("--all-features", self.all_features));
+        features.extend(flag("--no-default-features", self.no_default_features));
+        let mut settings = Vec::new();
+        settings.extend(self.config.iter().flat_map(|value| ["--config".into(), value.clone()]));
+        settings.extend(flag("--offline", self.offline || self.frozen));
+        Options {
+            manifest: self.manifest_path.clone(),
+            features,
+            target: self.target.clone(),
+            settings,
+            locked: self.locked || self.frozen,
+            build: build.into_iter().collect(),
+        }
+    }
+}
+
+impl Build {
+    /// As cargo takes them.
+    pub fn options(&self) -> impl Iterator<Item = OsString> + use<> {
+        let mut options = Vec::new();
+        options.extend(valued("--package", &self.package));
+        options.extend(flag("--workspace", self.workspace));
+        options.extend(valued("--exclude", &self.exclude));
+        options.extend(valued("--bin", &self.bin));
+        options.extend(valued("--example", &self.example));
+        options.extend(flag("--release", self.release));
+        options.extend(valued("--profile", &self.profile));
+        options.extend(valued("--jobs", &self.jobs));
+        options.extend(flag("--quiet", self.quiet));
+        options.extend((0..self.verbose).map(|_| OsString::from("--verbose")));
+        options.into_iter()
+    }
+
+    fn chooses_targets(&self) -> bool {
+        !self.bin.is_empty() || !self.example.is_empty()
+    }
+}
+
+impl Tests {
+    /// As cargo takes them.
+    pub fn options(&self, build: &Build) -> impl Iterator<Item = OsString> + use<> {
+        let mut options = Vec::new();
+        options.extend(flag("--lib", self.lib));
+        options.extend(flag("--bins", self.bins));
+        options.extend(valued("--test", &self.test));
+        // Not the documentation tests.
+        let chosen = self.lib || self.bins || !self.test.is_empty() || build.chooses_targets();
+        options.extend(flag("--tests", !chosen));
+        options.extend(flag("--no-fail-fast", self.no_fail_fast));
+        options.into_iter()
+    }
+}
+
+fn flag(name: &str, given: bool) -> Option<OsString> {
+    given.then(|| name.into())
+}
+
+fn valued<'a>(name: &'static str, values: impl IntoIterator<Item = &'a String>) -> Vec<OsString> {
+    values.into_iter().flat_map(|value| [OsString::from(name), OsString::from(value)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Command {
+        let arguments = ["cargo-interloper", "interloper"].iter().chain(arguments).map(OsString::from);
+        match parse(arguments) {
+            Request::Run(cli) => cli.command,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_model_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn cargo_gets_what_it_would_have_got() {
+        let typed = "test --instrument a,b@1.0.0 -F x -p here --release --config k=1 --frozen name -- --exact";
+        let Command::Test { common, build, tests, name, arguments } = parsed(&typed.split(' ').collect::<Vec<_>>())
+        else {
+            panic!("a test")
+        };
+        assert_eq!(common.instrument, Some(vec!["a".to_owned(), "b@1.0.0".to_owned()]));
+        assert_eq!((name.as_deref(), &arguments[..]), (Some("name"), &[OsString::from("--exact")][..]));
+        let expected = Options {
+            manifest: None,
+            features: vec!["--features".into(), "x".into()],
+            target: None,
+            settings: vec!["--config".into(), "k=1".into(), "--offline".into()],
+            locked: true,
+            build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
+        };
+        assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);
+    }
+
+    #[test]
+    fn chosen_targets_are_the_only_ones() {
+        let Command::Test { build, tests, .. } = parsed(&["test", "--lib"]) else { panic!("a test") };
+        assert_eq!(tests.options(&build).collect::<Vec<_>>(), ["--lib"]);
+        let Command::Test { build, tests, .. } = parsed(&["test", "--example", "e"]) else { panic!("a test") };
+        assert_eq!(tests.options(&build).count(), 0);
+    }
+
+    #[test]
+    fn it_can_be_started_without_cargo() {
+        let started = parse(["cargo-interloper", "clean"].map(OsString::from));
+        assert!(matches!(started, Request::Run(cli) if matches!(cli.command, Command::Clean { .. })));
+        assert!(matches!(parse(["x", "interloper", "--help"].map(OsString::from)), Request::Print(_)));
+        assert!(matches!(parse(["x", "interloper", "tset"].map(OsString::from)), Request::Refuse(_)));
+    }
+}

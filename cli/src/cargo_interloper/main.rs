@@ -1,0 +1,135 @@
+//! The `cargo interloper` command: crates under control, without editing them.
+//!
+//! What it does is in `interloper-adopt`. Here are the command line, the terminal and the exit codes: 0 nothing
+//! unexpected, 1 a test or the program failed, 2 the request was wrong or cannot be met, 3 the tool is broken.
+
+mod args;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::process::ExitCode;
+
+use args::{Command, Common, Format, Request};
+use interloper_adopt::{Controlled, Plan, Project, Refusal, Selection, Task};
+use serde::Serialize;
+
+/// Nothing unexpected.
+const EXPECTED: u8 = 0;
+/// What was run failed.
+const UNEXPECTED: u8 = 1;
+/// The request was wrong, or cannot be met.
+const REFUSED: u8 = 2;
+/// The tool is broken.
+const BROKEN: u8 = 3;
+
+fn main() -> ExitCode {
+    let ending = panic::catch_unwind(AssertUnwindSafe(run));
+    ExitCode::from(match ending {
+        Ok(Ok(code)) => code,
+        Ok(Err(refusal)) => {
+            note(&format!("error: {refusal}"));
+            REFUSED
+        }
+        Err(_) => {
+            note("internal error, please report");
+            BROKEN
+        }
+    })
+}
+
+fn run() -> Result<u8, Refusal> {
+    let cli = match args::parse(std::env::args_os()) {
+        Request::Run(cli) => cli,
+        Request::Print(text) => return print(&text),
+        Request::Refuse(text) => {
+            note(text.trim_end());
+            return Ok(REFUSED);
+        }
+    };
+    let folder = std::env::current_dir()
+        .map_err(|error| Refusal::System { doing: "find the current folder".to_owned(), reason: error.to_string() })?;
+    match cli.command {
+        Command::Plan { common, format } => plan(&folder, &common, format),
+        Command::Test { common, build, tests, name, arguments } => {
+            let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
+            let controlled = control(&folder, &common, common.options(build.options().chain(tests.options(&build))))?;
+            if tests.no_run {
+                controlled.build(Task::Test).map(|_| EXPECTED)
+            } else {
+                build_and_run(controlled, Task::Test, &arguments)
+            }
+        }
+        Command::Run { common, build, arguments } => {
+            let controlled = control(&folder, &common, common.options(build.options()))?;
+            build_and_run(controlled, Task::Run, &arguments)
+        }
+        Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
+    }
+}
+
+fn plan(folder: &Path, common: &Common, format: Format) -> Result<u8, Refusal> {
+    let plan = Project::open(folder, common.options([]))?.plan();
+    print(&match format {
+        Format::Text => format!("{plan}\n"),
+        Format::Json => json(&plan),
+    })
+}
+
+/// The version of the document that `plan --format json` prints.
+const VERSION: u32 = 1;
+
+fn json(plan: &Plan) -> String {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        version: u32,
+        #[serde(flatten)]
+        plan: &'a Plan,
+    }
+    let document = Document { version: VERSION, plan };
+    let mut text = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON");
+    text.push('\n');
+    text
+}
+
+fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -> Result<Controlled, Refusal> {
+    let selection = match &common.instrument {
+        Some(names) => Selection::Named(names.clone()),
+        None => Selection::Manifest,
+    };
+    let controlled = Project::open(folder, options)?.control(&selection)?;
+    let (along, named): (Vec<_>, Vec<_>) = controlled.copies().partition(|(_, along)| *along);
+    let labels = |all: Vec<(String, bool)>| all.into_iter().map(|(label, _)| label).collect::<Vec<_>>().join(", ");
+    match (named.is_empty(), along.is_empty()) {
+        (true, _) => note("under control: what has the line at its root"),
+        (false, true) => note(&format!("under control: {}", labels(named))),
+        (false, false) => note(&format!("under control: {}, and with it {}", labels(named), labels(along))),
+    }
+    for unseen in &controlled.unseen {
+        note(&format!("not under control: {unseen}"));
+    }
+    Ok(controlled)
+}
+
+fn build_and_run(mut controlled: Controlled, task: Task, arguments: &[OsString]) -> Result<u8, Refusal> {
+    controlled.build(task)?;
+    let status = controlled.run(task, arguments)?;
+    Ok(if status.success() { EXPECTED } else { UNEXPECTED })
+}
+
+/// Writes the result. A reader that has gone away has seen what it wanted.
+fn print(text: &str) -> Result<u8, Refusal> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Refusal::System { doing: "write to standard output".to_owned(), reason: error.to_string() })
+        }
+        _ => Ok(EXPECTED),
+    }
+}
+
+/// Writes a line for the person at the terminal. Nothing is left to do when that fails.
+fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}

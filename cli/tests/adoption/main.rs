@@ -1,0 +1,126 @@
+//! `cargo interloper` from outside: what it prints, how it exits, and what it leaves alone.
+
+mod editions;
+mod plans;
+mod projects;
+mod refusals;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// What a run of the binary left behind.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    /// How many crates were compiled.
+    fn compiled(&self) -> usize {
+        self.err.lines().filter(|line| line.trim_start().starts_with("Compiling")).count()
+    }
+
+    #[track_caller]
+    fn expect(self, code: i32) -> Ran {
+        assert_eq!(self.code, Some(code), "standard output:\n{}\nstandard error:\n{}", self.out, self.err);
+        self
+    }
+}
+
+/// Where everything is built: what several tests need is built once.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption")
+}
+
+/// The crates that are kept in the repository.
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crates")
+}
+
+/// The binary in a folder, as cargo starts it.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-interloper"));
+    command.arg("interloper").args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.env("CARGO_TARGET_DIR", target()).env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+fn ran(command: &mut Command) -> Ran {
+    let output = command.output().expect("the binary was built");
+    Ran {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
+    ran(&mut command(folder, arguments))
+}
+
+/// All files below a folder, with what is in them.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            let bytes = fs::read(&path).expect("a file");
+            all.insert(path, bytes);
+        }
+    }
+    all
+}
+
+/// A project in a folder of its own.
+struct Project(TempDir);
+
+impl Project {
+    /// A crate `subject` whose tests use the mirror, and what else its manifest says.
+    fn new(manifest: &str) -> Project {
+        let mirror = Path::new(env!("CARGO_MANIFEST_DIR")).join("../instrument");
+        let mirror = mirror.canonicalize().expect("the mirror is in this workspace");
+        let project = Project(TempDir::new().expect("a folder"));
+        project.put(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"subject\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+                 [dev-dependencies]\ninterloper-std = {{ path = {mirror:?} }}\n\n[profile.dev]\ndebug = false\n\n{manifest}"
+            ),
+        );
+        project.put("src/lib.rs", "");
+        project
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.folder().join(name);
+        fs::create_dir_all(path.parent().expect("it is below the folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// A crate below the project, of which its library is known.
+    fn dependency(&self, name: &str, library: &str) {
+        self.put(&format!("{name}/Cargo.toml"), &format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\n"));
+        self.put(&format!("{name}/src/lib.rs"), library);
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        interloper(self.folder(), arguments)
+    }
+
+    /// Where the copies are.
+    fn tree(&self) -> PathBuf {
+        let folder = self.folder().canonicalize().expect("it is there");
+        target().join("interloper/tree").join(folder.strip_prefix("/").expect("an absolute path"))
+    }
+}

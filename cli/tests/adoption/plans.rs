@@ -1,0 +1,62 @@
+//! What `cargo interloper plan` prints.
+
+use super::*;
+
+#[test]
+fn each_package_has_a_class_and_a_reason() {
+    let plan = interloper(&crates(), &["plan"]).expect(0).out;
+    let proposed: Vec<&str> = plan.lines().filter(|line| !line.starts_with("left alone")).collect();
+    let expected = [
+        "own         edition-2015 0.1.0          std::sync::atomic::AtomicUsize at src/lib.rs:11",
+        "own         edition-2018 0.1.0          no synchronisation",
+        "own         edition-2021 0.1.0          no synchronisation",
+        "own         edition-2024 0.1.0          std::sync::atomic::AtomicU32 at src/lib.rs:8",
+        "instrument  crossbeam-queue 0.3.14      core::sync::atomic at src/array_queue.rs:11",
+        "instrument  crossbeam-utils 0.7.2       core::sync::atomic at src/atomic/seq_lock.rs:1",
+        "instrument  crossbeam-utils 0.8.23      core::hint::spin_loop at src/lib.rs:72",
+        "instrument  lazy_static 1.5.1           std::sync::Once at src/inline_lazy.rs:14",
+        "instrument  once_cell 1.21.4            std::sync::atomic::AtomicBool at src/imp_std.rs:9",
+        "instrument  tally 1.2.3                 std::sync::Mutex at src/locked.rs:1",
+        "nothing     cfg-if 0.1.10               no synchronisation",
+    ];
+    assert_eq!(proposed[..expected.len()], expected, "{plan}");
+    let left: Vec<&str> = plan.lines().filter(|line| line.starts_with("left alone")).collect();
+    assert!(
+        left[0].starts_with("left alone  autocfg ")
+            && left[0].ends_with("for build scripts and procedural macros only")
+    );
+    assert!(left.iter().any(|line| line.ends_with("a part of interloper") && line.contains("interloper-std 0.1.0")));
+    assert_eq!(proposed[expected.len()..], [format!("4 own, 6 instrument, 1 nothing, {} left alone", left.len())]);
+    assert_eq!(interloper(&crates(), &["plan"]).out, plan, "the same bytes each time");
+}
+
+#[test]
+fn the_json_document_has_a_version_and_the_same_packages() {
+    let text = interloper(&crates(), &["plan", "--format", "json"]).expect(0).out;
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(document["version"], 1);
+    let packages = document["packages"].as_array().expect("a list");
+    let tally = packages.iter().find(|package| package["name"] == "tally").expect("it is a dependency");
+    let expected = serde_json::json!({
+        "class": "instrument", "name": "tally", "version": "1.2.3", "reason": "std::sync::Mutex",
+        "place": { "file": "src/locked.rs", "line": 1 },
+    });
+    assert_eq!(*tally, expected);
+}
+
+#[test]
+fn what_nobody_can_see_is_named_with_its_place() {
+    let project = Project::new("[dependencies]\na = { path = \"a\" }\nb = { path = \"b\" }\nc = { path = \"c\" }\n");
+    project.dependency("a", "\nfn wait() { unsafe { core::arch::asm!(\"pause\") } }\n");
+    project.dependency("b", "fn wait() { unsafe { libc::syscall(libc::SYS_futex) } }\n");
+    project.dependency("c", "fn wait() { unsafe { pthread_mutex_lock(std::ptr::null_mut()) } }\n");
+    let plan = project.run(&["plan", "--offline"]).expect(0).out;
+    let expected = "own         subject 0.1.0         no synchronisation\n\
+                    cannot      a 1.0.0               inline assembly: asm at src/lib.rs:2\n\
+                    cannot      b 1.0.0               a futex system call: SYS_futex at src/lib.rs:1\n\
+                    cannot      c 1.0.0               a foreign function that waits: pthread_mutex_lock at src/lib.rs:1\n\
+                    left alone  interloper-std 0.1.0  a part of interloper\n\
+                    1 own, 3 cannot, 1 left alone\n";
+    assert_eq!(plan, expected);
+    assert!(!project.folder().join("Cargo.lock").exists(), "there was no lock file, so there is none");
+}

@@ -1,0 +1,103 @@
+//! Projects of all kinds, built and run.
+
+use super::*;
+
+#[test]
+fn flags_of_the_user_are_kept() {
+    let project = Project::new("");
+    project.put(
+        "src/lib.rs",
+        "#[cfg(all(interloper, mine, debug_assertions))]\n#[test]\nfn all_flags() {}\n\
+         #[cfg(others)]\n#[test]\nfn others_flags() {}\n",
+    );
+    project.put(".cargo/config.toml", "[build]\nrustflags = [\"--cfg=mine\"]\n");
+    // Other flags for the mirror would have the other tests compile it again.
+    let target = project.folder().join("out");
+    let test = || {
+        let mut command = command(project.folder(), &["test", "--offline"]);
+        command.env("CARGO_TARGET_DIR", &target).env_remove("CARGO_ENCODED_RUSTFLAGS");
+        command
+    };
+    let build = || ran(test().env_remove("RUSTFLAGS")).expect(0).out;
+    let out = build();
+    assert!(out.contains("test all_flags ... ok") && !out.contains("others_flags"), "{out}");
+
+    // Cargo then ignores those of `build`, and so does the command.
+    project.put(
+        ".cargo/config.toml",
+        "[build]\nrustflags = [\"--cfg=others\"]\n[target.'cfg(all())']\nrustflags = [\"--cfg=mine\"]\n",
+    );
+    let out = build();
+    assert!(out.contains("test all_flags ... ok") && !out.contains("others_flags"), "{out}");
+
+    let out = ran(test().env("RUSTFLAGS", "--cfg others")).expect(0).out;
+    assert!(!out.contains("all_flags") && out.contains("test others_flags ... ok"), "{out}");
+}
+
+#[test]
+fn only_what_has_changed_is_compiled() {
+    let project = Project::new("[dependencies]\na = { path = \"a\" }\nb = { path = \"b\" }\n");
+    project.dependency("a", "pub fn f(m: &std::sync::Mutex<u8>) -> u8 { *m.lock().unwrap() }\n");
+    project.dependency("b", "pub fn g() -> u8 { 2 }\n");
+    project.put("src/lib.rs", "#[test]\nfn it_is() { assert_eq!(b::g(), 2) }\n");
+    let arguments = ["test", "--offline", "--instrument", "a,b"];
+    let first = project.run(&arguments).expect(0);
+    assert!(first.err.starts_with("under control: a 1.0.0, b 1.0.0\n"), "{}", first.err);
+    assert_eq!(project.run(&arguments).expect(0).compiled(), 0);
+    project.put("b/src/lib.rs", "pub fn g() -> u8 { 1 + 1 }\n");
+    assert_eq!(project.run(&arguments).expect(0).compiled(), 2, "b, and the crate that uses it");
+    assert_eq!(project.run(&arguments).expect(0).compiled(), 0);
+}
+
+#[test]
+fn a_program_runs_with_its_arguments_and_a_failure_is_exit_code_1() {
+    let project = Project::new("[[bin]]\nname = \"subject\"\npath = \"main.rs\"\n");
+    project.put(
+        "main.rs",
+        "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n\nfn main() {\n    \
+         let all: Vec<String> = std::env::args().skip(1).collect();\n    println!(\"{all:?}\");\n    \
+         assert!(cfg!(interloper) && all.len() == 2);\n}\n",
+    );
+    let ran = project.run(&["run", "--offline", "--", "a", "--b"]).expect(0);
+    assert_eq!(ran.out, "[\"a\", \"--b\"]\n");
+    let ran = project.run(&["run", "--offline"]).expect(1);
+    assert!(ran.err.contains("main.rs:8:"), "{}", ran.err);
+}
+
+#[test]
+fn a_test_that_fails_is_exit_code_1() {
+    let project = Project::new("");
+    project.put("src/lib.rs", "#[test]\nfn right() {}\n#[test]\nfn wrong() { panic!() }\n");
+    assert!(project.run(&["test", "--offline"]).expect(1).out.contains("test wrong ... FAILED"));
+    let out = project.run(&["test", "--offline", "right", "--", "--exact"]).expect(0).out;
+    assert!(out.contains("1 passed; 0 failed; 0 ignored; 0 measured; 1 filtered out"), "{out}");
+}
+
+#[test]
+fn a_lock_file_is_used_and_not_written() {
+    let project = Project::new("[dependencies]\na = { path = \"a\" }\n");
+    project.dependency("a", "");
+    let locked = ["test", "--frozen", "--no-run"];
+    let refused = project.run(&locked).expect(2);
+    assert!(refused.err.contains("--frozen") || refused.err.contains("--locked"), "{}", refused.err);
+    let cargo = std::env::var_os("CARGO").expect("cargo runs the tests");
+    let made =
+        Command::new(cargo).args(["generate-lockfile", "--offline", "--quiet"]).current_dir(project.folder()).status();
+    assert!(made.expect("cargo").success());
+    let before = files(project.folder());
+    project.run(&locked).expect(0);
+    assert!(files(project.folder()) == before);
+}
+
+#[test]
+fn cleaning_removes_all_that_was_written() {
+    let project = Project::new("");
+    let target = project.folder().join("out");
+    let run = |arguments: &[&str]| ran(command(project.folder(), arguments).env("CARGO_TARGET_DIR", &target)).expect(0);
+    run(&["plan", "--offline"]);
+    assert!(target.join("interloper").is_dir());
+    fs::write(target.join("other"), "").expect("a file");
+    run(&["clean"]);
+    assert!(!target.join("interloper").exists() && target.join("other").exists());
+    run(&["clean"]);
+}

@@ -1,0 +1,132 @@
+//! Requests that cannot be met: one report, exit code 2, and nothing half done.
+
+use super::*;
+
+/// Refuses, and leaves no copies behind.
+#[track_caller]
+fn refused(project: &Project, arguments: &[&str]) -> String {
+    let before = files(project.folder());
+    let ran = project.run(arguments).expect(2);
+    assert_eq!(ran.out, "");
+    assert!(files(project.folder()) == before);
+    ran.err
+}
+
+/// Refuses before anything was copied.
+#[track_caller]
+fn check(project: &Project, arguments: &[&str], expected: &str) {
+    assert_eq!(refused(project, arguments), expected);
+    assert!(!project.tree().exists(), "nothing was copied");
+}
+
+#[test]
+fn what_is_not_a_dependency() {
+    let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
+    project.dependency("spoon", "");
+    let test = |names| ["test", "--offline", "--instrument", names];
+    check(&project, &test("spon"), "error: spon is not a dependency: did you mean spoon?\n");
+    check(&project, &test("spoon,knife"), "error: knife is not a dependency\n");
+    check(&project, &test("spoon@2.0.0"), "error: spoon@2.0.0 is not a dependency: did you mean spoon?\n");
+    check(
+        &project,
+        &test("interloper-std"),
+        "error: interloper-std 0.1.0 cannot be put under control: it is a part of interloper\n",
+    );
+}
+
+#[test]
+fn a_list_in_the_manifest_that_is_none() {
+    let project = Project::new("[package.metadata.interloper]\ninstrument = \"spoon\"\n");
+    let file = project.folder().canonicalize().unwrap().join("Cargo.toml");
+    let expected =
+        format!("error: {} cannot be read: `metadata.interloper.instrument` is no list of names\n", file.display());
+    check(&project, &["test", "--offline"], &expected);
+}
+
+#[test]
+fn a_project_without_the_mirror() {
+    let project = Project::new("");
+    project.put("Cargo.toml", "[package]\nname = \"subject\"\nversion = \"0.1.0\"\n");
+    let expected = "error: nothing here depends on interloper: add it with `cargo add --dev interloper`\n";
+    check(&project, &["test", "--offline"], expected);
+    check(&project, &["run", "--offline"], expected);
+}
+
+#[test]
+fn a_root_that_is_not_there() {
+    let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
+    project.dependency("spoon", "");
+    let manifest = "[package]\nname = \"spoon\"\nversion = \"1.0.0\"\n[lib]\npath = \"gone.rs\"\n";
+    project.put("spoon/Cargo.toml", manifest);
+    let file = project.folder().canonicalize().unwrap().join("spoon/gone.rs");
+    let expected = format!("error: the root of spoon 1.0.0 is not there: {}\n", file.display());
+    check(&project, &["test", "--offline", "--instrument", "spoon"], &expected);
+}
+
+#[test]
+fn a_root_that_is_no_rust() {
+    let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
+    project.dependency("spoon", "\nfn f( {}\n");
+    let err = refused(&project, &["test", "--offline", "--instrument", "spoon"]);
+    assert!(err.starts_with("error: spoon 1.0.0 cannot be read at src/lib.rs:2: "), "{err}");
+    assert!(!project.tree().exists());
+}
+
+#[test]
+fn a_crate_with_a_module_of_its_own_named_std() {
+    let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
+    project.dependency("spoon", "");
+    project.put("spoon/Cargo.toml", "[package]\nname = \"spoon\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
+    project.put("spoon/src/lib.rs", "\nmod std {}\n");
+    check(
+        &project,
+        &["test", "--offline", "--instrument", "spoon"],
+        "error: spoon 1.0.0 cannot be put under control: it has a module of its own that is named `std`, at \
+         src/lib.rs:2\n",
+    );
+}
+
+#[test]
+fn a_source_that_is_missing() {
+    let project = Project::new("[dependencies]\nno-registry-has-this = \"1\"\n");
+    let err = refused(&project, &["test", "--offline"]);
+    assert!(err.starts_with("error: cargo cannot read the project: ") && err.contains("no-registry-has-this"), "{err}");
+    assert!(!project.tree().exists());
+}
+
+#[test]
+fn a_copy_that_does_not_compile() {
+    let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
+    let library = "#![allow(dead_code)]\nuse std::sync::atomic::AtomicUsize;\n\
+                   pub fn bits(a: AtomicUsize) -> usize { unsafe { std::mem::transmute(a) } }\n";
+    project.dependency("spoon", library);
+    project.put("spoon/Cargo.toml", "[package]\nname = \"spoon\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
+    project.run(&["test", "--offline"]).expect(0);
+    let err = refused(&project, &["test", "--offline", "--instrument", "spoon"]);
+    let expected = [
+        "error[E0512]: cannot transmute between types of different sizes",
+        " spoon/src/lib.rs:3:49\n",
+        "spoon 1.0.0 at src/lib.rs:1: put in: #[allow(unused_imports)] #[macro_use] extern crate interloper_std as std;\n\
+         the build failed in a crate that was put under control\n",
+    ];
+    expected.iter().for_each(|text| assert!(err.contains(text), "{text} is not in\n{err}"));
+    // Without it everything is as before.
+    project.run(&["test", "--offline"]).expect(0);
+}
+
+#[test]
+fn a_project_that_does_not_compile() {
+    let project = Project::new("");
+    project.put("src/lib.rs", "fn f() -> u8 { \"\" }\n");
+    let err = refused(&project, &["test", "--offline"]);
+    assert!(err.contains(" src/lib.rs:1:16\n") && err.ends_with("the build failed\n"), "{err}");
+}
+
+#[test]
+fn what_is_typed_wrongly() {
+    let project = Project::new("");
+    let err = refused(&project, &["tset"]);
+    assert!(err.contains("unrecognized subcommand 'tset'") && err.contains("'test'"), "{err}");
+    assert!(refused(&project, &["test", "--no-such-option"]).contains("--no-such-option"));
+    assert!(project.run(&["--help"]).expect(0).out.contains("cargo interloper <COMMAND>"));
+}

@@ -1,0 +1,205 @@
+//! Building and running what is under control.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::{BufReader, IsTerminal};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use cargo_metadata::{Message, diagnostic::DiagnosticLevel};
+use toml_edit::Value;
+
+use crate::cargo::cannot_run;
+use crate::control::Controlled;
+use crate::flags;
+use crate::project::Project;
+use crate::refusal::Refusal;
+
+/// What is done with the crates under control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// `cargo test`.
+    Test,
+    /// `cargo run`.
+    Run,
+}
+
+/// How a build went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Built {
+    /// Crates that were compiled.
+    pub compiled: usize,
+    /// Crates that were as they should be already.
+    pub fresh: usize,
+}
+
+impl Controlled {
+    /// What is under control: name, version, and whether it has come along.
+    pub fn copies(&self) -> impl Iterator<Item = (String, bool)> + '_ {
+        let changed = self.copies.iter().filter(|copy| copy.changed);
+        changed.map(|copy| (self.project.packages[copy.package].label(), !copy.named))
+    }
+
+    /// Builds, and writes nothing to the terminal but cargo's progress.
+    ///
+    /// # Errors
+    /// When cargo chooses other versions, or the compiler rejects something.
+    pub fn build(&self, task: Task) -> Result<Built, Refusal> {
+        self.same_versions()?;
+        let mut command = self.command(match task {
+            Task::Test => "test",
+            Task::Run => "build",
+        });
+        if task == Task::Test {
+            command.arg("--no-run");
+        }
+        let colours = std::io::stderr().is_terminal();
+        let format = if colours { "json-diagnostic-rendered-ansi" } else { "json" };
+        command.args(["--message-format", format]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| cannot_run(&command, &error))?;
+        let messages = child.stdout.take().expect("it is piped");
+        let mut reader =
+            Reader { controlled: self, built: Built::default(), errors: Vec::new(), edits: BTreeSet::new() };
+        for message in Message::parse_stream(BufReader::new(messages)).flatten() {
+            reader.message(message);
+        }
+        let status = child.wait().map_err(|error| cannot_run(&command, &error))?;
+        if status.success() {
+            Ok(reader.built)
+        } else {
+            Err(Refusal::Build { messages: reader.errors, edits: reader.edits.into_iter().collect() })
+        }
+    }
+
+    /// Runs what was built, with `arguments` for it. From here on another build of the project can begin.
+    ///
+    /// # Errors
+    /// When cargo cannot be started.
+    pub fn run(&mut self, task: Task, arguments: &[OsString]) -> Result<ExitStatus, Refusal> {
+        drop(self.project.held.take());
+        let mut command = self.command(match task {
+            Task::Test => "test",
+            Task::Run => "run",
+        });
+        command.arg("--").args(arguments);
+        command.status().map_err(|error| cannot_run(&command, &error))
+    }
+
+    /// Cargo with the patches, the flags and what the user said.
+    fn command(&self, subcommand: &str) -> Command {
+        let project = &self.project;
+        let options = &project.options;
+        let mut command = project.cargo.command(subcommand);
+        command.arg("--manifest-path").arg(self.tree.of(&project.manifest));
+        let target = project.folder.join("build");
+        command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
+        command.args(&options.features).args(&options.settings).args(&options.build).args(self.patches());
+        if let Some(triple) = &options.target {
+            command.args(["--target", triple]);
+        }
+        flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
+        command
+    }
+
+    /// What puts the copies in the place of the originals.
+    fn patches(&self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        for copy in &self.copies {
+            let package = &self.project.packages[copy.package];
+            if package.source.is_none() {
+                continue;
+            }
+            let folder = self.tree.of(&package.folder).display().to_string();
+            let keys = [("package", Value::from(package.name.as_str())), ("path", Value::from(folder))];
+            // Several versions of one package need several names.
+            let name = format!("{}-{}", package.name, package.version.to_string().replace(['.', '+'], "-"));
+            for source in &package.declared {
+                for (key, value) in &keys {
+                    let setting = format!("patch.{}.{name}.{key}={value}", flags::quoted(source));
+                    arguments.extend(["--config".into(), setting.into()]);
+                }
+            }
+        }
+        arguments
+    }
+
+    /// What the compiler is told, for all crates.
+    fn flags(&self) -> Vec<String> {
+        let tree = self.tree.base().display();
+        vec![
+            "--cfg=interloper".to_owned(),
+            "--check-cfg=cfg(interloper)".to_owned(),
+            // Copies are folders, whose lints cargo does not cap.
+            "--cap-lints=warn".to_owned(),
+            // Messages and places name the originals.
+            format!("--remap-path-prefix={tree}=/"),
+        ]
+    }
+
+    /// Compares the versions that would be built with those that the project has.
+    fn same_versions(&self) -> Result<(), Refusal> {
+        let options = &self.project.options;
+        let arguments = options.resolving().chain(self.patches());
+        let arguments = arguments.chain(["--filter-platform".into(), self.project.triple.clone().into()]);
+        let metadata = self.project.cargo.metadata(&self.tree.of(&self.project.manifest), arguments)?;
+        let would = metadata.packages.iter().map(|package| (package.name.to_string(), package.version.to_string()));
+        let has = self.project.packages.iter().map(|package| (package.name.clone(), package.version.to_string()));
+        let (would, has): (BTreeSet<_>, BTreeSet<_>) = (would.collect(), has.collect());
+        let others: Vec<String> = would.difference(&has).map(|(name, version)| format!("{name} {version}")).collect();
+        if others.is_empty() { Ok(()) } else { Err(Refusal::OtherVersions(others)) }
+    }
+
+    /// The copies by the folders that they are in.
+    fn by_folder(&self) -> BTreeMap<std::path::PathBuf, &crate::control::Copied> {
+        let folder = |package: usize| self.tree.of(&self.project.packages[package].folder);
+        self.copies.iter().map(|copy| (folder(copy.package), copy)).collect()
+    }
+}
+
+impl Project {
+    /// Removes everything that Interloper has written for the project.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn clean(folder: &Path, options: &crate::Options) -> Result<(), Refusal> {
+        let cargo = crate::cargo::Cargo::new(folder);
+        let manifest = match &options.manifest {
+            Some(manifest) => folder.join(manifest),
+            None => cargo.find_manifest()?,
+        };
+        let metadata = cargo.metadata(&manifest, ["--no-deps"])?;
+        let folder = metadata.target_directory.as_std_path().join("interloper");
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Refusal::file("remove", &folder, &error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads what cargo says of a build.
+struct Reader<'a> {
+    controlled: &'a Controlled,
+    built: Built,
+    errors: Vec<String>,
+    edits: BTreeSet<String>,
+}
+
+impl Reader<'_> {
+    fn message(&mut self, message: Message) {
+        match message {
+            Message::CompilerArtifact(artifact) if artifact.fresh => self.built.fresh += 1,
+            Message::CompilerArtifact(_) => self.built.compiled += 1,
+            Message::CompilerMessage(message)
+                if matches!(message.message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice) =>
+            {
+                let text = message.message.rendered.unwrap_or(message.message.message);
+                self.errors.push(text);
+                let root = message.target.src_path.as_std_path().to_owned();
+                let copies = self.controlled.by_folder();
+                let copy = copies.iter().find(|(folder, _)| root.starts_with(folder)).map(|(_, copy)| *copy);
+                self.edits.extend(copy.into_iter().flat_map(|copy| copy.edits.iter().cloned()));
+            }
+            _ => {}
+        }
+    }
+}

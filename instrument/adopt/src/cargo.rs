@@ -1,0 +1,113 @@
+//! Running cargo.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cargo_metadata::Metadata;
+
+use crate::refusal::Refusal;
+
+/// What is said to cargo, apart from what is to be done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The manifest, as given with `--manifest-path`.
+    pub manifest: Option<PathBuf>,
+    /// Which features, and for which target: known to `cargo metadata` and to a build.
+    pub features: Vec<OsString>,
+    /// The target triple.
+    pub target: Option<String>,
+    /// `--config` and `-Z`, `--offline`.
+    pub settings: Vec<OsString>,
+    /// Whether the lock file must be as it should be.
+    pub locked: bool,
+    /// Which packages, targets and profile, and how many jobs: known to a build alone.
+    pub build: Vec<OsString>,
+}
+
+/// Cargo in a folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Cargo {
+    program: OsString,
+    folder: PathBuf,
+}
+
+impl Cargo {
+    /// The cargo that runs this command, or the one of the search path.
+    pub(crate) fn new(folder: &Path) -> Cargo {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Cargo { program, folder: folder.to_owned() }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn command(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(subcommand).current_dir(&self.folder);
+        command
+    }
+
+    /// The manifest that cargo finds from its folder on.
+    pub(crate) fn find_manifest(&self) -> Result<PathBuf, Refusal> {
+        let mut command = self.command("locate-project");
+        command.args(["--message-format", "plain"]);
+        let found = self.output(&mut command)?;
+        Ok(PathBuf::from(found.trim()))
+    }
+
+    /// `cargo metadata`.
+    pub(crate) fn metadata<A: AsRef<OsStr>>(
+        &self,
+        manifest: &Path,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Metadata, Refusal> {
+        let mut command = self.command("metadata");
+        command.args(["--format-version", "1", "--manifest-path"]).arg(manifest).args(arguments);
+        let text = self.output(&mut command)?;
+        serde_json::from_str(&text).map_err(|error| Refusal::Cargo(format!("its metadata: {error}")))
+    }
+
+    /// What the compiler that cargo uses prints.
+    pub(crate) fn rustc(&self, arguments: &[&str]) -> Result<String, Refusal> {
+        let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.folder);
+        self.output(&mut command)
+    }
+
+    fn output(&self, command: &mut Command) -> Result<String, Refusal> {
+        let Output { status, stdout, stderr } = command.output().map_err(|error| cannot_run(command, &error))?;
+        if !status.success() {
+            return Err(Refusal::Cargo(complaint(&String::from_utf8_lossy(&stderr))));
+        }
+        String::from_utf8(stdout).map_err(|error| Refusal::Cargo(error.to_string()))
+    }
+}
+
+pub(crate) fn cannot_run(command: &Command, error: &io::Error) -> Refusal {
+    let doing = format!("run {}", command.get_program().to_string_lossy());
+    Refusal::System { doing, reason: error.to_string() }
+}
+
+/// What cargo complains of, without its progress.
+fn complaint(stderr: &str) -> String {
+    let begin = stderr.find("error: ").map_or(0, |at| at + "error: ".len());
+    stderr[begin..].trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_is_what_follows_the_word_error() {
+        assert_eq!(
+            complaint("    Updating crates.io index\nerror: no such crate\n\nCaused by:\n  x\n"),
+            "no such crate\n\nCaused by:\n  x"
+        );
+        assert_eq!(complaint("what\n"), "what");
+    }
+}

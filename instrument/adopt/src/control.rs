@@ -1,0 +1,389 @@
+//! The copies that are put under control.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::edits::manifest::{self, Changes, Mirror};
+use crate::edits::source::{self, Edited, Refused, Role as File, Way};
+use crate::place::Place;
+use crate::plan::Class;
+use crate::project::{Package, Project, Role};
+use crate::refusal::Refusal;
+use crate::replacement;
+use crate::tree::{self, Node, Nodes, Tree};
+
+/// What is to be put under control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// What the manifests say: `instrument` in `[package.metadata.interloper]` and `[workspace.metadata.interloper]`.
+    Manifest,
+    /// These: `name`, or `name@version` for one of several versions. `all` is [`Selection::All`].
+    Named(Vec<String>),
+    /// All that the plan proposes.
+    All,
+}
+
+/// A project whose copies are made.
+pub struct Controlled {
+    pub(crate) project: Project,
+    pub(crate) tree: Tree,
+    /// In the order of names and versions.
+    pub(crate) copies: Vec<Copied>,
+    /// What waits unseen below what is under control, with the reason.
+    pub unseen: Vec<String>,
+}
+
+/// A package that is built from its copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Copied {
+    pub(crate) package: usize,
+    /// Whether it was asked for, or has come along.
+    pub(crate) named: bool,
+    /// Whether it is under control, or only copied because another is.
+    pub(crate) changed: bool,
+    /// What was done, in the words of a report.
+    pub(crate) edits: Vec<String>,
+}
+
+impl Project {
+    /// Copies what is to be put under control, and what it needs, into the target directory.
+    ///
+    /// # Errors
+    /// When something of it is not a dependency or cannot be changed. Then nothing was written.
+    pub fn control(self, selection: &Selection) -> Result<Controlled, Refusal> {
+        let mirror = self.mirror()?;
+        let named = self.select(selection)?;
+        let tree = Tree::new(self.folder.join("tree"));
+        let mut work = Work {
+            project: &self,
+            mirror,
+            changed: self.locals.manifests(&tree)?,
+            copies: Vec::new(),
+            unseen: Vec::new(),
+        };
+        work.come_along(&named)?;
+        work.own_crates()?;
+        work.companions();
+        let nodes = work.nodes(&tree)?;
+        let Work { copies, unseen, .. } = work;
+        tree.make(nodes)?;
+        let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
+        tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
+        Ok(Controlled { project: self, tree, copies, unseen })
+    }
+
+    /// Where the mirror comes from.
+    fn mirror(&self) -> Result<Mirror, Refusal> {
+        let (Some(mirror), 0..=1) = (self.mirror, self.mirrors.len()) else {
+            let several = Refusal::SeveralMirrors(self.mirrors.clone());
+            return Err(if self.mirrors.is_empty() { Refusal::NoMirror } else { several });
+        };
+        let package = &self.packages[mirror];
+        let tree = Tree::new(self.folder.join("tree"));
+        Ok(match &package.source {
+            None => Mirror::Path(tree.of(&package.folder)),
+            Some(source) => Mirror::Elsewhere(keys(source, package)),
+        })
+    }
+
+    /// The packages that are asked for.
+    fn select(&self, selection: &Selection) -> Result<BTreeSet<usize>, Refusal> {
+        let names = match selection {
+            Selection::All => return Ok(self.proposed()),
+            Selection::Named(names) => names.clone(),
+            Selection::Manifest => self.listed()?,
+        };
+        if names.iter().any(|name| name == "all") {
+            return Ok(self.proposed());
+        }
+        let mut selected = BTreeSet::new();
+        for name in names {
+            let (wanted, version) = name.split_once('@').map_or((name.as_str(), None), |(a, b)| (a, Some(b)));
+            let fits = |package: &Package| {
+                package.name == wanted && version.is_none_or(|version| package.version.to_string() == version)
+            };
+            let found = self.indices(fits);
+            if found.is_empty() {
+                return Err(Refusal::NotADependency { similar: self.similar(wanted), name });
+            }
+            found.iter().try_for_each(|index| suitable(&self.packages[*index]))?;
+            selected.extend(found);
+        }
+        Ok(selected)
+    }
+
+    /// All that the plan proposes.
+    fn proposed(&self) -> BTreeSet<usize> {
+        let proposed = |package: &Package| {
+            package.role == Role::Dependency && matches!(self.judge(package).class, Class::Instrument | Class::Replace)
+        };
+        self.indices(proposed).into_iter().collect()
+    }
+
+    /// What the manifests ask for.
+    fn listed(&self) -> Result<Vec<String>, Refusal> {
+        let mut names = Vec::new();
+        let own = self.packages.iter().filter(|package| package.role == Role::Own);
+        let metadata = own.map(|package| (package.folder.join("Cargo.toml"), &package.metadata));
+        let workspace = (self.locals.manifest(), &self.workspace_metadata);
+        for (file, metadata) in metadata.chain([workspace]) {
+            let Some(list) = metadata.get("interloper").and_then(|ours| ours.get("instrument")) else { continue };
+            let wrong = || Refusal::Manifest {
+                file: file.clone(),
+                reason: "`metadata.interloper.instrument` is no list of names".to_owned(),
+            };
+            for name in list.as_array().ok_or_else(wrong)? {
+                names.push(name.as_str().ok_or_else(wrong)?.to_owned());
+            }
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    fn similar(&self, name: &str) -> Option<String> {
+        let possible = self.packages.iter().filter(|package| suitable(package).is_ok());
+        let scored = possible.map(|package| (strsim::jaro_winkler(name, &package.name), &package.name));
+        let best = scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+        best.map(|(_, name)| name.clone())
+    }
+}
+
+fn suitable(package: &Package) -> Result<(), Refusal> {
+    let reason = match package.role {
+        Role::Own | Role::Dependency | Role::Development => return Ok(()),
+        Role::Macro => "it is a procedural macro, which runs while the project is built",
+        Role::Build => "only build scripts and procedural macros use it",
+        Role::Interloper => "it is a part of interloper",
+        Role::BelowInterloper => "only interloper itself uses it",
+    };
+    Err(Refusal::Unsuitable { package: package.label(), reason: reason.to_owned() })
+}
+
+/// How a dependency names a source that is no folder.
+fn keys(source: &str, package: &Package) -> BTreeMap<String, String> {
+    let mut keys = BTreeMap::from([("version".to_owned(), format!("={}", package.version))]);
+    let mut put = |key: &str, value: &str| keys.insert(key.to_owned(), value.to_owned());
+    if let Some(repository) = source.strip_prefix("git+") {
+        let address = repository.split('#').next().unwrap_or(repository);
+        let (address, reference) = address.split_once('?').unwrap_or((address, ""));
+        put("git", address);
+        if let Some((key, value)) = reference.split_once('=') {
+            put(key, value);
+        }
+    } else if crate::project::patch_key(source) != "crates-io" {
+        put("registry-index", source.strip_prefix("registry+").unwrap_or(source));
+    }
+    keys
+}
+
+/// What is to be written, before anything is.
+struct Work<'a> {
+    project: &'a Project,
+    mirror: Mirror,
+    /// The files that are not as they were, by the paths of the originals.
+    changed: BTreeMap<PathBuf, String>,
+    copies: Vec<Copied>,
+    unseen: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Puts what is named under control, and what of it synchronises below.
+    fn come_along(&mut self, named: &BTreeSet<usize>) -> Result<(), Refusal> {
+        let project = self.project;
+        for index in project.closure(named.iter().copied()) {
+            let package = &project.packages[index];
+            if package.role == Role::Interloper || package.is_macro {
+                continue;
+            }
+            let judged = project.judge(package);
+            let replaced = replacement::of(&package.name, &package.version);
+            let comes = matches!(judged.class, Class::Instrument | Class::Replace)
+                || (judged.class == Class::LeftAlone && judged.place.is_some());
+            if let (Some(replacement), true) = (replaced, comes || named.contains(&index)) {
+                self.replace(index, replacement, named.contains(&index));
+            } else if named.contains(&index) || comes {
+                self.change(index, named.contains(&index), judged.names_core)?;
+            } else if judged.class == Class::Cannot {
+                let place = judged.place.map(|place| format!(" at {place}")).unwrap_or_default();
+                self.unseen.push(format!("{}: {}{place}", package.label(), judged.reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, index: usize, replacement: &replacement::Replacement, named: bool) {
+        let package = &self.project.packages[index];
+        for (file, text) in replacement.files {
+            let text = text.replace(replacement::VERSION, &package.version.to_string());
+            self.changed.insert(package.folder.join(file), text);
+        }
+        self.copies.push(Copied {
+            package: index,
+            named,
+            changed: true,
+            edits: vec![format!("{} is not the original, but one that is written for interloper", package.label())],
+        });
+    }
+
+    /// Edits the root and the manifest of a package.
+    fn change(&mut self, index: usize, named: bool, core: bool) -> Result<(), Refusal> {
+        let package = &self.project.packages[index];
+        if !package.folder.is_dir() {
+            return Err(Refusal::NoSource { package: package.label(), folder: package.folder.clone() });
+        }
+        let roots: Vec<&Path> = match (package.library(), &package.source) {
+            // Binaries and tests of a dependency are not built.
+            (Some(library), Some(_)) => vec![library],
+            (Some(library), None) if package.role != Role::Own => vec![library],
+            _ => package.roots.iter().map(PathBuf::as_path).collect(),
+        };
+        for root in &roots {
+            if !root.is_file() {
+                return Err(Refusal::NoRoot { package: package.label(), file: root.to_path_buf() });
+            }
+        }
+        let paths = package.edition == "2015" && !self.is_no_std(package, roots[0])?;
+        let way = Way { paths, core };
+        let mut files = BTreeSet::new();
+        for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
+            rust_files(folder, &mut files)?;
+        }
+        let mut edits = Vec::new();
+        for root in &roots {
+            self.edit(package, root, File::Root, way, &mut edits)?;
+        }
+        for file in files.iter().filter(|file| !roots.contains(&file.as_path())) {
+            self.edit(package, file, File::Module, way, &mut edits)?;
+        }
+        self.manifest(package, Changes { mirror: true, cap_lints: package.source.is_some() })?;
+        self.copies.push(Copied { package: index, named, changed: true, edits });
+        Ok(())
+    }
+
+    /// Whether the compiler leaves `std` out of a crate.
+    fn is_no_std(&self, package: &Package, root: &Path) -> Result<bool, Refusal> {
+        let text = fs::read_to_string(root).map_err(|error| Refusal::file("read", root, &error))?;
+        // What is no Rust is reported when it is edited.
+        let attributes = source::inner_attributes(&text).unwrap_or_default();
+        let configuration = self.project.configuration(package);
+        Ok(attributes.into_iter().any(|attribute| configuration.says(attribute, "no_std")))
+    }
+
+    fn edit(
+        &mut self,
+        package: &Package,
+        file: &Path,
+        role: File,
+        way: Way,
+        edits: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
+        if role == File::Module && !way.paths && !text.contains("extern crate") {
+            return Ok(());
+        }
+        let relative = file.strip_prefix(&package.folder).unwrap_or(file).to_owned();
+        let place = |line| Place { file: relative.clone(), line };
+        match source::edit(&text, role, way) {
+            Ok(None) => Ok(()),
+            Ok(Some(Edited { source, changes })) => {
+                let changes = changes.into_iter();
+                edits.extend(changes.map(|(line, what)| format!("{} at {}: {what}", package.label(), place(line))));
+                self.changed.insert(file.to_owned(), source);
+                Ok(())
+            }
+            // A module that no build reaches need not be Rust.
+            Err(Refused::Bad(_)) if role == File::Module => Ok(()),
+            Err(Refused::Bad(bad)) => {
+                Err(Refusal::NoRust { package: package.label(), place: place(bad.line), reason: bad.reason })
+            }
+            Err(Refused::Taken { line, name }) => Err(Refusal::Unsuitable {
+                package: package.label(),
+                reason: format!("it has a module of its own that is named `{name}`, at {}", place(line)),
+            }),
+        }
+    }
+
+    fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
+        let file = package.folder.join("Cargo.toml");
+        let text = match self.changed.get(&file) {
+            Some(text) => text.clone(),
+            None => fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?,
+        };
+        let edited = manifest::edit(&text, Some(&self.mirror), changes);
+        let edited = edited.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
+        self.changed.extend(edited.map(|text| (file, text)));
+        Ok(())
+    }
+
+    /// Own crates that have the line, or that use interloper in tests, get the mirror as a dependency.
+    fn own_crates(&mut self) -> Result<(), Refusal> {
+        for package in self.project.packages.iter().filter(|package| package.role == Role::Own) {
+            let has_line = package
+                .roots
+                .iter()
+                .any(|root| fs::read_to_string(root).is_ok_and(|text| text.contains(crate::edits::MIRROR_CRATE)));
+            if has_line || package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR) {
+                self.manifest(package, Changes { mirror: true, cap_lints: false })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a copy of a repository's package names by its folder is beside it, so it is copied, too.
+    fn companions(&mut self) {
+        let mut at = 0;
+        while at < self.copies.len() {
+            let package = &self.project.packages[self.copies[at].package];
+            at += 1;
+            if package.source.is_none() {
+                continue;
+            }
+            for edge in package.edges.iter().filter(|edge| edge.by_path) {
+                if !self.copies.iter().any(|copy| copy.package == edge.to) {
+                    self.copies.push(Copied { package: edge.to, named: false, changed: false, edits: Vec::new() });
+                }
+            }
+        }
+        self.copies.sort_by_key(|copy| copy.package);
+    }
+
+    fn nodes(&self, tree: &Tree) -> Result<Nodes, Refusal> {
+        let mut nodes = Nodes::new();
+        let elsewhere = self.copies.iter().map(|copy| &self.project.packages[copy.package]);
+        for package in elsewhere.filter(|package| package.source.is_some()) {
+            match replacement::of(&package.name, &package.version) {
+                Some(replacement) => replacement.files.iter().for_each(|(file, _)| {
+                    let folders = Path::new(file).ancestors().skip(1).map(|folder| package.folder.join(folder));
+                    nodes.extend(folders.map(|folder| (folder, Node::Exactly)));
+                }),
+                None => tree.copied(&package.folder, &self.changed, &mut nodes)?,
+            }
+            if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
+                // Keys may be inherited from a manifest above it, inside the repository.
+                let above = package.folder.ancestors().skip(1).take_while(|folder| !folder.ends_with("checkouts"));
+                let manifests = above.map(|folder| folder.join("Cargo.toml")).filter(|manifest| manifest.is_file());
+                for manifest in manifests {
+                    nodes.entry(manifest).or_insert(Node::Copy);
+                }
+            }
+        }
+        nodes.extend(self.project.locals.nodes(tree, &self.changed)?);
+        Ok(nodes)
+    }
+}
+
+/// The Rust files below a folder.
+fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), Refusal> {
+    let wrong = |error| Refusal::file("read", folder, &error);
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?.path();
+        if entry.is_dir() {
+            rust_files(&entry, files)?;
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            files.insert(entry);
+        }
+    }
+    Ok(())
+}

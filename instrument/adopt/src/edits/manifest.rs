@@ -1,0 +1,205 @@
+//! The dependency in the manifest of a crate.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+
+use super::MIRROR;
+
+/// Where the mirror comes from: the place that the project takes it from, so that there is one of it in the build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mirror {
+    /// A folder.
+    Path(PathBuf),
+    /// A registry or a repository: the keys of the dependency.
+    Elsewhere(BTreeMap<String, String>),
+}
+
+impl Mirror {
+    fn dependency(&self) -> InlineTable {
+        match self {
+            Mirror::Path(folder) => InlineTable::from_iter([("path", folder.display().to_string())]),
+            Mirror::Elsewhere(keys) => keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+        }
+    }
+}
+
+/// What is changed in a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// The mirror becomes a dependency.
+    pub(crate) mirror: bool,
+    /// Warnings are not shown, as those of a crate from a registry are not.
+    pub(crate) cap_lints: bool,
+}
+
+/// Makes a package the root of a workspace, so that cargo does not look for one above it, or gives `None` where it is one
+/// already. `others` are folders below it that are no members.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn make_root(manifest: &str, others: &[String]) -> Result<Option<String>, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    if document.contains_key("workspace") {
+        return Ok(None);
+    }
+    table(&mut document, "workspace")?.insert("exclude", value(others.iter().collect::<Array>()));
+    Ok(Some(document.to_string()))
+}
+
+/// Changes a manifest, or gives `None` where there is nothing to change.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn edit(manifest: &str, mirror: Option<&Mirror>, changes: Changes) -> Result<Option<String>, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    if let (true, Some(mirror)) = (changes.mirror, mirror) {
+        let dependencies = table(&mut document, "dependencies")?;
+        if !dependencies.contains_key(MIRROR) {
+            dependencies.insert(MIRROR, value(mirror.dependency()));
+        }
+    }
+    if changes.cap_lints {
+        let mut levels = InlineTable::new();
+        levels.insert("warnings", Value::from("allow"));
+        let mut lints = Table::new();
+        lints.insert("rust", value(levels));
+        document.insert("lints", Item::Table(lints));
+    }
+    let edited = document.to_string();
+    Ok((edited != manifest).then_some(edited))
+}
+
+/// Puts other folders in the place of those that dependencies name by absolute paths, or gives `None` where there are
+/// none.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn relocate(manifest: &str, to: impl Fn(&Path) -> Option<PathBuf>) -> Result<Option<String>, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let mut changed = false;
+    let mut change = |dependency: &mut dyn TableLike| {
+        let named = dependency.get("path").and_then(Item::as_str).map(PathBuf::from);
+        if let Some(folder) = named.filter(|path| path.is_absolute()).and_then(|path| to(&path)) {
+            dependency.insert("path", value(folder.display().to_string()));
+            changed = true;
+        }
+    };
+    let whole = document.as_table_mut();
+    for kind in KINDS {
+        each(whole.get_mut(kind), &mut change);
+    }
+    each(whole.get_mut("workspace").and_then(|workspace| workspace.get_mut("dependencies")), &mut change);
+    each(whole.get_mut("target"), &mut |target| {
+        KINDS.iter().for_each(|kind| each(target.get_mut(kind), &mut change));
+    });
+    each(whole.get_mut("patch"), &mut |source| {
+        source.iter_mut().filter_map(|(_, patch)| patch.as_table_like_mut()).for_each(&mut change);
+    });
+    Ok(changed.then(|| document.to_string()))
+}
+
+/// The tables of dependencies.
+const KINDS: [&str; 5] =
+    ["dependencies", "build-dependencies", "build_dependencies", "dev-dependencies", "dev_dependencies"];
+
+/// Calls `change` with the tables in a table.
+fn each(tables: Option<&mut Item>, change: &mut dyn FnMut(&mut dyn TableLike)) {
+    let Some(tables) = tables.and_then(Item::as_table_like_mut) else { return };
+    for (_, table) in tables.iter_mut() {
+        if let Some(table) = table.as_table_like_mut() {
+            change(table);
+        }
+    }
+}
+
+fn table<'a>(document: &'a mut DocumentMut, key: &str) -> Result<&'a mut dyn TableLike, String> {
+    let item = document.entry(key).or_insert_with(|| Item::Table(Table::new()));
+    item.as_table_like_mut().ok_or_else(|| format!("`{key}` is no table"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Changes = Changes { mirror: false, cap_lints: false };
+
+    #[track_caller]
+    fn check(changes: Changes, manifest: &str, expected: &str) {
+        let mirror = Mirror::Path("/mirror".into());
+        let edited = edit(manifest, Some(&mirror), changes).unwrap();
+        assert_eq!(edited.as_deref().unwrap_or(manifest), expected);
+    }
+
+    #[test]
+    fn the_mirror_becomes_a_dependency() {
+        let changes = Changes { mirror: true, ..NOTHING };
+        check(
+            changes,
+            "[package]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\n",
+            "[package]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\ninterloper-std = { path = \"/mirror\" }\n",
+        );
+        check(
+            changes,
+            "[package]\nname = \"a\"\n",
+            "[package]\nname = \"a\"\n\n[dependencies]\ninterloper-std = { path = \"/mirror\" }\n",
+        );
+        check(
+            changes,
+            "[package]\nname = \"a\"\n\n[dependencies.b]\nversion = \"1\"\n",
+            "[package]\nname = \"a\"\n\n[dependencies]\ninterloper-std = { path = \"/mirror\" }\n\n\
+             [dependencies.b]\nversion = \"1\"\n",
+        );
+        let there = "[dependencies]\ninterloper-std.path = \"x\"\n";
+        check(changes, there, there);
+    }
+
+    #[test]
+    fn it_is_taken_from_where_the_project_takes_it() {
+        let keys = [("version", "=0.1.0"), ("registry-index", "https://index")];
+        let mirror = Mirror::Elsewhere(keys.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
+        let edited = edit("", Some(&mirror), Changes { mirror: true, ..NOTHING }).unwrap().unwrap();
+        let expected = "interloper-std = { registry-index = \"https://index\", version = \"=0.1.0\" }\n";
+        assert_eq!(edited, format!("[dependencies]\n{expected}"));
+    }
+
+    #[test]
+    fn lints_are_capped() {
+        let changes = Changes { cap_lints: true, ..NOTHING };
+        check(changes, "[lints]\nworkspace = true\n", "[lints]\nrust = { warnings = \"allow\" }\n");
+        check(changes, "", "[lints]\nrust = { warnings = \"allow\" }\n");
+    }
+
+    #[test]
+    fn a_package_becomes_a_root_once() {
+        let package = "[package]\nname = \"a\"\n";
+        let expected = format!("{package}\n[workspace]\nexclude = [\"b\", \"c/d\"]\n");
+        assert_eq!(make_root(package, &["b".to_owned(), "c/d".to_owned()]), Ok(Some(expected)));
+        assert_eq!(make_root("[workspace]\nmembers = [\"b\"]\n", &[]), Ok(None));
+        check(NOTHING, "a = 1\n", "a = 1\n");
+    }
+
+    #[test]
+    fn absolute_paths_lead_into_the_tree() {
+        let manifest = |a: &str| {
+            format!(
+                "[dependencies]\na = {{ path = \"{a}\" }}\nb = {{ path = \"/other\" }}\nc = {{ path = \"../c\" }}\n\
+                 d = \"1\"\n[dev-dependencies.a]\npath = \"{a}\"\n[target.'cfg(unix)'.build-dependencies]\n\
+                 a.path = \"{a}\"\n[workspace.dependencies]\na = {{ path = \"{a}\", version = \"1\" }}\n\
+                 [patch.crates-io]\na = {{ path = \"{a}\" }}\n"
+            )
+        };
+        let to = |path: &Path| (path == Path::new("/a")).then(|| "/tree/a".into());
+        assert_eq!(relocate(&manifest("/a"), to), Ok(Some(manifest("/tree/a"))));
+        assert_eq!(relocate(&manifest("a"), to), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_manifest_is_refused() {
+        assert!(edit("a =", None, NOTHING).is_err());
+        let mirror = Mirror::Path("/mirror".into());
+        let wrong = edit("dependencies = 3", Some(&mirror), Changes { mirror: true, ..NOTHING });
+        assert_eq!(wrong, Err("`dependencies` is no table".to_owned()));
+    }
+}

@@ -1,0 +1,9 @@
+//! What is changed in a crate that is put under control: a line at its root, and a dependency in its manifest.
+
+pub(crate) mod manifest;
+pub(crate) mod source;
+
+/// The name of the mirror's package.
+pub(crate) const MIRROR: &str = "interloper-std";
+/// The name of the mirror's crate.
+pub(crate) const MIRROR_CRATE: &str = "interloper_std";

@@ -1,0 +1,503 @@
+//! The line at the root of a crate.
+//!
+//! `extern crate interloper_std as std` makes the mirror what `std::` means in the whole crate. A crate's own `extern
+//! crate std` declares the same name, so it goes. Lines keep their numbers: what is put in stands on a line that is
+//! there, and what is taken away leaves blanks.
+//!
+//! In the edition of 2015 the compiler itself declares `std` at the root of a crate that is not `no_std`, and nobody
+//! else can. There the paths that begin with `std::` are changed instead.
+
+use std::ops::Range;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::MIRROR_CRATE;
+use crate::text::{self, Bad};
+
+/// A file that was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edited {
+    pub(crate) source: String,
+    /// What was changed: the line, and what was done there.
+    pub(crate) changes: Vec<(usize, String)>,
+}
+
+/// Which file of a crate it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Its root.
+    Root,
+    /// Another module.
+    Module,
+}
+
+/// How a crate comes to use the mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// By its paths, not by a line that declares what `std` is.
+    pub(crate) paths: bool,
+    /// Whether `core::` is to be the mirror, too.
+    pub(crate) core: bool,
+}
+
+/// The inner attributes at the root of a crate.
+///
+/// # Errors
+/// When it is no Rust.
+pub(crate) fn inner_attributes(source: &str) -> Result<Vec<TokenStream>, Bad> {
+    let tokens = text::tokens(source)?;
+    let is = |token: &TokenTree, char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == char);
+    let attributes = tokens.chunks(3).map_while(|chunk| match chunk {
+        [hash, mark, TokenTree::Group(attribute)] if is(hash, '#') && is(mark, '!') => Some(attribute.stream()),
+        _ => None,
+    });
+    Ok(attributes.collect())
+}
+
+/// Why a file cannot be changed.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// It is no Rust.
+    Bad(Bad),
+    /// It has a module with the name that the line declares.
+    Taken { line: usize, name: String },
+}
+
+/// Changes a file, or gives `None` where there is nothing to change.
+///
+/// # Errors
+/// When it is no Rust, or the crate has a module of its own that is named `std`.
+pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>, Refused> {
+    let begin = text::preamble(source);
+    let tokens = text::tokens(source).map_err(Refused::Bad)?;
+    let mut edits = Edits { source, begin, replacements: Vec::new(), changes: Vec::new() };
+    let declared = declarations(&tokens);
+    if declared.iter().any(|declaration| declaration.name == MIRROR_CRATE && declaration.outermost) {
+        // The crate has the line.
+        return Ok(None);
+    }
+    let root = role == Role::Root;
+    if way.paths {
+        edits.paths(&tokens, way.core);
+        declared.iter().filter(|one| one.is_standard() && !one.outermost).for_each(|one| edits.rename(one));
+        if root {
+            let line = format!("{}#[macro_use] extern crate {MIRROR_CRATE};", quiet(source));
+            edits.line(&tokens, &line);
+        }
+        return Ok(edits.finish());
+    }
+    let mut public = false;
+    for declaration in &declared {
+        let standard = ["std", "core"].contains(&declaration.alias.as_str());
+        if root && declaration.outermost && standard {
+            public |= declaration.public && declaration.alias == "std";
+            edits.blank(declaration);
+        } else if declaration.is_standard() {
+            edits.rename(declaration);
+        }
+    }
+    if root {
+        if let Some(line) = module_named(&tokens, "std") {
+            return Err(Refused::Taken { line, name: "std".to_owned() });
+        }
+        let visibility = if public { "#[doc(hidden)] pub " } else { "" };
+        let mut line = format!("{}#[macro_use] {visibility}extern crate {MIRROR_CRATE} as std;", quiet(source));
+        let core = way.core || declared.iter().any(|declaration| declaration.outermost && declaration.alias == "core");
+        if core && module_named(&tokens, "core").is_none() {
+            line.push_str(&format!(" extern crate {MIRROR_CRATE} as core;"));
+        }
+        edits.line(&tokens, &line);
+    }
+    Ok(edits.finish())
+}
+
+/// A crate that uses no macro of std does not hear of it, except where it has forbidden to be quiet.
+fn quiet(source: &str) -> &'static str {
+    let attributes = inner_attributes(source).unwrap_or_default();
+    let forbids = attributes.iter().any(|attribute| {
+        let text = attribute.to_string();
+        text.contains("forbid") && (text.contains("warnings") || text.contains("unused"))
+    });
+    if forbids { "" } else { "#[allow(unused_imports)] " }
+}
+
+/// `extern crate name as alias;`, or `use name as alias;` of standard crates.
+struct Declaration {
+    name: String,
+    alias: String,
+    is_crate: bool,
+    public: bool,
+    /// Whether it is an item of the file itself, not of a module or block in it.
+    outermost: bool,
+    /// From its first attribute to its semicolon.
+    whole: Range<usize>,
+    /// The name alone, or the name with its alias where the alias is the name.
+    named: Range<usize>,
+    line: usize,
+}
+
+impl Declaration {
+    /// Whether it is an `extern crate` of what is mirrored.
+    fn is_standard(&self) -> bool {
+        self.is_crate && ["std", "core"].contains(&self.name.as_str())
+    }
+}
+
+fn declarations(tokens: &[TokenTree]) -> Vec<Declaration> {
+    let mut all = Vec::new();
+    collect(tokens, Depth::File, &mut all);
+    all
+}
+
+/// Where tokens stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// In the file itself.
+    File,
+    /// In the arguments of a macro that the file calls, such as `cfg_if!`: what it makes are items of the file.
+    Macro,
+    /// In a module, a function or the like.
+    Inner,
+}
+
+fn collect(tokens: &[TokenTree], depth: Depth, all: &mut Vec<Declaration>) {
+    for at in 0..tokens.len() {
+        if let TokenTree::Group(group) = &tokens[at] {
+            let called = at > 1
+                && matches!(&tokens[at - 1], TokenTree::Punct(mark) if mark.as_char() == '!')
+                && matches!(tokens[at - 2], TokenTree::Ident(_));
+            let module = at > 1 && matches!(&tokens[at - 2], TokenTree::Ident(word) if word == "mod");
+            let inner = match depth {
+                Depth::File if called => Depth::Macro,
+                Depth::Macro if !module => Depth::Macro,
+                _ => Depth::Inner,
+            };
+            collect(&group.stream().into_iter().collect::<Vec<_>>(), inner, all);
+        }
+        all.extend(declaration(tokens, at, depth != Depth::Inner));
+    }
+}
+
+fn declaration(tokens: &[TokenTree], at: usize, outermost: bool) -> Option<Declaration> {
+    let word = |index: usize| match tokens.get(index) {
+        Some(TokenTree::Ident(word)) => Some(word.to_string()),
+        _ => None,
+    };
+    let (is_crate, name_at) = match (word(at)?.as_str(), word(at + 1).as_deref()) {
+        ("extern", Some("crate")) => (true, at + 2),
+        ("use", Some("std" | "core" | "alloc")) => (false, at + 1),
+        _ => return None,
+    };
+    let name = word(name_at)?;
+    let renamed = (word(name_at + 1).as_deref() == Some("as")).then(|| word(name_at + 2)).flatten();
+    let end_at = if renamed.is_some() { name_at + 3 } else { name_at + 1 };
+    let TokenTree::Punct(end) = tokens.get(end_at)? else { return None };
+    // `use std as core;` counts, `use std::sync;` does not.
+    if end.as_char() != ';' || (!is_crate && renamed.is_none()) {
+        return None;
+    }
+    let (begin, public) = with_attributes(tokens, at);
+    let span = tokens[name_at].span();
+    Some(Declaration {
+        alias: renamed.unwrap_or_else(|| name.clone()),
+        name,
+        is_crate,
+        public,
+        outermost,
+        whole: begin..end.span().byte_range().end,
+        named: span.byte_range(),
+        line: span.start().line,
+    })
+}
+
+/// Where the item begins whose keyword is `tokens[at]`, and whether it has a visibility.
+fn with_attributes(tokens: &[TokenTree], at: usize) -> (usize, bool) {
+    let mut first = at;
+    let is_pub = |index: usize| matches!(&tokens[index], TokenTree::Ident(word) if word == "pub");
+    let mut public = false;
+    if first > 0 && is_pub(first - 1) {
+        (first, public) = (first - 1, true);
+    } else if first > 1 && matches!(tokens[first - 1], TokenTree::Group(_)) && is_pub(first - 2) {
+        (first, public) = (first - 2, true);
+    }
+    while first > 1
+        && matches!(&tokens[first - 1], TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket)
+        && matches!(&tokens[first - 2], TokenTree::Punct(hash) if hash.as_char() == '#')
+    {
+        first -= 2;
+    }
+    (tokens[first].span().byte_range().start, public)
+}
+
+/// The line of the crate's own module of this name.
+fn module_named(tokens: &[TokenTree], name: &str) -> Option<usize> {
+    tokens.windows(2).find_map(|pair| match pair {
+        [TokenTree::Ident(word), TokenTree::Ident(module)] if word == "mod" && module == name => {
+            Some(module.span().start().line)
+        }
+        _ => None,
+    })
+}
+
+struct Edits<'a> {
+    source: &'a str,
+    /// Where byte 0 of the tokens is in the source.
+    begin: usize,
+    replacements: Vec<(Range<usize>, String)>,
+    changes: Vec<(usize, String)>,
+}
+
+impl Edits<'_> {
+    fn in_source(&self, range: &Range<usize>) -> Range<usize> {
+        range.start + self.begin..range.end + self.begin
+    }
+
+    fn blank(&mut self, declaration: &Declaration) {
+        let range = self.in_source(&declaration.whole);
+        let old = &self.source[range.clone()];
+        let blanks = old.chars().map(|char| if matches!(char, '\n' | '\r') { char } else { ' ' }).collect();
+        self.changes.push((declaration.line, format!("taken out: {}", one_line(old))));
+        self.replacements.push((range, blanks));
+    }
+
+    fn rename(&mut self, declaration: &Declaration) {
+        let range = self.in_source(&declaration.named);
+        let new = if declaration.name == declaration.alias {
+            format!("{MIRROR_CRATE} as {}", declaration.alias)
+        } else {
+            MIRROR_CRATE.to_owned()
+        };
+        self.changes.push((declaration.line, format!("`extern crate {}` names the mirror", declaration.name)));
+        self.replacements.push((range, new));
+    }
+
+    fn line(&mut self, tokens: &[TokenTree], new: &str) {
+        // Behind a comment that ends the file there is nothing to put under control.
+        let Some(at) = self.behind_inner_attributes(tokens) else { return };
+        let line = self.source[..at].matches('\n').count() + 1;
+        self.changes.push((line, format!("put in: {new}")));
+        let before = if at == self.items_without_attributes() { "" } else { " " };
+        self.replacements.push((at..at, format!("{before}{new} ")));
+    }
+
+    /// Changes `std::` to the mirror, also in macros. What other crates see of a macro is theirs.
+    fn paths(&mut self, tokens: &[TokenTree], core: bool) {
+        let is = |at: usize, char| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == char);
+        let word = |at: usize, wanted: &str| matches!(tokens.get(at), Some(TokenTree::Ident(word)) if word == wanted);
+        let mut exported = false;
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Group(group) => {
+                    let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                    let attribute = at > 0 && is(at - 1, '#');
+                    if attribute && matches!(&inner[..], [TokenTree::Ident(name), ..] if name == "macro_export") {
+                        exported = true;
+                    } else if exported && at > 2 && word(at - 3, "macro_rules") {
+                        exported = false;
+                    } else {
+                        self.paths(&inner, core);
+                    }
+                }
+                TokenTree::Ident(name) if name == "std" || (core && name == "core") => {
+                    let leads = is(at + 1, ':') && is(at + 2, ':');
+                    let segment = at > 2
+                        && is(at - 1, ':')
+                        && is(at - 2, ':')
+                        && matches!(tokens[at - 3], TokenTree::Ident(_))
+                        && !word(at - 3, "use")
+                        && !word(at - 3, "in");
+                    if leads && !segment {
+                        let span = name.span();
+                        self.changes.push((span.start().line, format!("`{name}::` is `{MIRROR_CRATE}::`")));
+                        self.replacements.push((self.in_source(&span.byte_range()), MIRROR_CRATE.to_owned()));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Where the items of the file begin, if they could.
+    fn behind_inner_attributes(&self, tokens: &[TokenTree]) -> Option<usize> {
+        let mut last = None;
+        let mut at = 0;
+        while let [TokenTree::Punct(hash), TokenTree::Punct(mark), attribute @ TokenTree::Group(_), ..] = &tokens[at..]
+        {
+            if hash.as_char() != '#' || mark.as_char() != '!' {
+                break;
+            }
+            let attribute = attribute.span().byte_range();
+            last = Some(self.in_source(&(hash.span().byte_range().start..attribute.end)));
+            at += 3;
+        }
+        let Some(last) = last else { return Some(self.items_without_attributes()) };
+        if !self.source[last.start..].starts_with("//") {
+            return Some(last.end);
+        }
+        // A comment goes on to the end of its line.
+        self.source[last.end..].find('\n').map(|end| last.end + end + 1)
+    }
+
+    /// Where items begin without inner attributes: in the line behind the one that names an interpreter.
+    fn items_without_attributes(&self) -> usize {
+        if self.source[self.begin..].starts_with('\n') { self.begin + 1 } else { self.begin }
+    }
+
+    fn finish(mut self) -> Option<Edited> {
+        if self.replacements.is_empty() {
+            return None;
+        }
+        self.replacements.sort_by_key(|(range, _)| (range.start, range.end));
+        self.changes.sort();
+        let mut source = String::with_capacity(self.source.len() + 128);
+        let mut at = 0;
+        for (range, new) in &self.replacements {
+            source.push_str(&self.source[at..range.start]);
+            source.push_str(new);
+            at = range.end;
+        }
+        source.push_str(&self.source[at..]);
+        Some(Edited { source, changes: self.changes })
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "#[allow(unused_imports)] #[macro_use] extern crate interloper_std as std;";
+    const ALLOW: &str = "#[allow(unused_imports)] ";
+    const CORE: &str = "extern crate interloper_std as core;";
+
+    #[track_caller]
+    fn check(role: Role, way: Way, source: &str, expected: &str) {
+        let edited = edit(source, role, way).expect("it is Rust").map(|edited| edited.source);
+        assert_eq!(edited.as_deref().unwrap_or(source), expected);
+        assert_eq!(source.matches('\n').count(), expected.matches('\n').count(), "lines keep their numbers");
+    }
+
+    const LINES: Way = Way { paths: false, core: false };
+    const PATHS: Way = Way { paths: true, core: false };
+
+    #[track_caller]
+    fn root(source: &str, expected: &str) {
+        check(Role::Root, LINES, source, &expected.replace("LINE", LINE).replace("CORE", CORE));
+    }
+
+    #[test]
+    fn the_line_stands_behind_the_inner_attributes() {
+        root("", "LINE ");
+        root("fn f() {}\n", "LINE fn f() {}\n");
+        root("// Copyright\nfn f() {}\n", "LINE // Copyright\nfn f() {}\n");
+        root("#![no_std]\nfn f() {}\n", "#![no_std] LINE \nfn f() {}\n");
+        root("#![no_std] // why\n\nfn f() {}\n", "#![no_std] LINE  // why\n\nfn f() {}\n");
+        root("//! Docs\n\nfn f() {}\n", "//! Docs\n LINE \nfn f() {}\n");
+        root("//! Docs", "//! Docs");
+        let forbids = "#![forbid(unused_imports)]";
+        root(&format!("{forbids}\n"), &format!("{forbids} {} \n", LINE.replace(ALLOW, "")));
+        root("/*! Docs */ fn f() {}", "/*! Docs */ LINE  fn f() {}");
+        root(
+            "//! Dächer\n#![a(b)]\n#![c = \"]\"] /* #![d] */ mod x;",
+            "//! Dächer\n#![a(b)]\n#![c = \"]\"] LINE  /* #![d] */ mod x;",
+        );
+        root("\u{feff}//! Docs\nfn f() {}\n", "\u{feff}//! Docs\n LINE fn f() {}\n");
+        root("#!/bin/sh\n#![a]\nfn f() {}\n", "#!/bin/sh\n#![a] LINE \nfn f() {}\n");
+        root("#!/bin/sh\nfn f() {}\n", "#!/bin/sh\nLINE fn f() {}\n");
+        root("#![a]\r\nfn f() {}\r\n", "#![a] LINE \r\nfn f() {}\r\n");
+        root("#[cfg(a)]\nmod a;\n", "LINE #[cfg(a)]\nmod a;\n");
+    }
+
+    #[test]
+    fn a_crate_with_the_line_is_left_alone() {
+        let source = "#[cfg(interloper)] #[macro_use] extern crate interloper_std as std;\nfn f() {}";
+        root(source, source);
+    }
+
+    #[test]
+    fn own_lines_of_the_crate_make_room() {
+        root(
+            "#![no_std]\n#[cfg(feature = \"std\")]\n#[macro_use]\nextern crate std;\nextern crate alloc;\n",
+            "#![no_std] LINE \n                       \n            \n                 \nextern crate alloc;\n",
+        );
+        root("extern crate core;\n", "LINE CORE                   \n");
+        root("extern crate core as std;\n", "LINE                          \n");
+        root("use core as std;\n", "LINE                 \n");
+        root(
+            "pub extern crate std;\n",
+            "LINE                      \n"
+                .replace("LINE", &LINE.replace("extern", "#[doc(hidden)] pub extern"))
+                .as_str(),
+        );
+        root("extern crate std as real;\n", "LINE extern crate interloper_std as real;\n");
+        root("mod a { extern crate std; }\n", "LINE mod a { extern crate interloper_std as std; }\n");
+        root("use std::sync;\n", "LINE use std::sync;\n");
+        root(
+            "cfg_if! { if #[cfg(a)] { extern crate std; } }\n",
+            "LINE cfg_if! { if #[cfg(a)] {                   } }\n",
+        );
+        root("a! { mod b { extern crate std; } }\n", "LINE a! { mod b { extern crate interloper_std as std; } }\n");
+    }
+
+    #[test]
+    fn core_is_the_mirror_where_it_is_named() {
+        let core = Way { paths: false, core: true };
+        check(Role::Root, core, "#![no_std]\n", &format!("#![no_std] {LINE} {CORE} \n"));
+        check(Role::Root, core, "mod core;\n", &format!("{LINE} mod core;\n"));
+    }
+
+    #[test]
+    fn modules_have_no_line() {
+        check(Role::Module, LINES, "fn f() {}\n", "fn f() {}\n");
+        check(Role::Module, LINES, "extern crate std;\n", "extern crate interloper_std as std;\n");
+        check(
+            Role::Module,
+            LINES,
+            "#[cfg(a)] extern crate core as c;\n",
+            "#[cfg(a)] extern crate interloper_std as c;\n",
+        );
+        check(Role::Module, LINES, "use core as c;\n", "use core as c;\n");
+    }
+
+    #[test]
+    fn in_the_edition_of_2015_paths_are_changed() {
+        let root = |source: &str, expected: &str| {
+            check(Role::Root, PATHS, source, &format!("{ALLOW}#[macro_use] extern crate interloper_std; {expected}"));
+        };
+        root("use std::sync::Mutex;\n", "use interloper_std::sync::Mutex;\n");
+        root("use ::std::sync;\n", "use ::interloper_std::sync;\n");
+        root(
+            "fn f() { ::std::thread::yield_now(); a::std::b(); }\n",
+            "fn f() { ::interloper_std::thread::yield_now(); a::std::b(); }\n",
+        );
+        root("macro_rules! m { () => { ::std::a } }\n", "macro_rules! m { () => { ::interloper_std::a } }\n");
+        let exported = "#[macro_export] macro_rules! m { () => { ::std::a } }\n";
+        root(exported, exported);
+        root("extern crate std as alloc;\n", "extern crate std as alloc;\n");
+        root("use core::mem;\n", "use core::mem;\n");
+        let core = Way { paths: true, core: true };
+        check(
+            Role::Module,
+            core,
+            "use core::hint; use std::a;\n",
+            "use interloper_std::hint; use interloper_std::a;\n",
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let refused = edit("\nmod std { }\n", Role::Root, LINES);
+        assert!(matches!(refused, Err(Refused::Taken { line: 2, name }) if name == "std"));
+        assert!(matches!(edit("fn f( {}", Role::Module, LINES), Err(Refused::Bad(_))));
+    }
+
+    #[test]
+    fn changes_have_their_lines() {
+        let edited = edit("#![no_std]\n\nextern crate std;\n", Role::Root, LINES).ok().flatten().unwrap();
+        let expected = [(1, format!("put in: {LINE}")), (3, "taken out: extern crate std;".to_owned())];
+        assert_eq!(edited.changes, expected);
+    }
+}

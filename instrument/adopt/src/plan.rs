@@ -1,0 +1,165 @@
+//! What can be put under control, and why.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::place::Place;
+use crate::project::{Package, Project, Role};
+use crate::reading::{self, Kind, Reading};
+use crate::replacement;
+
+/// What is proposed for each package that a project is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    /// By class, name and version.
+    pub packages: Vec<Entry>,
+}
+
+/// What is proposed for one package.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Entry {
+    /// What is proposed.
+    pub class: Class,
+    /// The package.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Why.
+    pub reason: String,
+    /// Where in the package the reason is.
+    pub place: Option<Place>,
+}
+
+/// What is proposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// A crate of one's own: the line at its root puts it under control.
+    Own,
+    /// It synchronises and must come along.
+    Instrument,
+    /// One that is written for Interloper is built in its place.
+    Replace,
+    /// It synchronises in a way that nobody can see.
+    Cannot,
+    /// It does not synchronise.
+    Nothing,
+    /// It is no part of what runs under control.
+    LeftAlone,
+}
+
+impl Class {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Own => "own",
+            Class::Instrument => "instrument",
+            Class::Replace => "replace",
+            Class::Cannot => "cannot",
+            Class::Nothing => "nothing",
+            Class::LeftAlone => "left alone",
+        }
+    }
+}
+
+/// A package with what its sources say.
+pub(crate) struct Judged {
+    pub(crate) class: Class,
+    pub(crate) reason: String,
+    pub(crate) place: Option<Place>,
+    /// Whether what is mirrored is named through `core::`.
+    pub(crate) names_core: bool,
+}
+
+impl Project {
+    /// Reads the sources of what the project is made of.
+    pub fn plan(&self) -> Plan {
+        let mut packages: Vec<Entry> =
+            self.packages.iter().map(|package| entry(package, self.judge(package))).collect();
+        packages.sort();
+        Plan { packages }
+    }
+
+    /// What is proposed for a package.
+    pub(crate) fn judge(&self, package: &Package) -> Judged {
+        let left = |reason: &str| Judged::new(Class::LeftAlone, reason.to_owned(), None);
+        match package.role {
+            Role::Macro => return left("a procedural macro"),
+            Role::Build => return left("for build scripts and procedural macros only"),
+            Role::Interloper => return left("a part of interloper"),
+            Role::BelowInterloper => return left("for interloper only"),
+            Role::Own | Role::Dependency | Role::Development => {}
+        }
+        let Some(root) = package.library().or(package.roots.first().map(|root| root.as_path())) else {
+            return left("it has no library");
+        };
+        match reading::read(&package.folder, root, &self.configuration(package)) {
+            Err(bad) => Judged::new(Class::Cannot, bad.reason, Some(bad.place)),
+            Ok(reading) => judge(package, &reading),
+        }
+    }
+}
+
+fn judge(package: &Package, reading: &Reading) -> Judged {
+    let names_core = reading.names_core;
+    let with = |class, kind, what: &str| {
+        let found = reading.first(kind)?;
+        let reason = if what.is_empty() { found.text.clone() } else { format!("{what}: {}", found.text) };
+        Some(Judged { class, reason, place: Some(found.place.clone()), names_core })
+    };
+    if package.role == Role::Own {
+        let uses = with(Class::Own, Kind::Synchronises, "");
+        return uses.unwrap_or_else(|| Judged::new(Class::Own, "no synchronisation".to_owned(), None));
+    }
+    let replaced = replacement::of(&package.name, &package.version).is_some();
+    let hidden = if replaced { Class::Replace } else { Class::Cannot };
+    let cannot = with(hidden, Kind::Futex, "a futex system call")
+        .or_else(|| with(hidden, Kind::BlockingCall, "a foreign function that waits"))
+        .or_else(|| with(hidden, Kind::Assembly, "inline assembly"));
+    let judged = cannot.or_else(|| with(Class::Instrument, Kind::Synchronises, ""));
+    match (judged, package.role) {
+        (Some(judged), Role::Development) if judged.class != Class::Cannot => Judged {
+            class: Class::LeftAlone,
+            reason: format!("for tests only, can be named: {}", judged.reason),
+            ..judged
+        },
+        (Some(judged), _) => judged,
+        (None, _) => Judged::new(Class::Nothing, "no synchronisation".to_owned(), None),
+    }
+}
+
+impl Judged {
+    fn new(class: Class, reason: String, place: Option<Place>) -> Judged {
+        Judged { class, reason, place, names_core: false }
+    }
+}
+
+fn entry(package: &Package, judged: Judged) -> Entry {
+    Entry {
+        class: judged.class,
+        name: package.name.clone(),
+        version: package.version.to_string(),
+        reason: judged.reason,
+        place: judged.place,
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = |entry: &Entry| format!("{} {}", entry.name, entry.version);
+        let width = self.packages.iter().map(|entry| label(entry).chars().count()).max().unwrap_or_default();
+        let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
+        for entry in &self.packages {
+            *counts.entry(entry.class).or_default() += 1;
+            write!(out, "{:<11} {:<width$}  {}", entry.class.name(), label(entry), entry.reason)?;
+            match &entry.place {
+                Some(place) => writeln!(out, " at {place}")?,
+                None => writeln!(out)?,
+            }
+        }
+        let counts: Vec<String> = counts.iter().map(|(class, count)| format!("{count} {}", class.name())).collect();
+        write!(out, "{}", counts.join(", "))
+    }
+}

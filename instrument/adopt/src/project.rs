@@ -1,0 +1,368 @@
+//! A project: its packages as cargo has resolved them, and what each is to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{CrateType, DependencyKind, Metadata, TargetKind};
+
+use crate::cargo::{Cargo, Options};
+use crate::edits::MIRROR;
+use crate::locals::Locals;
+use crate::reading::condition::Configuration;
+use crate::refusal::Refusal;
+use crate::tree::{self, Tree};
+
+/// A project whose dependencies are known.
+pub struct Project {
+    pub(crate) cargo: Cargo,
+    pub(crate) options: Options,
+    /// The manifest that was asked for.
+    pub(crate) manifest: PathBuf,
+    pub(crate) locals: Locals,
+    /// Where everything of ours is.
+    pub(crate) folder: PathBuf,
+    /// The lock file that cargo would have written.
+    pub(crate) lock: PathBuf,
+    /// In the order of their names and versions.
+    pub(crate) packages: Vec<Package>,
+    /// The mirror of std, where the project depends on one.
+    pub(crate) mirror: Option<usize>,
+    pub(crate) mirrors: Vec<String>,
+    pub(crate) workspace_metadata: serde_json::Value,
+    /// The platform that is built for.
+    pub(crate) triple: String,
+    /// What `rustc --print cfg` says of it.
+    target: BTreeSet<String>,
+    /// While it is open, nobody else changes the folder.
+    pub(crate) held: Option<File>,
+}
+
+/// A package in one version.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: cargo_metadata::semver::Version,
+    /// Where it comes from; `None` for a folder.
+    pub(crate) source: Option<String>,
+    /// The original folder.
+    pub(crate) folder: PathBuf,
+    /// The roots of its crates, but build scripts. The library is the first.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) has_library: bool,
+    pub(crate) edition: &'static str,
+    pub(crate) is_macro: bool,
+    pub(crate) features: BTreeSet<String>,
+    pub(crate) edges: Vec<Edge>,
+    /// The sources that the dependents of this package name, as `[patch]` does.
+    pub(crate) declared: BTreeSet<String>,
+    /// The names of the packages that it declares, of any kind.
+    pub(crate) declares: BTreeSet<String>,
+    pub(crate) role: Role,
+    pub(crate) metadata: serde_json::Value,
+}
+
+/// A dependency.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    pub(crate) to: usize,
+    pub(crate) normal: bool,
+    pub(crate) development: bool,
+    /// Whether it is given as a folder.
+    pub(crate) by_path: bool,
+}
+
+/// What a package is to the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A member of the workspace.
+    Own,
+    /// What own crates are made of.
+    Dependency,
+    /// What only their tests are made of.
+    Development,
+    /// A procedural macro.
+    Macro,
+    /// What only build scripts and procedural macros are made of.
+    Build,
+    /// The mirror, and what is made with it.
+    Interloper,
+    /// What only the former is made of.
+    BelowInterloper,
+}
+
+impl Package {
+    /// Name and version.
+    pub(crate) fn label(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
+
+    pub(crate) fn library(&self) -> Option<&Path> {
+        self.roots.first().filter(|_| self.has_library).map(PathBuf::as_path)
+    }
+}
+
+impl Project {
+    /// Reads a project from `folder` on. Nothing of it is changed, its lock file included.
+    ///
+    /// # Errors
+    /// When cargo cannot read it, or a lock file that must be as it should be is not.
+    pub fn open(folder: &Path, options: Options) -> Result<Project, Refusal> {
+        let cargo = Cargo::new(folder);
+        let manifest = match &options.manifest {
+            Some(manifest) => folder.join(manifest),
+            None => cargo.find_manifest()?,
+        };
+        if options.locked {
+            // Where this succeeds, it writes nothing.
+            cargo.metadata(&manifest, options.resolving().chain(["--locked".into()]))?;
+        }
+        let locals = Locals::find(&cargo, &manifest)?;
+        let folder = locals.target.join("interloper");
+        mark_as_built(&locals.target)?;
+        let held = hold(&folder)?;
+        let tree = Tree::new(folder.join("as-it-is"));
+        tree.make(locals.nodes(&tree, &locals.manifests(&tree)?)?)?;
+        let lock = tree.of(&locals.lock());
+        if let Ok(users) = fs::read(locals.lock()) {
+            tree::write_file(&lock, &users)?;
+        }
+        let mut arguments: Vec<_> = options.resolving().collect();
+        let triple = match &options.target {
+            Some(triple) => triple.clone(),
+            None => host(&cargo.rustc(&["-vV"])?),
+        };
+        arguments.extend(["--filter-platform".into(), triple.clone().into()]);
+        let metadata = cargo.metadata(&tree.of(&manifest), arguments)?;
+        let target = cargo.rustc(&["--print", "cfg", "--target", &triple])?.lines().map(str::to_owned).collect();
+        let mut project = Project {
+            packages: packages(&metadata, &tree),
+            cargo,
+            options,
+            manifest,
+            locals,
+            folder,
+            lock,
+            mirror: None,
+            mirrors: Vec::new(),
+            workspace_metadata: metadata.workspace_metadata.clone(),
+            triple,
+            target,
+            held: Some(held),
+        };
+        project.find_mirror();
+        project.give_roles(&metadata, &tree);
+        Ok(project)
+    }
+
+    /// What `package` is compiled with.
+    pub(crate) fn configuration(&self, package: &Package) -> Configuration {
+        Configuration { target: self.target.clone(), features: package.features.clone() }
+    }
+
+    /// The packages that `from` is made of, itself included; procedural macros and what is below them are not.
+    pub(crate) fn closure(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
+        let stop = |index: usize| self.packages[index].is_macro || self.packages[index].role == Role::Interloper;
+        self.reach(from.into_iter().collect(), stop)
+    }
+
+    /// What is reached by dependencies that are neither for builds nor for tests; from where `stop` says so, on no further.
+    fn reach(&self, mut open: Vec<usize>, stop: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::new();
+        while let Some(index) = open.pop() {
+            if reached.insert(index) && !stop(index) {
+                let edges = self.packages[index].edges.iter();
+                open.extend(edges.filter(|edge| edge.normal).map(|edge| edge.to));
+            }
+        }
+        reached
+    }
+
+    fn find_mirror(&mut self) {
+        let mirrors = self.packages.iter().enumerate().filter(|(_, package)| package.name == MIRROR);
+        let mirrors: Vec<usize> = mirrors.map(|(index, _)| index).collect();
+        self.mirror = mirrors.first().copied();
+        self.mirrors = mirrors.into_iter().map(|index| self.packages[index].label()).collect();
+    }
+
+    fn give_roles(&mut self, metadata: &Metadata, tree: &Tree) {
+        let members: BTreeSet<PathBuf> =
+            metadata.workspace_packages().into_iter().map(|package| folder(package, tree)).collect();
+        let own: Vec<usize> = self.indices(|package| members.contains(&package.folder));
+        let all: Vec<usize> = (0..self.packages.len()).collect();
+        let uses_mirror = |index: &usize| {
+            let below = self.reach(vec![*index], |_| false);
+            self.mirror.is_some_and(|mirror| below.contains(&mirror))
+        };
+        let tools: BTreeSet<usize> =
+            all.iter().copied().filter(|index| !own.contains(index)).filter(uses_mirror).collect();
+        // Procedural macros are reached, what is below them is not.
+        let is_macro = |index: usize| self.packages[index].is_macro;
+        let stop = |index: usize| is_macro(index) || tools.contains(&index);
+        let from = |which: fn(&Edge) -> bool| {
+            let edges = own.iter().flat_map(|index| self.packages[*index].edges.iter());
+            edges.filter(|edge| which(edge)).map(|edge| edge.to).collect::<Vec<usize>>()
+        };
+        // From the least important role to the most important one.
+        let mut roles = vec![Role::Build; self.packages.len()];
+        for (reached, role) in [
+            (self.reach(tools.iter().copied().collect(), is_macro), Role::BelowInterloper),
+            (self.reach(from(|edge| edge.development), stop), Role::Development),
+            (self.reach(from(|edge| edge.normal), stop), Role::Dependency),
+        ] {
+            reached.into_iter().for_each(|index| roles[index] = role);
+        }
+        for index in all {
+            if tools.contains(&index) {
+                roles[index] = Role::Interloper;
+            } else if self.packages[index].is_macro {
+                roles[index] = Role::Macro;
+            }
+        }
+        own.iter().for_each(|index| roles[*index] = Role::Own);
+        self.packages.iter_mut().zip(roles).for_each(|(package, role)| package.role = role);
+    }
+
+    pub(crate) fn indices(&self, which: impl Fn(&Package) -> bool) -> Vec<usize> {
+        (0..self.packages.len()).filter(|index| which(&self.packages[*index])).collect()
+    }
+}
+
+impl Options {
+    /// What `cargo metadata` is told.
+    pub(crate) fn resolving(&self) -> impl Iterator<Item = std::ffi::OsString> + '_ {
+        self.features.iter().chain(&self.settings).cloned()
+    }
+}
+
+/// A folder of build results has a mark, so that backups leave it out. Cargo makes it where it makes the folder.
+fn mark_as_built(target: &Path) -> Result<(), Refusal> {
+    if target.exists() {
+        return Ok(());
+    }
+    tree::write_file(
+        &target.join("CACHEDIR.TAG"),
+        b"Signature: 8a477f597d28d172789f06886806bc55\n# For information about cache directory tags see https://bford.info/cachedir/\n",
+    )
+}
+
+/// Waits until nobody else changes the folder. The lock is given back when the file is closed.
+fn hold(folder: &Path) -> Result<File, Refusal> {
+    let path = folder.join(".lock");
+    let wrong = |error: std::io::Error| Refusal::file("lock", &path, &error);
+    fs::create_dir_all(folder).map_err(wrong)?;
+    let file = File::create(&path).map_err(wrong)?;
+    fs4::FileExt::lock(&file).map_err(|error| Refusal::file("lock", &path, &error))?;
+    Ok(file)
+}
+
+fn host(version: &str) -> String {
+    let line = version.lines().find_map(|line| line.strip_prefix("host: "));
+    line.unwrap_or_default().to_owned()
+}
+
+fn folder(package: &cargo_metadata::Package, tree: &Tree) -> PathBuf {
+    let folder = package.manifest_path.parent().expect("a manifest is in a folder");
+    tree.original(folder.as_std_path())
+}
+
+fn packages(metadata: &Metadata, tree: &Tree) -> Vec<Package> {
+    let mut all: Vec<&cargo_metadata::Package> = metadata.packages.iter().collect();
+    all.sort_by(|a, b| (&a.name, &a.version, &a.id.repr).cmp(&(&b.name, &b.version, &b.id.repr)));
+    let indices: BTreeMap<&str, usize> =
+        all.iter().enumerate().map(|(index, package)| (package.id.repr.as_str(), index)).collect();
+    let mut packages: Vec<Package> = all.iter().map(|package| without_edges(package, tree)).collect();
+    let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
+    for node in nodes {
+        let index = indices[node.id.repr.as_str()];
+        packages[index].features = node.features.iter().map(|feature| feature.to_string()).collect();
+        for dependency in &node.deps {
+            let to = indices[dependency.pkg.repr.as_str()];
+            let has = |kind| dependency.dep_kinds.iter().any(|info| info.kind == kind);
+            let declared = all[index].dependencies.iter().filter(|declared| {
+                declared.name == *all[to].name && (declared.path.is_some() || declared.req.matches(&all[to].version))
+            });
+            let mut by_path = false;
+            for declared in declared {
+                by_path |= declared.path.is_some();
+                packages[to].declared.extend(declared.source.as_ref().map(|source| patch_key(&source.repr)));
+            }
+            packages[index].edges.push(Edge {
+                to,
+                normal: has(DependencyKind::Normal),
+                development: has(DependencyKind::Development),
+                by_path,
+            });
+        }
+    }
+    // What no node of the graph names is for another platform.
+    packages
+}
+
+fn without_edges(package: &cargo_metadata::Package, tree: &Tree) -> Package {
+    let is_library = |target: &&cargo_metadata::Target| {
+        target.crate_types.iter().any(|kind| {
+            matches!(
+                kind,
+                CrateType::Lib | CrateType::RLib | CrateType::DyLib | CrateType::CDyLib | CrateType::StaticLib
+            )
+        }) && !target.kind.contains(&TargetKind::Example)
+    };
+    let is_macro = package.targets.iter().any(|target| target.kind.contains(&TargetKind::ProcMacro));
+    let library = package.targets.iter().find(is_library);
+    let others = package.targets.iter().filter(|target| {
+        !is_library(target)
+            && !target.kind.contains(&TargetKind::CustomBuild)
+            && !target.kind.contains(&TargetKind::ProcMacro)
+    });
+    let roots = library.into_iter().chain(others).map(|target| tree.original(target.src_path.as_std_path()));
+    Package {
+        name: package.name.to_string(),
+        version: package.version.clone(),
+        source: package.source.as_ref().map(|source| source.repr.clone()),
+        folder: folder(package, tree),
+        roots: roots.collect(),
+        has_library: library.is_some(),
+        edition: package.edition.as_str(),
+        is_macro,
+        features: BTreeSet::new(),
+        edges: Vec::new(),
+        declared: BTreeSet::new(),
+        declares: package.dependencies.iter().map(|dependency| dependency.name.clone()).collect(),
+        role: Role::Build,
+        metadata: package.metadata.clone(),
+    }
+}
+
+/// The key of `[patch]` for a source.
+pub(crate) fn patch_key(source: &str) -> String {
+    if source == "registry+https://github.com/rust-lang/crates.io-index" || source == "sparse+https://index.crates.io/"
+    {
+        return "crates-io".to_owned();
+    }
+    let plain = source.strip_prefix("registry+").or_else(|| source.strip_prefix("git+")).unwrap_or(source);
+    plain.split(['?', '#']).next().unwrap_or(plain).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_patched_by_its_address() {
+        for (source, key) in [
+            ("registry+https://github.com/rust-lang/crates.io-index", "crates-io"),
+            ("sparse+https://index.crates.io/", "crates-io"),
+            ("registry+https://example.org/index", "https://example.org/index"),
+            ("sparse+https://example.org/index/", "sparse+https://example.org/index/"),
+            ("git+https://example.org/a.git?branch=main#0123", "https://example.org/a.git"),
+        ] {
+            assert_eq!(patch_key(source), key);
+        }
+    }
+
+    #[test]
+    fn the_host_is_in_the_long_version() {
+        assert_eq!(host("rustc 1.88.0\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\n"), "x86_64-unknown-linux-gnu");
+    }
+}

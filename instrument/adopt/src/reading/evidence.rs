@@ -1,0 +1,165 @@
+//! What in the tokens of a crate says that it must come along, or that it cannot.
+
+use proc_macro2::{Delimiter, Span, TokenTree};
+
+use super::paths;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Synchronisation or threads of the standard library.
+    Synchronises,
+    /// A wait in the kernel by address.
+    Futex,
+    /// Assembly in the source.
+    Assembly,
+    /// A call of a foreign function that waits.
+    BlockingCall,
+}
+
+/// One piece of evidence.
+#[derive(Clone, Debug)]
+pub(crate) struct Evidence {
+    pub(crate) kind: Kind,
+    /// The name that was found.
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// The evidence that begins at `tokens[at]`.
+pub(crate) fn at(tokens: &[TokenTree], at: usize) -> Vec<Evidence> {
+    let TokenTree::Ident(name) = &tokens[at] else { return Vec::new() };
+    let (text, span) = (name.to_string(), name.span());
+    let one = |kind| Vec::from([Evidence { kind, text: text.clone(), span }]);
+    if followed_by(tokens, at, '!') {
+        return match text.as_str() {
+            "thread_local" => one(Kind::Synchronises),
+            "asm" | "global_asm" | "naked_asm" => one(Kind::Assembly),
+            _ => Vec::new(),
+        };
+    }
+    let declared = at > 0 && matches!(&tokens[at - 1], TokenTree::Ident(word) if word == "const" || word == "fn");
+    if !declared && (FUTEX.contains(&text.as_str()) || text.starts_with("FUTEX_WAIT")) {
+        return one(Kind::Futex);
+    }
+    let of_libc = at > 2 && matches!(&tokens[at - 3], TokenTree::Ident(module) if module == "libc");
+    let blocks = BLOCKING.contains(&text.as_str()) || (of_libc && BLOCKING_IN_LIBC.contains(&text.as_str()));
+    if !declared && blocks && called(tokens, at) {
+        return one(Kind::BlockingCall);
+    }
+    let used = paths::at(tokens, at).into_iter().filter(|path| synchronises(&path.segments));
+    used.map(|path| Evidence { kind: Kind::Synchronises, text: path.text(), span: path.span }).collect()
+}
+
+/// System calls that wait by address.
+const FUTEX: [&str; 6] =
+    ["SYS_futex", "SYS_futex_wait", "__ulock_wait", "_umtx_op", "WaitOnAddress", "NtWaitForKeyedEvent"];
+
+/// Functions that wait, whose names nothing else has.
+const BLOCKING: [&str; 20] = [
+    "SleepConditionVariableCS",
+    "SleepConditionVariableSRW",
+    "WaitForMultipleObjects",
+    "WaitForSingleObject",
+    "WaitForSingleObjectEx",
+    "AcquireSRWLockExclusive",
+    "AcquireSRWLockShared",
+    "clock_nanosleep",
+    "epoll_pwait",
+    "epoll_wait",
+    "nanosleep",
+    "pthread_barrier_wait",
+    "pthread_cond_timedwait",
+    "pthread_cond_wait",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "sem_timedwait",
+    "sem_wait",
+];
+
+/// Functions that wait, whose names other functions have, too.
+const BLOCKING_IN_LIBC: [&str; 12] = [
+    "accept", "flock", "kevent", "pause", "poll", "ppoll", "pselect", "select", "sigwait", "sleep", "usleep", "waitpid",
+];
+
+/// Whether a path of the standard library is one that a scheduler must see. What only counts references ([`Arc`]) or
+/// only names a result is not.
+///
+/// [`Arc`]: std::sync::Arc
+fn synchronises(path: &[String]) -> bool {
+    let segment = |index: usize| path.get(index).map(String::as_str);
+    match (segment(1), segment(2)) {
+        (Some("sync"), None) => segment(0) != Some("alloc"),
+        (Some("sync"), Some("atomic")) => segment(3) != Some("Ordering"),
+        (Some("sync"), Some(name)) => {
+            !["Arc", "Weak", "PoisonError", "TryLockError", "LockResult", "TryLockResult", "Exclusive"].contains(&name)
+                && segment(0) != Some("alloc")
+        }
+        (Some("thread"), Some(name)) => !["panicking", "Result"].contains(&name),
+        (Some("thread"), None) => true,
+        (Some("hint"), Some("spin_loop")) => true,
+        _ => false,
+    }
+}
+
+fn followed_by(tokens: &[TokenTree], at: usize, char: char) -> bool {
+    // `asm != x` is a comparison.
+    matches!(tokens.get(at + 1), Some(TokenTree::Punct(punct)) if punct.as_char() == char)
+        && !matches!(tokens.get(at + 2), Some(TokenTree::Punct(punct)) if punct.as_char() == '=')
+}
+
+fn called(tokens: &[TokenTree], at: usize) -> bool {
+    matches!(tokens.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, expected: &[(Kind, &str)]) {
+        let stream: proc_macro2::TokenStream = source.parse().unwrap();
+        let tokens: Vec<TokenTree> = stream.into_iter().collect();
+        let found: Vec<Evidence> = (0..tokens.len()).flat_map(|index| at(&tokens, index)).collect();
+        let found: Vec<(Kind, &str)> = found.iter().map(|found| (found.kind, found.text.as_str())).collect();
+        assert_eq!(found, expected, "{source}");
+    }
+
+    #[test]
+    fn what_a_scheduler_must_see() {
+        use Kind::Synchronises;
+        check("use std::sync::{Arc, Mutex};", &[(Synchronises, "std::sync::Mutex")]);
+        check("use core::sync::atomic::{AtomicU8, Ordering};", &[(Synchronises, "core::sync::atomic::AtomicU8")]);
+        check("std::thread::spawn", &[(Synchronises, "std::thread::spawn")]);
+        check("use std::thread;", &[(Synchronises, "std::thread")]);
+        check("core::hint::spin_loop()", &[(Synchronises, "core::hint::spin_loop")]);
+        check("thread_local! { }", &[(Synchronises, "thread_local")]);
+        check("std::thread_local! { }", &[(Synchronises, "thread_local")]);
+    }
+
+    #[test]
+    fn what_it_need_not_see() {
+        check("use std::sync::{Arc, Weak, PoisonError};", &[]);
+        check("use alloc::sync::Arc; use alloc::sync;", &[]);
+        check("use core::sync::atomic::Ordering;", &[]);
+        check("if std::thread::panicking() { }", &[]);
+        check("use std::collections::HashMap;", &[]);
+        check("core::hint::black_box", &[]);
+    }
+
+    #[test]
+    fn what_nobody_can_see() {
+        use Kind::{Assembly, BlockingCall, Futex};
+        check("core::arch::asm!(\"pause\")", &[(Assembly, "asm")]);
+        check("if asm != other {}", &[]);
+        check("libc::syscall(SYS_futex)", &[]);
+        check("SYS_futex, x", &[(Futex, "SYS_futex")]);
+        check("pub const SYS_futex: c_long = 202;", &[]);
+        check("pthread_mutex_lock(mutex)", &[(BlockingCall, "pthread_mutex_lock")]);
+        check("fn pthread_mutex_lock(mutex: *mut c_void);", &[]);
+        check("libc::poll(fds)", &[(BlockingCall, "poll")]);
+        check("future.poll(context)", &[]);
+    }
+}

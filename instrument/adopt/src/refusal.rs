@@ -1,0 +1,123 @@
+//! Why something cannot be done.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::place::Place;
+
+/// Why what was asked for cannot be done. Nothing of the user's tree has changed, and what was begun is either complete
+/// or is made complete by the next try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Cargo cannot read the project: what it says.
+    Cargo(String),
+    /// No package of the project depends on the mirror of std, directly or through `interloper`.
+    NoMirror,
+    /// Several versions of the mirror of std are in the build.
+    SeveralMirrors(Vec<String>),
+    /// What is to be put under control is not a dependency.
+    NotADependency {
+        /// The name as it was given.
+        name: String,
+        /// A dependency with a similar name.
+        similar: Option<String>,
+    },
+    /// What is to be put under control cannot be.
+    Unsuitable {
+        /// Name and version.
+        package: String,
+        /// Why.
+        reason: String,
+    },
+    /// The folder with the sources of a package is not there.
+    NoSource {
+        /// Name and version.
+        package: String,
+        /// Where it should be.
+        folder: PathBuf,
+    },
+    /// The file that the compiler begins with is not there.
+    NoRoot {
+        /// Name and version.
+        package: String,
+        /// Where it should be.
+        file: PathBuf,
+    },
+    /// A file is no Rust, as far as its brackets and literals go.
+    NoRust {
+        /// Name and version.
+        package: String,
+        /// Where it stops being Rust.
+        place: Place,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A manifest is no TOML, or has a value of the wrong kind.
+    Manifest {
+        /// The manifest.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Cargo chose other versions for the copies than the project has.
+    OtherVersions(Vec<String>),
+    /// The compiler rejects the project.
+    Build {
+        /// The messages of the compiler, as it prints them.
+        messages: Vec<String>,
+        /// What was changed in the copies that do not compile, one line each.
+        edits: Vec<String>,
+    },
+    /// A file or a program cannot be used.
+    System {
+        /// What was tried.
+        doing: String,
+        /// What the operating system says.
+        reason: String,
+    },
+}
+
+impl Refusal {
+    /// For files.
+    pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Refusal {
+        Refusal::System { doing: format!("{doing} {}", path.display()), reason: error.to_string() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Cargo(message) => write!(out, "cargo cannot read the project: {message}"),
+            Refusal::NoMirror => {
+                write!(out, "nothing here depends on interloper: add it with `cargo add --dev interloper`")
+            }
+            Refusal::SeveralMirrors(all) => {
+                write!(out, "the project has several mirrors of std, one is possible: {}", all.join(", "))
+            }
+            Refusal::NotADependency { name, similar: None } => write!(out, "{name} is not a dependency"),
+            Refusal::NotADependency { name, similar: Some(similar) } => {
+                write!(out, "{name} is not a dependency: did you mean {similar}?")
+            }
+            Refusal::Unsuitable { package, reason } => write!(out, "{package} cannot be put under control: {reason}"),
+            Refusal::NoSource { package, folder } => {
+                write!(out, "the sources of {package} are not in {}: `cargo fetch` may bring them", folder.display())
+            }
+            Refusal::NoRoot { package, file } => write!(out, "the root of {package} is not there: {}", file.display()),
+            Refusal::NoRust { package, place, reason } => write!(out, "{package} cannot be read at {place}: {reason}"),
+            Refusal::Manifest { file, reason } => write!(out, "{} cannot be read: {reason}", file.display()),
+            Refusal::OtherVersions(all) => {
+                write!(out, "cargo would build other versions than the project has: {}", all.join(", "))
+            }
+            Refusal::Build { messages, edits } => {
+                messages.iter().try_for_each(|message| writeln!(out, "{}", message.trim_end()))?;
+                edits.iter().try_for_each(|edit| writeln!(out, "{edit}"))?;
+                write!(out, "the build failed")?;
+                if edits.is_empty() { Ok(()) } else { write!(out, " in a crate that was put under control") }
+            }
+            Refusal::System { doing, reason } => write!(out, "cannot {doing}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
