@@ -1,7 +1,7 @@
 //! An execution as a counterexample: one column for each task.
 
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
-use interloper_scheduler::{End, Event, TaskReport};
+use interloper_scheduler::{Blocked, End, Event, TaskReport};
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
@@ -9,10 +9,9 @@ use super::reference::block_name;
 use super::report::{Finding, Step};
 use super::runner::Made;
 use super::sections::{Passage, Tracker};
+use super::shorten::shorten;
 use super::worker::{Found, Worker, kind_name};
 
-/// Of a longer execution only the steps that matter most and the last ones are shown.
-const SHOWN_STEPS: usize = 80;
 const SHOWN_ORDERS: usize = 12;
 
 /// Describes the execution that the worker has made last. `execution` is its number in a search.
@@ -152,7 +151,10 @@ impl<'a> Scene<'a> {
             let event = Shown::Operation(step.action.clone());
             Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
         };
-        shorten(steps.iter().enumerate().filter_map(row).collect(), found)
+        let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
+        let rows = steps.iter().enumerate().filter_map(row);
+        let rows = rows.map(|(index, row)| (marked.is_some_and(|marked| marked.contains(&index)), row));
+        shorten(rows.collect())
     }
 
     fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {
@@ -263,7 +265,10 @@ impl<'a> Scene<'a> {
 
     /// What a task that cannot go on waits for, and what it holds.
     fn stuck(&self, report: &TaskReport) -> Row {
-        let text = self.says(report.wants);
+        let text = match (report.blocked, report.wants.action) {
+            (Blocked::Queue, Action::Lock(_)) => "waits to be woken".to_owned(),
+            _ => self.says(report.wants),
+        };
         let waits_for: Vec<String> = report.waits_for.iter().map(|task| self.task(*task)).collect();
         let mut notes = Vec::new();
         if !waits_for.is_empty() {
@@ -332,25 +337,4 @@ fn verb(action: Action) -> &'static str {
         Action::Inspect(_) => "looks into",
         _ => "does something with",
     }
-}
-
-/// Leaves out what matters least of a long execution.
-fn shorten(rows: Vec<(usize, Row)>, found: &Found) -> Vec<Row> {
-    let count = rows.len();
-    let marked =
-        |index: usize| found.triple.is_some_and(|triple| [triple.first, triple.between, triple.last].contains(&index));
-    let mut left_out = 0;
-    let mut shown = Vec::new();
-    for (position, (index, mut row)) in rows.into_iter().enumerate() {
-        if count > SHOWN_STEPS && position + SHOWN_STEPS < count && !marked(index) {
-            left_out += 1;
-            continue;
-        }
-        if left_out > 0 {
-            row.notes.push(format!("{left_out} steps before this are not shown"));
-            left_out = 0;
-        }
-        shown.push(row);
-    }
-    shown
 }

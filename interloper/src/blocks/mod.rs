@@ -42,6 +42,7 @@ mod schedule;
 mod sections;
 mod serial;
 mod settings;
+mod shorten;
 mod testing;
 mod triples;
 mod worker;

@@ -191,7 +191,8 @@ pub struct Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Warning { block, object, first, again } = self;
-        write!(out, "{block} accesses a {object} at {first} and again at {again}")
+        let article = if object.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        write!(out, "{block} accesses {article} {object} at {first} and again at {again}")
     }
 }
 
