@@ -1,5 +1,7 @@
 //! The command line as typed, before anything is looked up.
 
+mod judges;
+
 use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
@@ -12,13 +14,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure::Failure;
 
+pub use judges::{CheckHistoryArgs, GenerateHistoryArgs, OutcomesArgs};
+
 /// The seed when none is given.
 pub const DEFAULT_SEED: u64 = 42;
 
 /// Is this concurrent code atomic?
 ///
 /// Without a command, checks the whole regression suite. Exit codes: 0 nothing unexpected, 1 a violation or an
-/// unexpected verdict, 2 the request was wrong, 3 the tool is broken. Standard output is the result and, given a
+/// unexpected verdict, 2 the request was wrong, 3 the tool is broken, 4 no verdict in the time. Standard output is the result and, given a
 /// seed, the same bytes each time (unless --time is given); progress, timings and logs go to standard error.
 #[derive(Debug, Parser)]
 #[command(name = "interloper", version, disable_help_subcommand = true)]
@@ -58,6 +62,18 @@ pub enum Command {
     },
     /// Compare the naive, the nearest and the preceding adversary on every case with a violation
     Compare,
+    /// List the outcomes that a small concurrent program may have over a reference type
+    Outcomes(OutcomesArgs),
+    /// Check whether a recorded history is linearizable: 0 when it is, 1 when it is not, 4 when that is not known in time
+    CheckHistory(CheckHistoryArgs),
+    /// Generate a history for `check-history`, correct or corrupted, from a seed
+    GenerateHistory(GenerateHistoryArgs),
+    /// List the reference types and their methods
+    Types {
+        /// Only this one
+        #[arg(value_name = "TYPE")]
+        name: Option<String>,
+    },
 }
 
 /// What is checked, and what is written beside the result.

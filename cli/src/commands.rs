@@ -1,11 +1,15 @@
 //! The commands: each takes what was typed and gives what is to be printed.
 
+mod check_history;
 mod commutativity;
 mod compare;
+mod generate_history;
 mod list;
+mod outcomes;
 mod replay;
 mod show;
 mod suite;
+mod types;
 
 pub use replay::difference;
 use serde::Serialize;
@@ -41,6 +45,10 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
         }
         Some(Command::Replay { file }) => replay::replay(file, search, output),
         Some(Command::Compare) => compare::compare(search, output),
+        Some(Command::Outcomes(arguments)) => outcomes::run(arguments, search, output),
+        Some(Command::CheckHistory(arguments)) => check_history::run(arguments, search, output),
+        Some(Command::GenerateHistory(arguments)) => generate_history::run(arguments, search, output),
+        Some(Command::Types { name }) => types::run(name.as_deref(), search, output),
     }
 }
 

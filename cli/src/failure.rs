@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use interloper_linearize::schema::Mistake;
+
 /// What a command found, apart from what it printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
@@ -10,6 +12,8 @@ pub enum Finding {
     Expected,
     /// A violation, an unexpected verdict, or a replay that went another way.
     Unexpected,
+    /// There is no verdict: the time was used up.
+    Unknown,
 }
 
 /// Why a command could not do what it was asked.
@@ -17,6 +21,8 @@ pub enum Finding {
 pub enum Failure {
     /// The request was wrong, or cannot be met on this machine: one line for the user.
     Request(String),
+    /// A schema is none, or none of its type: what is wrong, with a caret below the place.
+    Schema(Mistake),
     /// The tool is broken: what the panic said.
     Internal(String),
 }
@@ -33,16 +39,18 @@ pub fn exit_code(ending: &Result<Finding, Failure>) -> ExitCode {
     ExitCode::from(match ending {
         Ok(Finding::Expected) => 0,
         Ok(Finding::Unexpected) => 1,
-        Err(Failure::Request(_)) => 2,
+        Ok(Finding::Unknown) => 4,
+        Err(Failure::Request(_) | Failure::Schema(_)) => 2,
         Err(Failure::Internal(_)) => 3,
     })
 }
 
 impl fmt::Display for Failure {
-    /// One line, whatever the message holds.
+    /// One line, whatever the message holds; three for a schema, with the place.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (before, message) = match self {
             Self::Request(message) => ("error", message),
+            Self::Schema(mistake) => return write!(f, "error: {mistake}"),
             Self::Internal(message) => ("internal error, please report", message),
         };
         write!(f, "{before}: ")?;
@@ -62,6 +70,7 @@ mod tests {
         let endings = [
             (Ok(Finding::Expected), 0),
             (Ok(Finding::Unexpected), 1),
+            (Ok(Finding::Unknown), 4),
             (Err(Failure::Request(String::new())), 2),
             (Err(Failure::Internal(String::new())), 3),
         ];

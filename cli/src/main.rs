@@ -10,6 +10,7 @@ mod checking;
 mod commands;
 mod failure;
 mod failures;
+mod history_file;
 mod internal;
 mod jobs;
 mod logging;
@@ -17,6 +18,7 @@ mod nearest;
 mod output;
 mod progress;
 mod replay_file;
+mod values;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@
 
 use interloper_commutativity::Value;
 
-use crate::program::{Behaviour, Program, Set};
+use crate::program::{Behaviour, Program, Set, TooLarge};
 use crate::visibility::{Kind, Level, Predicate};
 
 /// A linearization with the visibility of each invocation and the results that follow.
@@ -28,10 +28,26 @@ impl Row {
 }
 
 /// Calls `each` with every row, the linearizations in lexicographic order of the invocations, until it says no.
-pub fn rows<B: Behaviour>(behaviour: &mut B, program: &Program, each: &mut dyn FnMut(Row) -> bool) {
+///
+/// # Errors
+/// When there are more linearizations with a choice of what each invocation sees than the bound, whether they satisfy the
+/// predicates or not. The rows before that were given.
+pub fn rows<B: Behaviour>(
+    behaviour: &mut B,
+    program: &Program,
+    bound: usize,
+    each: &mut dyn FnMut(Row) -> bool,
+) -> Result<(), TooLarge> {
+    let mut tried = 0;
+    let mut is_too_large = false;
     linearizations(program, &mut Vec::new(), &mut |linearization| {
         let mut visible = vec![0; program.len()];
         visibilities(program, linearization, 0, &mut visible, &mut |visible| {
+            is_too_large = tried == bound;
+            if is_too_large {
+                return false;
+            }
+            tried += 1;
             if !(0..program.len()).all(|index| is_satisfied(program, linearization, visible, index)) {
                 return true;
             }
@@ -41,6 +57,7 @@ pub fn rows<B: Behaviour>(behaviour: &mut B, program: &Program, each: &mut dyn F
             each(row)
         })
     });
+    if is_too_large { Err(TooLarge::Choices(bound)) } else { Ok(()) }
 }
 
 /// Calls `each` with every order that includes happens-before, until it says no.

@@ -33,6 +33,8 @@ pub enum Calls {
     },
     /// A `register` whose writes are all different.
     DistinctRegister,
+    /// A `counter`: as many `get`s as `incrementAndGet`s and `add`s.
+    Counter,
     /// A `kv`: gets, puts and appends.
     KeyedText {
         /// How many keys there are.
@@ -61,6 +63,7 @@ impl Calls {
     pub fn data_type(self) -> &'static dyn DataType {
         let name = match self {
             Calls::Register { .. } | Calls::DistinctRegister => "register",
+            Calls::Counter => "counter",
             Calls::KeyedText { .. } => "kv",
             Calls::Map { .. } => "map",
             Calls::Set => "set",
@@ -82,6 +85,11 @@ impl Calls {
             },
             Calls::DistinctRegister if random.below(2) == 0 => Invocation::new("write", [int(number)]),
             Calls::DistinctRegister => Invocation::new("read", []),
+            Calls::Counter => match random.below(4) {
+                0 => Invocation::new("incrementAndGet", []),
+                1 => Invocation::new("add", [int(1 + random.below(3))]),
+                _ => Invocation::new("get", []),
+            },
             Calls::KeyedText { keys } => {
                 let key = Value::text(random.below(keys).to_string());
                 match random.below(4) {
@@ -142,17 +150,19 @@ pub fn correct(workload: &Workload, random: &mut Random) -> Recording {
                 recorder.invoke(*name, invocation.clone()).expect("the process is in no call");
                 Some(Call::Invoked(invocation))
             }
-            Some(Call::Invoked(_)) if random.below(2000) < workload.pending => {
-                // It is given up before it takes effect.
-                (*name, next_name) = (next_name, next_name + 1);
-                None
-            }
             Some(Call::Invoked(invocation)) => {
-                Some(Call::Effective(data_type.apply(&mut state, &invocation.method, &invocation.arguments)))
-            }
-            Some(Call::Effective(_)) if random.below(2000) < workload.pending => {
-                (*name, next_name) = (next_name, next_name + 1);
-                None
+                let never_returns = random.below(1000) < workload.pending;
+                // Half of those that never return take effect.
+                if never_returns && random.below(2) == 0 {
+                    (*name, next_name) = (next_name, next_name + 1);
+                    None
+                } else {
+                    let result = data_type.apply(&mut state, &invocation.method, &invocation.arguments);
+                    if never_returns {
+                        (*name, next_name) = (next_name, next_name + 1);
+                    }
+                    (!never_returns).then_some(Call::Effective(result))
+                }
             }
             Some(Call::Effective(result)) => {
                 recorder.returned(*name, result).expect("the process is in a call");
@@ -163,25 +173,31 @@ pub fn correct(workload: &Workload, random: &mut Random) -> Recording {
     recorder.finish()
 }
 
-/// Exchanges the results of two calls of the same method which differ, if there are two. Usually the history is not
-/// linearizable then.
-pub fn corrupt(recording: &mut Recording, random: &mut Random) {
+/// Exchanges the results of two calls of the same method which differ, and says whether there are two. Usually the history
+/// is not linearizable then, and the nearer the two calls are to each other the less likely that is.
+pub fn corrupt(recording: &mut Recording, random: &mut Random) -> bool {
     let calls = &recording.calls;
     if calls.is_empty() {
-        return;
+        return false;
     }
-    let first = random.below(calls.len());
-    let others = (first + 1..calls.len()).chain(0..first);
-    let differs = |other: &usize| {
-        calls[*other].invocation.method == calls[first].invocation.method
-            && calls[*other].result.is_some()
-            && calls[*other].result != calls[first].result
-    };
-    let found = calls[first].result.is_some().then(|| others.into_iter().find(differs)).flatten();
-    if let Some(other) = found {
-        let result = recording.calls[other].result.take();
-        recording.calls[other].result = std::mem::replace(&mut recording.calls[first].result, result);
+    let start = random.below(calls.len());
+    for first in (start..calls.len()).chain(0..start) {
+        let (method, result) = (&calls[first].invocation.method, &calls[first].result);
+        if result.is_none() {
+            continue;
+        }
+        let differs = |other: &usize| {
+            let other = &calls[*other];
+            other.invocation.method == *method && other.result.is_some() && other.result != *result
+        };
+        if let Some(second) = (first + 1..calls.len()).chain(0..first).find(differs) {
+            let result = recording.calls[second].result.take();
+            recording.calls[second].result = std::mem::replace(&mut recording.calls[first].result, result);
+            return true;
+        }
+        // All calls of this method have the same result: look for another method further on.
     }
+    false
 }
 
 #[cfg(test)]
@@ -190,7 +206,8 @@ mod tests {
     use crate::general::{Budget, Verdict};
     use crate::recording::check;
 
-    const ALL: [Calls; 8] = [
+    const ALL: [Calls; 9] = [
+        Calls::Counter,
         Calls::Register { values: 3 },
         Calls::DistinctRegister,
         Calls::KeyedText { keys: 2 },
@@ -215,7 +232,7 @@ mod tests {
                 let mut recording = correct(&workload, &mut random);
                 assert_eq!(recording.calls.len(), 24);
                 assert!(matches!(verdict(calls, &recording), Verdict::Linearizable { .. }), "{calls:?}");
-                corrupt(&mut recording, &mut random);
+                assert!(corrupt(&mut recording, &mut random));
                 refused += usize::from(matches!(verdict(calls, &recording), Verdict::NotLinearizable(_)));
             }
             assert!(refused > 10, "{calls:?}: {refused} refused");
@@ -228,6 +245,8 @@ mod tests {
         let with = |seed| correct(&workload, &mut Random::seeded(seed));
         assert_eq!(with(1), with(1));
         assert_ne!(with(1), with(2));
+        let mut empty = Recording::default();
+        assert!(!corrupt(&mut empty, &mut Random::seeded(1)));
         assert_eq!(correct(&Workload { length: 0, ..workload }, &mut Random::seeded(1)), Recording::default());
     }
 }

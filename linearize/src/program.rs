@@ -34,6 +34,8 @@ pub enum TooLarge {
     Invocations(usize),
     /// The bound on the number of configurations was reached.
     Configurations(usize),
+    /// The bound on the linearizations with a choice of what each invocation sees was reached.
+    Choices(usize),
 }
 
 impl fmt::Display for TooLarge {
@@ -45,6 +47,11 @@ impl fmt::Display for TooLarge {
             TooLarge::Configurations(bound) => write!(
                 out,
                 "the schema has more than {bound} configurations; raise the bound, or use fewer invocations or less relaxed ones"
+            ),
+            TooLarge::Choices(bound) => write!(
+                out,
+                "the schema has more than {bound} linearizations with visibilities; raise the bound, or use fewer \
+                 invocations or less relaxed ones"
             ),
         }
     }
@@ -94,7 +101,7 @@ impl Program {
     }
 
     /// Whether an invocation sees all that is linearized before it, by its predicates.
-    pub(crate) fn is_complete(&self, invocation: usize) -> bool {
+    pub fn is_complete(&self, invocation: usize) -> bool {
         (self.required[invocation].complete | 1 << invocation) & self.all() == self.all()
     }
 

@@ -116,15 +116,31 @@ pub struct Mistake {
     pub reason: String,
 }
 
+impl Mistake {
+    /// How many characters are shown on each side of the mistake.
+    const AROUND: usize = 60;
+
+    /// The line of the text with the mistake, or the part of it around the mistake when it is long, and the column of the
+    /// mistake in it. Every character takes one column.
+    fn excerpt(&self) -> (String, usize) {
+        let (before, behind) = self.text.split_at(self.at);
+        let before: Vec<char> = before.rsplit('\n').next().unwrap_or_default().chars().collect();
+        let behind: Vec<char> = behind.split('\n').next().unwrap_or_default().chars().collect();
+        let (from, until) = (before.len().saturating_sub(Self::AROUND), behind.len().min(Self::AROUND));
+        let start = if from > 0 { "…" } else { "" };
+        let end = if until < behind.len() { "…" } else { "" };
+        let visible = |letter: &char| if letter.is_control() { ' ' } else { *letter };
+        let shown: String = before[from..].iter().chain(&behind[..until]).map(visible).collect();
+        (format!("{start}{shown}{end}"), before.len() - from + usize::from(from > 0))
+    }
+}
+
 /// The reason, then the line of the text with a caret below the mistake.
 impl fmt::Display for Mistake {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (before, behind) = self.text.split_at(self.at);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = behind.find('\n').map_or(self.text.len(), |newline| self.at + newline);
-        let column = self.text[line_start..self.at].chars().count();
+        let (line, column) = self.excerpt();
         writeln!(out, "{}", self.reason)?;
-        writeln!(out, "  {}", &self.text[line_start..line_end])?;
+        writeln!(out, "  {line}")?;
         write!(out, "  {}^", " ".repeat(column))
     }
 }

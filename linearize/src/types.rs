@@ -223,8 +223,9 @@ impl fmt::Display for Unresolved {
                 write!(out, "there is no method {name}; there are {}", known.join(", "))
             }
             Unresolved::Count { name, expected, given } => {
+                let noun = if *expected == [1] { "argument" } else { "arguments" };
                 let expected: Vec<String> = expected.iter().map(usize::to_string).collect();
-                write!(out, "{name} takes {} arguments, not {given}", expected.join(" or "))
+                write!(out, "{name} takes {} {noun}, not {given}", expected.join(" or "))
             }
             Unresolved::Argument { name, index, expected, given } => {
                 write!(out, "argument {} of {name} is {expected}, not {given}", index + 1)
@@ -291,7 +292,7 @@ pub fn error(reason: &str) -> Value {
 }
 
 /// Whether an observed result is the expected one. The result of a method that returns nothing may have been observed
-/// as [`Value::Unit`] or as [`Value::None`], and lists, sets and pairs as lists of the same values.
+/// as [`Value::Unit`], as [`Value::None`] or as the text `()`, and lists, sets and pairs as lists of the same values.
 pub fn agrees(expected: &Value, observed: &Value) -> bool {
     fn items(value: &Value) -> Option<Vec<&Value>> {
         match value {
@@ -300,7 +301,8 @@ pub fn agrees(expected: &Value, observed: &Value) -> bool {
             _ => None,
         }
     }
-    if expected == observed || (*expected == Value::Unit && observed.is_none()) {
+    let is_nothing = || observed.is_none() || matches!(observed, Value::Text(text) if &**text == "()");
+    if expected == observed || (*expected == Value::Unit && is_nothing()) {
         return true;
     }
     match (items(expected), items(observed)) {

@@ -3,11 +3,12 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use interloper_commutativity::Value;
 use interloper_linearize::general::{Budget, Spec, Verdict, check};
-use interloper_linearize::generate::{Calls, Workload, correct};
 use interloper_linearize::history::History;
-use interloper_linearize::random::Random;
-use interloper_linearize::recording;
+use interloper_linearize::recording::{self, Recorder};
+use interloper_linearize::schema::Invocation;
+use interloper_linearize::types::type_named;
 
 thread_local! {
     /// How often this thread has asked for memory.
@@ -85,20 +86,27 @@ fn a_search_through_many_nodes() {
 
 #[test]
 fn a_search_through_a_recorded_history() {
-    let calls = Calls::Register { values: 4 };
-    let workload = Workload { calls, processes: 30, length: 60, pending: 500 };
-    let mut recording = correct(&workload, &mut Random::seeded(5));
-    // The last read has seen what nobody wrote.
-    let last = recording.calls.iter().rposition(|call| &*call.invocation.method == "read" && call.result.is_some());
-    recording.calls[last.expect("somebody reads")].result = Some(interloper_commutativity::Value::Int(99));
+    let int = Value::Int;
+    let mut recorder = Recorder::new();
+    for process in 0..40 {
+        let call = Invocation::new("cas", [int(process % 4), int(process % 3)]);
+        recorder.invoke(process, call).expect("the process is in no call");
+    }
+    // All of them are pending, and nobody writes what is read.
+    recorder.invoke(40, Invocation::new("write", [int(0)])).expect("the process is in no call");
+    recorder.invoke(41, Invocation::new("read", [])).expect("the process is in no call");
+    recorder.returned(40, Value::None).expect("it writes");
+    recorder.returned(41, int(99)).expect("it reads");
+    let recording = recorder.finish();
+    let register = type_named("register").expect("a type");
     let with = |attempts| {
         allocations(|| {
-            let checked = recording::check(calls.data_type(), &recording, Budget::StopAfter(attempts));
+            let checked = recording::check(register, &recording, Budget::StopAfter(attempts));
             assert_eq!(checked.expect("calls of a register").verdict, Verdict::Unknown);
         })
     };
     let (few, many) = (with(20_000), with(640_000));
-    // There are 5 states and at most 60 calls: what each does is known early.
+    // There are 4 states and 12 different calls: what each does is known early.
     assert!(many <= few + 6, "{few} allocations for 20,000 attempts, {many} for 640,000");
 }
 

@@ -7,6 +7,8 @@
 //! - [`json::render`]: one document with a version field, read back by [`json::parse`];
 //! - [`html::render`]: one page without scripts or external resources.
 //!
+//! [`timeline`] draws a concurrent history, a row for each process, on a page of the same kind.
+//!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!
 //! # Limits
@@ -19,5 +21,6 @@ pub mod html;
 pub mod json;
 pub mod table;
 pub mod text;
+pub mod timeline;
 
 pub use counterexample::{Column, Counterexample, Deadlock, Event, Lane, Order, Place, Row};

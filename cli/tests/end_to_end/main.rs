@@ -2,6 +2,7 @@
 
 mod blocks;
 mod files;
+mod judges;
 mod output;
 mod refusals;
 

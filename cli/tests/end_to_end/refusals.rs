@@ -3,12 +3,12 @@
 use super::{Folder, bad, good, interloper};
 
 #[track_caller]
-fn refused(arguments: &[&str], expected: &str) {
+pub fn refused(arguments: &[&str], expected: &str) {
     refused_in(&Folder::new(), arguments, expected);
 }
 
 #[track_caller]
-fn refused_in(folder: &Folder, arguments: &[&str], expected: &str) {
+pub fn refused_in(folder: &Folder, arguments: &[&str], expected: &str) {
     let ran = folder.run(arguments);
     // The lines before are timings; the reason is the last one.
     let last = ran.err.lines().last().unwrap_or_default();

@@ -31,10 +31,11 @@ fn admitted(name: &str, schema: &Schema, visibility: &Visibility) -> Outcomes {
 fn enumerated(name: &str, schema: &Schema, visibility: &Visibility) -> Vec<Row> {
     let program = Program::new(schema, visibility).expect("small");
     let mut found = Vec::new();
-    rows(&mut Typed::new(data_type(name), schema), &program, &mut |row| {
+    rows(&mut Typed::new(data_type(name), schema), &program, usize::MAX, &mut |row| {
         found.push(row);
         true
-    });
+    })
+    .expect("no bound");
     found
 }
 
@@ -318,6 +319,18 @@ fn programs_that_are_too_large() {
     let program = Program::new(&small, &Visibility::complete()).expect("small");
     let found = outcomes(&mut Typed::new(data_type("map"), &small), &program, 3);
     assert_eq!(found.err(), Some(TooLarge::Configurations(3)));
+    // With k invocations before it size has 2^k choices: one linearization with k = 1, two with 2, three with 3.
+    let relaxed = Program::new(&small, &Visibility::complete().with("size", Level::Weak)).expect("small");
+    let counted = |bound| {
+        let mut count = 0;
+        let ended = rows(&mut Typed::new(data_type("map"), &small), &relaxed, bound, &mut |_| {
+            count += 1;
+            true
+        });
+        (count, ended)
+    };
+    assert_eq!(counted(34), (34, Ok(())));
+    assert_eq!(counted(33), (33, Err(TooLarge::Choices(33))));
     // Thirty invocations that constrain each other: 2^30 ways to see the first of them.
     let wide = self::schema(&vec!["{ size() }"; 30].join(" || "));
     let program = Program::new(&wide, &Visibility::complete().with("size", Level::Causal)).expect("small");

@@ -292,7 +292,11 @@ impl<'t> Reader<'t> {
     }
 
     fn expected(&self, what: &str) -> Mistake {
-        let found = self.peek().map_or("the end".to_owned(), |found| format!("`{found}`"));
+        let found = match self.peek() {
+            None => "the end".to_owned(),
+            Some(control) if control.is_control() => format!("`{}`", control.escape_debug()),
+            Some(found) => format!("`{found}`"),
+        };
         self.wrong(self.at, format!("expected {what}, found {found}"))
     }
 

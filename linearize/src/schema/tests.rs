@@ -80,6 +80,11 @@ fn mistakes_are_pointed_at() {
     check("[f()], [g()], {0<1} x", "expected the end, found `x`\n  [f()], [g()], {0<1} x\n                      ^");
     // Only the line with the mistake is shown.
     check("{ f() }\n|| { g( }", "expected a value, found `}`\n  || { g( }\n          ^");
+    // A control character is shown as a blank, and of a long line the part around the mistake.
+    check("{\tf(;) }", "expected a value, found `;`\n  { f(;) }\n      ^");
+    let long = format!("{{ {}; g(;) {}}}", ["f()"; 30].join("; "), " ".repeat(70));
+    let (dots, blanks) = (["f()"; 11].join("; "), " ".repeat(57));
+    check(&long, &format!("expected a value, found `;`\n  …); {dots}; g(;) {blanks}…\n  {}^", " ".repeat(61)));
     let deep = format!("{{ f({}) }}", "[".repeat(40));
     assert_eq!(Schema::parse(&deep).expect_err("too deep").reason, "lists and maps are nested more than 32 deep");
 }

@@ -152,7 +152,10 @@ fn observed_results() {
     check(&int(1), &int(1), true);
     check(&int(1), &int(2), false);
     check(&Value::Unit, &Value::None, true);
+    check(&Value::Unit, &Value::text("()"), true);
+    check(&Value::Unit, &Value::text("("), false);
     check(&Value::None, &Value::Unit, false);
+    check(&Value::None, &Value::text("()"), false);
     let pairs = Value::list([Value::tuple([int(1), int(2)])]);
     check(&pairs, &Value::list([Value::list([int(1), int(2)])]), true);
     check(&pairs, &Value::list([Value::list([int(1), int(3)])]), false);

@@ -1,0 +1,198 @@
+//! A judged history as a page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interloper_linearize::general::Verdict;
+use interloper_report::timeline::{Call, Mark, Timeline};
+
+use super::Judged;
+use super::witness::{Witness, shortened, steps};
+use crate::values::shown;
+
+/// How many events a page shows at most.
+const EVENTS: usize = 600;
+
+impl Judged<'_> {
+    /// The page: the calls around the one that cannot be placed, or the first ones, with their linearization points.
+    pub fn page(&self) -> Timeline {
+        let none = Vec::new();
+        let (order, stuck) = match &self.checked.verdict {
+            Verdict::Linearizable { order } => (order, None),
+            Verdict::NotLinearizable(found) => (found.longest.first().unwrap_or(&none), found.stuck),
+            Verdict::Unknown => (&none, None),
+        };
+        let window = Window::new(self, stuck);
+        let points = self.points(order);
+        let rows: BTreeMap<i64, usize> = window.processes(self).into_iter().zip(0..).collect();
+        let call = |&index: &usize| {
+            let recorded = &self.recorded.recording.calls[index];
+            let (from, until) = window.interval(self, index);
+            let result = recorded.result.as_ref().map_or(String::new(), |result| format!(" → {}", shown(result)));
+            let mark = match points.get(&index) {
+                _ if stuck == Some(index) => Mark::Stuck,
+                Some(&(position, number)) => Mark::Point { gap: window.gap(position), number },
+                None => Mark::Open,
+            };
+            Call {
+                process: rows[&recorded.process],
+                from,
+                until,
+                text: shortened(&format!("{}{result}", recorded.invocation)),
+                detail: self.detail(index, points.get(&index).map(|&(_, number)| number)),
+                mark,
+            }
+        };
+        Timeline {
+            title: self.summary(),
+            verdict: self.word().to_owned(),
+            is_wrong: matches!(self.checked.verdict, Verdict::NotLinearizable(_)),
+            notes: self.notes(&window),
+            processes: rows.keys().map(|process| format!("process {process}")).collect(),
+            calls: window.calls.iter().map(call).collect(),
+            events: window.positions.len(),
+            steps: self.steps(order),
+        }
+    }
+
+    /// For each call of an order the position behind which it takes effect, as early as possible, and its place in the
+    /// order, from 1.
+    fn points(&self, order: &[usize]) -> BTreeMap<usize, (usize, usize)> {
+        let mut position = 0;
+        let point = |(number, &call): (usize, &usize)| {
+            position = position.max(self.recorded.recording.history.calls()[call].invoked);
+            (call, (position, number))
+        };
+        (1..).zip(order).map(point).collect()
+    }
+
+    fn detail(&self, index: usize, number: Option<usize>) -> String {
+        let lines = self.recorded.lines[index];
+        let place = match lines.returned {
+            Some(returned) => format!("lines {} to {returned}", lines.invoked),
+            None => format!("line {}, pending", lines.invoked),
+        };
+        match number {
+            Some(number) => format!("{place}, takes effect as number {number}"),
+            None => place,
+        }
+    }
+
+    fn notes(&self, window: &Window) -> Vec<String> {
+        let mut notes = vec![format!("{}.", capitalised(&self.method()))];
+        match &self.checked.verdict {
+            Verdict::Linearizable { .. } => {}
+            Verdict::NotLinearizable(found) => {
+                notes.push(Witness::new(self, found).claim());
+                let which =
+                    if found.longest.len() == 1 { "the longest linearization" } else { "a longest linearization" };
+                notes.push(format!("The points are those of {which} of what comes before its return."));
+            }
+            Verdict::Unknown => notes.push(format!("There is no verdict within {}.", self.limit())),
+        }
+        if window.of_part < self.recorded.recording.calls.len() {
+            notes.push(format!(
+                "Only the {} calls of the part of the object that this is about are looked at.",
+                window.of_part
+            ));
+        }
+        if window.calls.len() < window.of_part {
+            notes.push(format!("{} of {} calls are shown.", window.calls.len(), window.of_part));
+        }
+        notes
+    }
+
+    fn steps(&self, order: &[usize]) -> Vec<[String; 5]> {
+        let (steps, _) = steps(self, order, EVENTS / 2);
+        let first = order.len() - steps.len() + 1;
+        let cells = |(number, step): (usize, super::witness::Step)| {
+            let cells = [number.to_string(), step.process.to_string(), step.invocation, step.result, step.state];
+            cells.map(|cell| shortened(&cell))
+        };
+        (first..).zip(steps).map(cells).collect()
+    }
+}
+
+/// The part of a history that is on the page.
+struct Window {
+    /// The calls, ascending.
+    calls: Vec<usize>,
+    /// The positions of their events, ascending: the event with the number n on the page is at the n-th of them.
+    positions: Vec<usize>,
+    /// How many calls there would be if there was room.
+    of_part: usize,
+}
+
+impl Window {
+    /// The last events up to the return of the call that is stuck, and a few after it; otherwise the first ones.
+    fn new(judged: &Judged<'_>, stuck: Option<usize>) -> Window {
+        let history = &judged.recorded.recording.history;
+        let of_part = part(judged, stuck);
+        let mut positions: Vec<usize> = Vec::with_capacity(2 * of_part.len());
+        for &call in &of_part {
+            positions.push(history.calls()[call].invoked);
+            positions.extend(history.calls()[call].returned);
+        }
+        positions.sort_unstable();
+        let end = match stuck.and_then(|stuck| history.calls()[stuck].returned) {
+            Some(returned) => (positions.partition_point(|&at| at <= returned) + EVENTS / 10).min(positions.len()),
+            None => positions.len().min(EVENTS),
+        };
+        let shown = &positions[end.saturating_sub(EVENTS)..end];
+        let calls: Vec<usize> = match (shown.first(), shown.last()) {
+            (Some(&first), Some(&last)) => of_part
+                .iter()
+                .copied()
+                .filter(|&call| {
+                    let interval = history.calls()[call];
+                    // A pending call from long before would be a bar without a beginning; it matters if it takes effect.
+                    let begins = interval.invoked >= first && interval.invoked <= last;
+                    begins || interval.returned.is_some_and(|returned| returned >= first && returned <= last)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let of_part_count = of_part.len();
+        let mut positions = BTreeSet::new();
+        for &call in &calls {
+            positions.insert(history.calls()[call].invoked);
+            positions.extend(history.calls()[call].returned);
+        }
+        Window { calls, positions: positions.into_iter().collect(), of_part: of_part_count }
+    }
+
+    fn processes(&self, judged: &Judged<'_>) -> BTreeSet<i64> {
+        self.calls.iter().map(|&call| judged.recorded.recording.calls[call].process).collect()
+    }
+
+    fn interval(&self, judged: &Judged<'_>, call: usize) -> (usize, Option<usize>) {
+        let interval = judged.recorded.recording.history.calls()[call];
+        (self.number(interval.invoked), interval.returned.map(|returned| self.number(returned)))
+    }
+
+    fn number(&self, position: usize) -> usize {
+        self.positions.partition_point(|&at| at < position)
+    }
+
+    /// The gap on the page that a position is in or opens.
+    fn gap(&self, position: usize) -> usize {
+        self.positions.partition_point(|&at| at <= position).saturating_sub(1)
+    }
+}
+
+/// The calls of the part of the object that a verdict is about, ascending: all of them where there is one part.
+fn part(judged: &Judged<'_>, stuck: Option<usize>) -> Vec<usize> {
+    let calls = &judged.recorded.recording.calls;
+    let name = |call: usize| {
+        let invocation = &calls[call].invocation;
+        judged.data_type.part(&invocation.method, &invocation.arguments)
+    };
+    match stuck {
+        Some(stuck) if judged.checked.parts > 1 => (0..calls.len()).filter(|&call| name(call) == name(stuck)).collect(),
+        _ => (0..calls.len()).collect(),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
