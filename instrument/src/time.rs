@@ -17,7 +17,8 @@ const START_OF_EXECUTION: Duration = Duration::from_secs(1_577_836_800);
 
 /// Mirrors [`std::time::Instant`].
 ///
-/// Under control the text is the virtual time. The hash is that of the virtual time always.
+/// Under control the text is the virtual time. The hash is that of the virtual time always. It converts to and from the
+/// original.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(std::time::Instant);
 
@@ -111,6 +112,18 @@ impl Sub<Instant> for Instant {
 
     fn sub(self, other: Instant) -> Duration {
         self.duration_since(other)
+    }
+}
+
+impl From<std::time::Instant> for Instant {
+    fn from(instant: std::time::Instant) -> Instant {
+        Instant(instant)
+    }
+}
+
+impl From<Instant> for std::time::Instant {
+    fn from(instant: Instant) -> std::time::Instant {
+        instant.0
     }
 }
 

@@ -9,7 +9,13 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let low = ["interloper-std", "interloper-commutativity"];
     let engines = ["interloper-collections", "interloper-linearize", "interloper-scheduler"];
     let harness: Vec<&str> = low.into_iter().chain(engines).collect();
-    let beside = ["interloper-harness", "interloper-macros", "interloper-parking-lot", "interloper-report"];
+    let beside = [
+        "interloper-channel",
+        "interloper-harness",
+        "interloper-macros",
+        "interloper-parking-lot",
+        "interloper-report",
+    ];
     let facade: Vec<&str> = harness.iter().copied().chain(beside).collect();
     BTreeMap::from([
         ("interloper-std", vec![]),
@@ -20,6 +26,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-scheduler", vec!["interloper-std"]),
         ("interloper-harness", harness),
         ("interloper-macros", vec![]),
+        ("interloper-channel", vec!["interloper-std"]),
         ("interloper-parking-lot", vec!["interloper-std"]),
         ("parking_lot_core", vec!["interloper-std"]),
         ("interloper-real-parking-lot", vec!["interloper-std", "parking_lot_core"]),
@@ -36,6 +43,7 @@ fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
     BTreeMap::from([
         ("interloper-std", vec![]),
         ("interloper-commutativity", vec!["rand", "rustc-hash"]),
+        ("interloper-channel", vec!["crossbeam-channel"]),
         ("interloper-parking-lot", vec!["lock_api", "parking_lot"]),
         ("parking_lot_core", vec![]),
         ("interloper-linearize", vec!["rustc-hash"]),
@@ -71,6 +79,7 @@ fn every_crate_has_its_invariant() {
         "commutativity",
         "instrument",
         "instrument/adopt",
+        "instrument/channel",
         "instrument/collections",
         "instrument/parking_lot",
         "instrument/parking_lot_core",

@@ -1,0 +1,51 @@
+//! A mirror of [`crossbeam_channel`] whose visible steps go through a [`runtime`](interloper_std::runtime).
+//!
+//! Outside of a controlled run the channels are crossbeam's own. Under control sending, receiving and dropping an end are
+//! steps on the channel; who waits is woken when the channel changes; a clock's channel follows the virtual clock.
+//!
+//! ```
+//! use interloper_channel::{bounded, select, unbounded};
+//!
+//! let (sender, receiver) = bounded(1);
+//! let (_other, never) = unbounded::<&str>();
+//! sender.send(5).unwrap();
+//! let seen = select! {
+//!     recv(receiver) -> message => message.unwrap(),
+//!     recv(never) -> message => message.unwrap().len(),
+//! };
+//! assert_eq!(seen, 5);
+//! ```
+//!
+//! # Selecting
+//!
+//! Of several operations that are ready the run chooses one ([`Select::new_biased`]: the first). Under control a selection
+//! looks at each of its channels in a step of its own.
+//!
+//! # Limits
+//!
+//! - Points in time are those of the mirror of std: [`interloper_std::time::Instant`].
+//! - What [`after`], [`at`] and [`tick`] make belongs to where it was made, inside or outside of a controlled run.
+//! - In [`select!`] the arms are separated by commas, unless they are blocks, and a block is a whole arm.
+
+#![warn(missing_docs)]
+
+mod clock;
+mod constructors;
+mod flow;
+mod iterators;
+mod macros;
+mod meeting;
+mod receiver;
+mod select;
+mod sender;
+
+pub use crossbeam_channel::{
+    ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError, SendTimeoutError, TryReadyError,
+    TryRecvError, TrySelectError, TrySendError,
+};
+
+pub use constructors::{after, at, bounded, never, tick, unbounded};
+pub use iterators::{IntoIter, Iter, TryIter};
+pub use receiver::Receiver;
+pub use select::{Select, SelectedOperation};
+pub use sender::Sender;

@@ -1,0 +1,19 @@
+//! The programs of `drop_in`, over the mirrors, outside of a controlled run: only the names are shadowed.
+
+#[macro_use]
+extern crate interloper_std as std;
+extern crate interloper_channel as crossbeam_channel;
+
+macro_rules! program {
+    ($name:ident $body:block) => {
+        #[test]
+        fn $name() $body
+    };
+}
+
+mod drop_in;
+
+#[test]
+fn there_are_programs() {
+    assert!(drop_in::PROGRAMS.len() > 10);
+}
