@@ -222,6 +222,7 @@ impl<'a> Search<'a> {
         let config = Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
+            livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
             watchdog: settings.patience.map(Watchdog::exit_with::<1>),

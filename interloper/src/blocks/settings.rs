@@ -22,6 +22,9 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Steps of one execution at most.
     pub steps: StepBound,
+    /// After so many rounds in which every task that could go on only looked, and nothing changed, the execution is a
+    /// livelock. A program that gives up waiting by itself must do so within them.
+    pub livelock_rounds: u32,
     /// Threads that make executions. What is reported does not depend on it.
     pub jobs: NonZeroUsize,
     /// Executions at most that are made to find out what the serial orders come to.
@@ -61,9 +64,9 @@ impl StepBound {
 }
 
 impl Default for Settings {
-    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, at most 20,000
-    /// serial executions and 2,000 for shrinking, a stack of 1 MiB, half a minute
-    /// for a step; bugs fail.
+    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, a livelock after
+    /// 1,000 rounds, at most 20,000 serial executions and 2,000 for shrinking, a stack of 1 MiB, half a minute for a step;
+    /// bugs fail.
     fn default() -> Settings {
         Settings {
             blocks: Blocks::Marked,
@@ -72,6 +75,7 @@ impl Default for Settings {
             executions: 10_000,
             time: None,
             steps: StepBound::FailAfter(1_000_000),
+            livelock_rounds: 1_000,
             jobs: NonZeroUsize::MIN,
             serial_executions: 20_000,
             shrink_executions: 2_000,

@@ -257,6 +257,26 @@ fn the_step_bound() {
     check(StepBound::FailAfter(200)).assert_grade(Grade::Clean);
 }
 
+/// Who gives up waiting by itself is waited for, within the rounds.
+#[test]
+fn a_livelock() {
+    let program = |patience: usize| {
+        let flag = Atomic::default();
+        for _ in 0..patience {
+            if flag.load() != 0 {
+                return true;
+            }
+            interloper::thread::yield_now();
+        }
+        false
+    };
+    let check = |patience| checker().executions(10).check(move || program(patience)).unwrap();
+    assert_eq!(check(usize::MAX).bug.unwrap().finding, Finding::Livelock);
+    check(500).assert_grade(Grade::Clean);
+    let hasty = checker().executions(10).settings(|settings| settings.livelock_rounds = 100);
+    assert_eq!(hasty.check(move || program(500)).unwrap().bug.unwrap().finding, Finding::Livelock);
+}
+
 /// Section 5.1: without marks, critical sections are taken for blocks.
 #[test]
 fn critical_sections_as_blocks() {

@@ -15,7 +15,9 @@ mod figures;
 mod incompleteness;
 mod locking;
 mod memory;
+mod mirrored;
 mod platform;
+mod spinning;
 mod stacks;
 mod table_1;
 mod waiting;
@@ -40,6 +42,8 @@ pub fn programs() -> Vec<Program> {
         memory::programs(),
         stacks::programs(),
         waiting::programs(),
+        spinning::programs(),
+        mirrored::programs(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -42,6 +42,28 @@ pub(super) fn programs() -> Vec<Program> {
             || bounded_buffer(Condvar::notify_all).to_value(),
         ),
         FILE.bad(
+            "wait-without-loop",
+            "wait-in-loop",
+            Bug::Panic("the queue is empty"),
+            "Waits once if the queue is empty, and then takes. Both consumers are notified of the first element, and \
+             the second to wake up finds nothing.",
+            || queue(Queue::take_after_one_wait).to_value(),
+        ),
+        FILE.good("wait-in-loop", Expected::Clean, "Waits while the queue is empty.", || queue(Queue::take).to_value()),
+        FILE.bad(
+            "detached-worker",
+            "detached-worker-told",
+            Bug::Leaked,
+            "A thread that nobody joins waits to be told that all is over; the main one ends without a word.",
+            || detached(false).to_value(),
+        ),
+        FILE.showing("detached-worker").good(
+            "detached-worker-told",
+            Expected::Clean,
+            "The main thread tells the other one before it ends. It need not wait for it.",
+            || detached(true).to_value(),
+        ),
+        FILE.bad(
             "thread-pool-shutdown",
             "thread-pool-shutdown-locked",
             Bug::Deadlock,
@@ -172,6 +194,69 @@ fn bounded_buffer(notify: fn(&Condvar)) -> Option<i64> {
     };
     let ((), taken) = beside(&buffer, produce, Buffer::take);
     Some(taken? + consumer.join().unwrap()?)
+}
+// end
+
+/// Elements for those who wait for them.
+struct Queue {
+    elements: Mutex<VecDeque<i64>>,
+    added: Condvar,
+}
+
+impl Queue {
+    fn put(&self, element: i64) {
+        self.elements.lock().unwrap().push_back(element);
+        self.added.notify_all();
+    }
+}
+
+/// Two consumers take an element each of the two that a producer puts; gives the sum.
+fn queue(take: fn(&Queue) -> i64) -> i64 {
+    let queue = Arc::new(Queue { elements: Mutex::new(VecDeque::new()), added: Condvar::new() });
+    let theirs = Arc::clone(&queue);
+    let producer = thread::spawn(move || [1, 2].into_iter().for_each(|element| theirs.put(element)));
+    let (own, other) = beside(&queue, take, take);
+    producer.join().unwrap();
+    own + other
+}
+
+// case: wait-without-loop
+/// Waits once.
+impl Queue {
+    fn take_after_one_wait(&self) -> i64 {
+        let mut elements = self.elements.lock().unwrap();
+        if elements.is_empty() {
+            elements = self.added.wait(elements).unwrap();
+        }
+        elements.pop_front().expect("the queue is empty")
+    }
+}
+// end
+
+// case: wait-in-loop
+/// Waits until there is something.
+impl Queue {
+    fn take(&self) -> i64 {
+        let mut elements = self.elements.lock().unwrap();
+        while elements.is_empty() {
+            elements = self.added.wait(elements).unwrap();
+        }
+        elements.pop_front().expect("the queue is empty")
+    }
+}
+// end
+
+// case: detached-worker
+/// Leaves a thread alone; tells it before, or does not.
+fn detached(tells: bool) -> bool {
+    let event = Arc::new(Event { happened: Mutex::new(false), condition: Condvar::new() });
+    let theirs = Arc::clone(&event);
+    thread::spawn(move || wait_while_looking(&theirs));
+    if tells {
+        *event.happened.lock().unwrap() = true;
+        event.condition.notify_one();
+    }
+    tells
 }
 // end
 
