@@ -74,6 +74,57 @@ pub enum Command {
         #[arg(value_name = "TYPE")]
         name: Option<String>,
     },
+    /// List the concurrent objects of the study
+    Objects,
+    /// Search the methods of a concurrent object for harnesses that show that they are not atomic
+    Hunt {
+        #[command(flatten)]
+        object: ObjectArgs,
+        /// Only this schema: `{ put(1,0); size() } || { remove(1) }`
+        #[arg(long, conflicts_with_all = ["programs", "method"])]
+        schema: Option<String>,
+    },
+    /// Derive how much each method of a concurrent object sees of what comes before it
+    Visibility {
+        #[command(flatten)]
+        object: ObjectArgs,
+    },
+    /// Write tests for a concurrent object: what its methods do that are atomic, and violations of those that are not
+    Generate {
+        #[command(flatten)]
+        object: ObjectArgs,
+        /// The file to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// The Rust expression that gives the object's description [default: that of the study]
+        #[arg(long, value_name = "EXPRESSION")]
+        expression: Option<String>,
+    },
+}
+
+/// Which concurrent object, and how its harnesses are run.
+#[derive(Debug, Args)]
+pub struct ObjectArgs {
+    /// The object, as `objects` lists them
+    #[arg(value_name = "OBJECT")]
+    pub name: String,
+    /// Only this method; `remove/1` where there are others of that name with other numbers of arguments
+    #[arg(long, value_name = "M")]
+    pub method: Option<String>,
+    /// How each harness is run [default: systematic where the object is instrumented]
+    #[arg(long, value_enum)]
+    pub engine: Option<EngineArg>,
+    /// How many harnesses each method is tried with, at most
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
+    pub programs: Option<NonZeroU64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineArg {
+    /// Real threads: what they show depends on the machine
+    Stress,
+    /// Every interleaving, under the scheduler: for objects that are written over the mirror of std
+    Systematic,
 }
 
 /// What is checked, and what is written beside the result.
@@ -188,14 +239,14 @@ pub enum Color {
 /// What the arguments ask for: a run, or a text to print (help, version).
 #[derive(Debug)]
 pub enum Request {
-    Run(Cli),
+    Run(Box<Cli>),
     Print(String),
 }
 
 /// Parses `arguments`, the program's name first.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => Ok(Request::Run(cli)),
+        Ok(cli) => Ok(Request::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Request::Print(error.render().to_string()))
         }
@@ -331,7 +382,7 @@ mod tests {
     fn parsed(arguments: &[&str]) -> Cli {
         let arguments = std::iter::once("interloper").chain(arguments.iter().copied()).map(OsString::from);
         match parse(arguments) {
-            Ok(Request::Run(cli)) => cli,
+            Ok(Request::Run(cli)) => *cli,
             other => panic!("{other:?}"),
         }
     }

@@ -3,13 +3,17 @@
 mod check_history;
 mod commutativity;
 mod compare;
+mod generate;
 mod generate_history;
+mod hunt;
 mod list;
+mod objects;
 mod outcomes;
 mod replay;
 mod show;
 mod suite;
 mod types;
+mod visibility;
 
 pub use replay::difference;
 use serde::Serialize;
@@ -49,6 +53,12 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
         Some(Command::CheckHistory(arguments)) => check_history::run(arguments, search, output),
         Some(Command::GenerateHistory(arguments)) => generate_history::run(arguments, search, output),
         Some(Command::Types { name }) => types::run(name.as_deref(), search, output),
+        Some(Command::Objects) => objects::objects(search, output),
+        Some(Command::Hunt { object, schema }) => hunt::hunt(object, schema.as_deref(), search, output),
+        Some(Command::Visibility { object }) => visibility::visibility(object, search, output),
+        Some(Command::Generate { object, out, expression }) => {
+            generate::generate(object, out, expression.as_deref(), search, output)
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod nearest;
 mod output;
 mod progress;
 mod replay_file;
+mod subject;
 mod values;
 
 use std::process::ExitCode;

@@ -166,7 +166,8 @@ impl Derivation {
         self.object.visibility().clone().with(&self.object.method(method).name, level)
     }
 
-    fn together(&self, methods: &[DerivedMethod], watch: &mut dyn FnMut(&Progress<'_>)) -> Hunted {
+    /// Tries methods together, each with the level that was derived for it.
+    pub fn together(&self, methods: &[DerivedMethod], watch: &mut dyn FnMut(&Progress<'_>)) -> Hunted {
         let (mut pool, mut levels) = (vec![], BTreeMap::new());
         for DerivedMethod { method, level, .. } in methods {
             let Some(level) = *level else { continue };

@@ -10,8 +10,12 @@ use std::time::Duration;
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 
+use crate::hunt::{Campaign, Engine, Searched, What};
+use crate::judge::{Judge, PATIENCE};
 use crate::object::Object;
-use crate::stress::{self, Budget, End, Next, Settings};
+use crate::schemas::{Bounds, Pool, Sampler};
+use crate::stress::{Budget, Next, Settings};
+use crate::systematic::{self, Executions};
 
 /// What a generated test says about one schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +43,7 @@ pub fn file(title: &str, names: &Names, cases: &[Case]) -> String {
     // Writing to a string does not fail.
     let _ = writeln!(
         out,
-        "//! {title}\n//!\n//! Generated. Each test runs a schema on real threads and compares what comes out with the outcomes that are"
+        "//! {title}\n//!\n//! Generated. Each test runs a schema and compares what comes out with the outcomes that are"
     );
     let _ = writeln!(out, "//! right: the results of the calls, in the order of the text.\n");
     let _ = writeln!(out, "use {}::generated::check;", names.library);
@@ -48,7 +52,7 @@ pub fn file(title: &str, names: &Names, cases: &[Case]) -> String {
         for line in case.note.lines() {
             let _ = writeln!(out, "/// {line}");
         }
-        let _ = writeln!(out, "#[test]\nfn schema_{}() {{", number + 1);
+        let _ = writeln!(out, "#[test]\n#[rustfmt::skip]\nfn schema_{}() {{", number + 1);
         let _ =
             writeln!(out, "    check(\n        &{},\n        {:?},\n        &[", names.object, case.schema.to_string());
         for outcome in &case.right {
@@ -64,10 +68,48 @@ pub fn text(outcome: &[Value]) -> String {
     outcome.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// How long [`check`] runs a schema.
+/// So many outcomes a test lists; a schema with more is left out.
+const LISTED: usize = 200;
+
+/// So many schemas stand for a method that no violation was found of.
+const CONFORMING: usize = 3;
+
+/// What tests say of a method that was searched: the violation that was found, as small as it was made; or a few schemas
+/// that it kept to.
+pub fn cases(campaign: &Campaign, searched: &Searched) -> Vec<Case> {
+    let object = &campaign.object;
+    let right = |schema: &Schema| -> Option<Vec<Vec<Value>>> {
+        let program = object.program(schema).ok()?;
+        let (mut judge, _) = Judge::watched(&program, &campaign.visibility, campaign.bound, PATIENCE).ok()?;
+        let right = judge.admitted(LISTED + 1);
+        (right.len() <= LISTED).then_some(right)
+    };
+    if let Some(found) = searched.found() {
+        let Some(right) = right(&found.schema) else { return vec![] };
+        let saw = match &found.what {
+            What::Outcome { outcome, .. } => format!("gave {}", text(outcome)),
+            What::Blocked(_) => "did not return".to_owned(),
+            What::Panicked(message) => format!("panicked: {}", message.lines().next().unwrap_or_default()),
+        };
+        let note = format!("When this was written, {} was not atomic: it {saw}.", object.label(searched.method));
+        return vec![Case { schema: found.schema.clone(), right, note }];
+    }
+    let bounds = Bounds { invocations: 3..=4, ..Bounds::default() };
+    let sampler = Sampler::new(object, Pool::One(searched.method), bounds, campaign.seed);
+    let cases = sampler.take(10 * CONFORMING).filter_map(|schema| {
+        let right = right(&schema)?;
+        Some(Case { schema, right, note: String::new() })
+    });
+    cases.take(CONFORMING).collect()
+}
+
+/// How long [`check`] runs a schema on real threads.
 pub const TIME: Duration = Duration::from_millis(200);
 
 /// Runs a schema, and panics when it shows an outcome that is not among those that are right. Generated tests call it.
+///
+/// An object that is written over the mirror of std is run under the scheduler, in every interleaving; any other one on
+/// real threads, for [`TIME`].
 ///
 /// # Panics
 /// When the object is not as it should be, or has no such methods.
@@ -75,26 +117,33 @@ pub fn check(object: &Object, schema: &str, right: &[&str]) {
     let program = Schema::parse(schema).and_then(|schema| object.program(&schema));
     let program = program.unwrap_or_else(|mistake| panic!("{mistake}"));
     let right: BTreeSet<&str> = right.iter().copied().collect();
-    let settings = Settings { budget: Budget::Time(TIME), ..Settings::default() };
     let mut wrong = None;
-    let observed = stress::run(&program, &settings, &mut |outcome| {
+    let mut look = |outcome: &[Value]| {
         let outcome = text(outcome);
         if right.contains(outcome.as_str()) {
             return Next::Continue;
         }
         wrong = Some(outcome);
         Next::Stop
-    });
+    };
+    let once = systematic::Settings { executions: Executions::AtMost(1), ..systematic::Settings::default() };
+    let mut engine = match systematic::run(&program, &once, &mut |_| Next::Continue).instrumented {
+        true => Engine::exhaustive(),
+        false => Engine::Stress(Settings { budget: Budget::Time(TIME), ..Settings::default() }),
+    };
+    let runs = engine.run(&program, &mut look);
     if let Some(wrong) = wrong {
         let right: Vec<&str> = right.into_iter().collect();
         panic!(
             "{}: {schema} gave\n    {wrong}\nafter {} executions; right would be\n    {}",
             object.name(),
-            observed.executions,
+            runs.executions(),
             right.join("\n    ")
         );
     }
-    assert_eq!(observed.end, End::Enough, "{}: {schema}", object.name());
+    if let Some(failure) = runs.failure() {
+        panic!("{}: {schema}: {failure:?}", object.name());
+    }
 }
 
 #[cfg(test)]

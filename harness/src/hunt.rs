@@ -168,7 +168,13 @@ impl Attempt {
             Some(what) => what,
             None => What::Outcome { outcome: self.wrong?, admitted: self.judge.admitted(ADMITTED_SHOWN) },
         };
-        Some(Found { schema: schema.clone(), what, runs: self.runs })
+        let frequency = |(outcome, count): (&Vec<Value>, &u64)| Frequency {
+            right: self.judge.admits(outcome),
+            outcome: outcome.clone(),
+            count: *count,
+        };
+        let frequencies = self.runs.outcomes().iter().map(frequency).collect();
+        Some(Found { schema: schema.clone(), what, frequencies, runs: self.runs })
     }
 }
 
@@ -221,8 +227,21 @@ pub struct Found {
     pub schema: Schema,
     /// What went wrong.
     pub what: What,
+    /// How often each outcome came up to then, in a fixed order.
+    pub frequencies: Vec<Frequency>,
     /// What was seen up to then.
     pub runs: Runs,
+}
+
+/// How often an outcome came (*Exposing non-atomic methods*, Figure 2).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frequency {
+    /// The outcome: results in text order.
+    pub outcome: Vec<Value>,
+    /// Whether it is right.
+    pub right: bool,
+    /// How often it came.
+    pub count: u64,
 }
 
 /// What went wrong.

@@ -1,28 +1,26 @@
 //! The systematic engine: the same programs as tasks under the scheduler, for objects that are written over the mirror of
 //! std. What it finds has a trace and replays.
 
+mod controlled;
 #[cfg(test)]
 mod tests;
 
-use std::any::Any;
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
-use std::rc::Rc;
-use std::sync::Arc;
 
 use interloper_commutativity::Value;
-use interloper_linearize::schema::Schema;
+pub use interloper_scheduler::Executions;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
-use interloper_scheduler::runtime::{self, Action, NewTask, TaskId};
+use interloper_scheduler::runtime::{Action, ObjectId, ObjectKind, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
-use interloper_scheduler::{Config, End, Engine, Event, Execution, Executions, Failing, Stopped, Strategy, Unlock};
-use interloper_std::sync::atomic::{AtomicUsize, Ordering};
+use interloper_scheduler::{Config, End, Engine, Event, Execution, Failing, Stopped, Strategy, Unlock};
 
-use crate::object::{Call, MethodId, Program, Typed};
-use crate::panics;
+use crate::object::Program;
 use crate::stress::Next;
+use controlled::Counting;
+
+pub(crate) use controlled::{Controlled, ControlledProgram};
+pub use controlled::{blocked, unreached};
 
 /// What was seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,8 +55,21 @@ pub struct Trace {
     pub steps: Vec<Event>,
     /// Which task ran each sequence; none for one that was never started.
     pub tasks: Vec<Option<TaskId>>,
+    /// The calls in text order: where each begins and ends among the steps. None for one that was never made.
+    pub calls: Vec<Option<Span>>,
+    /// What the objects of the steps are, those that were used, in the order of first use.
+    pub objects: Vec<(ObjectId, Option<ObjectKind>)>,
     /// What it depends on besides its decisions.
     pub limits: Limits,
+}
+
+/// Where a call stands among the steps of a [`Trace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first step that came after its beginning; the number of steps when there was none.
+    pub begin: usize,
+    /// The same for its end; none when it did not return.
+    pub end: Option<usize>,
 }
 
 impl Explored {
@@ -195,6 +206,7 @@ pub fn explore(
 ) -> (Explored, bool) {
     let controlled = program.object().erased().controlled(program);
     let mut engine = Engine::new(limits.config());
+    let strategy = &mut Counting { strategy, asked: controlled.asked() };
     let mut seen = Explored {
         outcomes: BTreeMap::new(),
         executions: 0,
@@ -227,7 +239,9 @@ pub fn explore(
             }
             let failing = engine.failing(&execution);
             let steps = engine.trace().to_vec();
-            seen.stopped = Some(Trace { outcome, end: execution.end, failing, steps, tasks, limits });
+            let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
+            let objects = objects(engine, &steps);
+            seen.stopped = Some(Trace { outcome, end: execution.end, failing, steps, tasks, calls, objects, limits });
             ControlFlow::Break(())
         },
     );
@@ -236,13 +250,24 @@ pub fn explore(
     (seen, tried)
 }
 
+/// The objects of some steps, in the order of first use.
+fn objects(engine: &Engine, steps: &[Event]) -> Vec<(ObjectId, Option<ObjectKind>)> {
+    let mut objects: Vec<ObjectId> = Vec::new();
+    for step in steps {
+        if !objects.contains(&step.operation.object) {
+            objects.push(step.operation.object);
+        }
+    }
+    objects.into_iter().map(|object| (object, engine.object_kind(object))).collect()
+}
+
 /// Whether a step was made by a call, and not by what runs the sequences.
 fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
     let Event { task, operation, .. } = event;
     tasks.contains(&Some(*task))
         && !operation.action.is_private()
         && operation.action != Action::Exit
-        && operation.location.file() != file!()
+        && operation.location.file() != controlled::FILE
 }
 
 /// What the panic said that ended an execution: those of calls are caught, so it was one of the constructor or of a drop,
@@ -281,169 +306,4 @@ pub fn replay(program: &Program, limits: Limits, decisions: &Decisions) -> Optio
     let mut strategy = Guided::new(ReplaySource::new(decisions.clone()));
     let (explored, _) = explore(program, limits, &mut strategy, Executions::AtMost(1), &mut |_| Next::Stop);
     explored.stopped.filter(|_| strategy.source_mut().divergence().is_none())
-}
-
-/// A program ready to run under control.
-pub(crate) trait Controlled {
-    /// One execution: what the main task does.
-    fn main(&self);
-
-    /// What the calls of the last execution gave.
-    fn outcome(&self) -> Vec<Value>;
-
-    /// Which task ran each sequence in the last execution.
-    fn tasks(&self) -> Vec<Option<TaskId>>;
-}
-
-/// The same, for objects of a known type.
-pub(crate) struct ControlledProgram<T> {
-    typed: Arc<Typed<T>>,
-    schema: Schema,
-    calls: Vec<(MethodId, Vec<Value>)>,
-    last: RefCell<Option<Rc<Running<T>>>>,
-}
-
-/// One execution.
-struct Running<T> {
-    object: RefCell<Option<Rc<T>>>,
-    sequences: Vec<Sequence<T>>,
-    /// The tasks in the order in which they were spawned.
-    spawned: RefCell<Vec<TaskId>>,
-}
-
-struct Sequence<T> {
-    calls: RefCell<Vec<Box<dyn Call<T>>>>,
-    results: RefCell<Vec<Option<Value>>>,
-    task: Cell<Option<TaskId>>,
-    /// How many of the sequences that happen before this one have not come to their end. Under control: whoever ends
-    /// last starts this one, and that depends on the order of the ends.
-    waits_for: AtomicUsize,
-    /// The sequences that wait for this one.
-    later: Vec<usize>,
-}
-
-impl<T: Send + Sync + 'static> ControlledProgram<T> {
-    pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
-        let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
-        ControlledProgram { typed, schema, calls, last: RefCell::new(None) }
-    }
-
-    fn prepared(&self) -> Rc<Running<T>> {
-        let before = self.schema.happens_before();
-        let mut calls = self.typed.bind(&self.calls).into_iter();
-        let sequence = |(number, sequence): (usize, &Vec<_>)| Sequence {
-            calls: RefCell::new(calls.by_ref().take(sequence.len()).collect()),
-            results: RefCell::new(vec![None; sequence.len()]),
-            task: Cell::new(None),
-            waits_for: AtomicUsize::new(before.iter().filter(|pair| pair.1 == number).count()),
-            later: before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect(),
-        };
-        let sequences = self.schema.sequences().iter().enumerate().map(sequence).collect();
-        Rc::new(Running { object: RefCell::new(None), sequences, spawned: RefCell::default() })
-    }
-}
-
-impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
-    fn main(&self) {
-        let running = self.prepared();
-        *self.last.borrow_mut() = Some(running.clone());
-        *running.object.borrow_mut() = Some(Rc::new((self.typed.constructor)()));
-        for number in 0..running.sequences.len() {
-            let first = self.schema.happens_before().iter().all(|pair| pair.1 != number);
-            if first {
-                running.spawn(number);
-            }
-        }
-        // Tasks spawn others before they end, so there are no more when all that are known have been joined.
-        let mut joined = 0;
-        while let Some(task) = running.spawned(joined) {
-            let ended = runtime::with(|current| current.runtime().join(task, Location::caller()));
-            if let Some(Err(payload)) = ended {
-                resume_unwind(payload);
-            }
-            joined += 1;
-        }
-        // The object is dropped under control, too.
-        running.object.borrow_mut().take();
-    }
-
-    fn outcome(&self) -> Vec<Value> {
-        let last = self.last.borrow();
-        let sequences = last.iter().flat_map(|running| &running.sequences);
-        sequences.flat_map(Sequence::outcome).collect()
-    }
-
-    fn tasks(&self) -> Vec<Option<TaskId>> {
-        let last = self.last.borrow();
-        last.iter().flat_map(|running| &running.sequences).map(|sequence| sequence.task.get()).collect()
-    }
-}
-
-impl<T: 'static> Running<T> {
-    fn spawned(&self, index: usize) -> Option<TaskId> {
-        self.spawned.borrow().get(index).copied()
-    }
-
-    /// Starts the task of a sequence.
-    fn spawn(self: &Rc<Self>, number: usize) {
-        let running = self.clone();
-        let task = NewTask { name: Some(format!("sequence {number}")), location: Location::caller() };
-        let body = Box::new(move || running.sequence(number));
-        let task = runtime::with(|current| current.runtime().spawn(task, body)).expect("inside of an execution");
-        self.sequences[number].task.set(Some(task));
-        self.spawned.borrow_mut().push(task);
-    }
-
-    /// What the task of a sequence does.
-    fn sequence(self: &Rc<Self>, number: usize) {
-        let object = self.object.borrow().clone().expect("the object is dropped after all tasks");
-        let sequence = &self.sequences[number];
-        let calls = std::mem::take(&mut *sequence.calls.borrow_mut());
-        for (place, mut call) in calls.into_iter().enumerate() {
-            let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
-                Ok(number) => number,
-                Err(payload) => call.panicked(&message_unless_abort(payload)),
-            };
-            sequence.results.borrow_mut()[place] = Some(call.result(number));
-        }
-        drop(object);
-        for &later in &sequence.later {
-            if self.sequences[later].waits_for.fetch_sub(1, Ordering::SeqCst) == 1 {
-                self.spawn(later);
-            }
-        }
-    }
-}
-
-impl<T> Sequence<T> {
-    fn outcome(&self) -> Vec<Value> {
-        let mut stuck = false;
-        let result = |result: &Option<Value>| match result {
-            Some(result) => result.clone(),
-            None if stuck || self.task.get().is_none() => unreached(),
-            None => {
-                stuck = true;
-                blocked()
-            }
-        };
-        self.results.borrow().iter().map(result).collect()
-    }
-}
-
-/// The text of a panic of the program. The engine's own unwinding goes on.
-fn message_unless_abort(payload: Box<dyn Any + Send>) -> String {
-    if runtime::is_abort(&*payload) {
-        resume_unwind(payload);
-    }
-    panics::message(&*payload)
-}
-
-/// What stands for the result of a call that never returned.
-pub fn blocked() -> Value {
-    Value::variant("blocked", [])
-}
-
-/// What stands for the result of a call that was never made, since one before it never returned.
-pub fn unreached() -> Value {
-    Value::variant("unreached", [])
 }

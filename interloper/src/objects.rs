@@ -30,6 +30,9 @@
 //! assert_eq!(hunted.found().expect("a violation").schema.len(), 3);
 //! ```
 
+mod explain;
+
+pub use explain::explain;
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator};
 pub use interloper_harness::schemas::{Bounds, Pool};
 pub use interloper_harness::stress::Next;

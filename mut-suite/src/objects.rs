@@ -7,6 +7,8 @@ mod linked_deque;
 mod linked_queue;
 mod list_set;
 mod locked;
+mod maps;
+mod queues;
 mod striped_map;
 mod two_lock_queue;
 
@@ -49,9 +51,32 @@ const fn own(name: &'static str, about: &'static str, make: fn() -> Object) -> S
     Studied { name, about, instrumented: true, make }
 }
 
+/// Those of published crates, as they are: real threads run them.
+const PUBLISHED: [Studied; 15] = [
+    published("dashmap", "dashmap 6: DashMap", maps::dashmap),
+    published("skip-map", "crossbeam-skiplist 0.1: SkipMap", maps::skip_map),
+    published("skip-set", "crossbeam-skiplist 0.1: SkipSet", queues::skip_set),
+    published("seg-queue", "crossbeam-queue 0.3: SegQueue", queues::seg_queue),
+    published("array-queue", "crossbeam-queue 0.3: ArrayQueue with room to spare", queues::array_queue),
+    published("array-queue-of-one", "crossbeam-queue 0.3: ArrayQueue with room for one", queues::small_array_queue),
+    published("scc-hash-map", "scc 3: HashMap", maps::scc_hash_map),
+    published("scc-hash-index", "scc 3: HashIndex", maps::scc_hash_index),
+    published("scc-tree-index", "scc 3: TreeIndex", maps::scc_tree_index),
+    published("scc-queue", "scc 3: Queue", queues::scc_queue),
+    published("scc-stack", "scc 3: Stack", queues::scc_stack),
+    published("papaya", "papaya 0.2: HashMap", maps::papaya),
+    published("moka", "moka 0.12: sync::Cache", maps::moka),
+    published("concurrent-queue", "concurrent-queue 2: unbounded", queues::concurrent_queue),
+    published("concurrent-queue-bounded", "concurrent-queue 2: bounded", queues::concurrent_queue_bounded),
+];
+
+const fn published(name: &'static str, about: &'static str, make: fn() -> Object) -> Studied {
+    Studied { name, about, instrumented: false, make }
+}
+
 /// All objects of the study, in a fixed order.
 pub fn all() -> Vec<Studied> {
-    OWN.to_vec()
+    OWN.into_iter().chain(PUBLISHED).collect()
 }
 
 /// The object with this name.

@@ -3,6 +3,7 @@
 mod blocks;
 mod files;
 mod judges;
+mod objects;
 mod output;
 mod refusals;
 

@@ -77,7 +77,7 @@ impl Runs {
     }
 
     /// What went wrong apart from outcomes, if anything did.
-    pub(super) fn failure(&self) -> Option<What> {
+    pub fn failure(&self) -> Option<What> {
         match self {
             Runs::Stress(observed) => match &observed.end {
                 stress::End::Blocked(places) => Some(What::Blocked(places.clone())),

@@ -250,7 +250,7 @@ fn found_by_stress(schema: &Schema, outcome: Vec<Value>) -> Found {
         end: stress::End::Stopped,
     };
     let what = What::Outcome { outcome, admitted: vec![] };
-    Found { schema: schema.clone(), what, runs: Runs::Stress(observed) }
+    Found { schema: schema.clone(), what, frequencies: vec![], runs: Runs::Stress(observed) }
 }
 
 #[test]

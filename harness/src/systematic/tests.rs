@@ -1,3 +1,4 @@
+use interloper_linearize::schema::Schema;
 use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
@@ -153,4 +154,31 @@ fn what_is_cut_short_is_no_outcome() {
     let settings = Settings { limits, ..Settings::default() };
     let explored = run(&program(&object, "{ wait() }"), &settings, &mut |_| Next::Continue);
     assert_eq!((explored.outcomes.len(), explored.cut, explored.complete), (0, explored.executions, false));
+}
+
+#[test]
+fn a_trace_says_where_calls_begin_and_end() {
+    // The second slow_add between the two halves of the first one.
+    let lost = [Value::Int(0), Value::Int(1), Value::Int(0)];
+    let program = program(&counter(), "{ slow_add(1); get() } || { slow_add(1) }");
+    let explored = run(&program, &Settings::default(), &mut |outcome| {
+        if *outcome == lost { Next::Stop } else { Next::Continue }
+    });
+    let trace = explored.stopped.expect("a lost update");
+    // The steps of each call, by the tasks of their sequences.
+    let steps = |call: usize, task: TaskId| -> Vec<Action> {
+        let Span { begin, end } = trace.calls[call].expect("it was made");
+        let within = &trace.steps[begin..end.expect("it returned")];
+        let own = within.iter().filter(|event| event.task == task && is_of_call(event, &[Some(task)]));
+        own.map(|event| event.operation.action).collect()
+    };
+    let [first, second] = [0, 1].map(|sequence| trace.tasks[sequence].expect("it ran"));
+    assert_eq!(steps(0, first), [Action::Read, Action::Write]);
+    assert_eq!(steps(1, first), [Action::Read]);
+    assert_eq!(steps(2, second), [Action::Read, Action::Write]);
+    // The two that lose an update overlap, and the read comes after the call before it.
+    let span = |call: usize| trace.calls[call].expect("it was made");
+    assert!(span(0).begin < span(2).end.unwrap_or(0) && span(2).begin < span(0).end.unwrap_or(0));
+    assert!(span(0).end.is_some_and(|end| end <= span(1).begin));
+    assert_eq!(trace.objects.iter().filter(|(_, kind)| *kind == Some(ObjectKind::Atomic)).count(), 1);
 }

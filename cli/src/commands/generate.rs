@@ -1,0 +1,69 @@
+//! `interloper generate`.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use interloper::objects::generated::{self, Names};
+
+use super::Answer;
+use super::hunt::{OPTIONS, campaign};
+use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
+use crate::checking::plural;
+use crate::failure::Failure;
+use crate::subject::{Subject, Watcher};
+
+/// How many schemas each method is searched with, unless it is said.
+const PROGRAMS: NonZeroU64 = NonZeroU64::new(600).expect("more than 0");
+
+/// Writes a test file.
+pub fn generate(
+    args: &ObjectArgs,
+    out: &Path,
+    expression: Option<&str>,
+    search: &SearchArgs,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
+    search.only("generate", &OPTIONS)?;
+    output.no_html("generate")?;
+    if output.format == Format::Json {
+        return Err(Failure::Request("'generate' writes Rust: it has no JSON form".to_owned()));
+    }
+    let subject = Subject::find(args)?;
+    let named = ObjectArgs {
+        name: args.name.clone(),
+        method: args.method.clone(),
+        engine: args.engine,
+        programs: args.programs.or(Some(PROGRAMS)),
+    };
+    let campaign = campaign(&subject, &named, search);
+    let mut watcher = Watcher::start();
+    let mut cases = Vec::new();
+    for &method in &subject.methods {
+        let label = subject.object.label(method);
+        let searched = campaign.method(method, &mut |progress| {
+            watcher.note(&label, progress.schema, progress.schemas, progress.executions);
+            interloper::objects::Next::Continue
+        });
+        watcher.done(searched.hunted.schemas, searched.hunted.executions);
+        cases.extend(generated::cases(&campaign, &searched));
+    }
+    watcher.finish();
+    let name = subject.studied.name;
+    let names = Names {
+        library: "interloper::objects".to_owned(),
+        object: expression.map_or_else(
+            || format!("interloper_suite::objects::find(\"{name}\").expect(\"an object of the study\").object()"),
+            str::to_owned,
+        ),
+    };
+    let title = format!("What {name} does, and is to do: seed {}.", search.seed());
+    let violations = cases.iter().filter(|case| !case.note.is_empty()).count();
+    std::fs::write(out, generated::file(&title, &names, &cases))
+        .map_err(|error| Failure::Request(format!("cannot write {}: {error}", out.display())))?;
+    Ok(Answer::expected(format!(
+        "{}: {}, {} of violations that were found\n",
+        out.display(),
+        plural(cases.len() as u64, "test"),
+        violations
+    )))
+}

@@ -1,0 +1,274 @@
+//! `interloper hunt`.
+
+use interloper::objects::generated::text;
+use interloper::objects::hunt::{Campaign, Ended, Found, Hunt, Reproduced, Searched, Source, What};
+use interloper::objects::judge::Refusal;
+use interloper::objects::{MethodId, Next, Pool, Schema, explain};
+use interloper_report::table::{Align, Table};
+use interloper_report::text::render;
+use serde_json::json;
+
+use super::{Answer, JSON_VERSION, json};
+use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
+use crate::checking::{grouped, plural};
+use crate::failure::{Failure, Finding};
+use crate::output;
+use crate::subject::{self, Subject, Watcher};
+
+/// The search options that have a meaning for objects.
+pub const OPTIONS: [&str; 3] = ["--seed", "--executions", "--time"];
+
+/// Searches the methods of an object, or runs one schema.
+pub fn hunt(
+    args: &ObjectArgs,
+    schema: Option<&str>,
+    search: &SearchArgs,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
+    search.only("hunt", &OPTIONS)?;
+    output.no_html("hunt")?;
+    let subject = Subject::find(args)?;
+    let campaign = campaign(&subject, args, search);
+    let mut watcher = Watcher::start();
+    let rows: Vec<Row> = match schema {
+        Some(schema) => vec![one_schema(&subject, &campaign, schema)?],
+        None => subject.methods.iter().map(|&method| row(&subject, &campaign, method, &mut watcher)).collect(),
+    };
+    watcher.finish();
+    let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
+    let text = match output.format {
+        Format::Json => json(&document(&subject, search, &campaign, &rows)),
+        Format::Text | Format::Html => {
+            let in_full = args.method.is_some() || schema.is_some();
+            report(&subject, &campaign, &rows, in_full, output)
+        }
+    };
+    Ok(Answer { text, finding })
+}
+
+/// How the methods are searched.
+pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Campaign {
+    let campaign = match subject.engine {
+        EngineArg::Stress => Campaign::stress(&subject.object, search.seed()),
+        EngineArg::Systematic => Campaign::systematic(&subject.object, search.seed()),
+    };
+    let most = |stage: Option<(_, u64)>, most: u64| stage.map(|(bounds, _)| (bounds, most));
+    let (by_rank, random) = match args.programs {
+        None => (campaign.by_rank, campaign.random),
+        Some(programs) => {
+            // Half of them small ones, where small ones come first.
+            let programs = programs.get();
+            let small = if campaign.by_rank.is_some() { programs.div_ceil(2) } else { 0 };
+            (most(campaign.by_rank, small), most(campaign.random, programs - small))
+        }
+    };
+    Campaign { by_rank, random, engine: subject.engine(search), time: search.time, ..campaign }
+}
+
+/// What a line of the report is about.
+struct Row {
+    label: String,
+    searched: Searched,
+}
+
+impl Row {
+    fn found(&self) -> Option<&Found> {
+        self.searched.found()
+    }
+
+    /// The first schema on which the object and its model disagree.
+    fn disagreement(&self) -> Option<&(Schema, Refusal)> {
+        self.searched.hunted.skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.found() {
+            Some(found) => found.what.kind(),
+            None if self.disagreement().is_some() => "differs from its model",
+            None if self.searched.hunted.schemas == self.searched.hunted.skipped.len() as u64 => "not judged",
+            None => "no violation found",
+        }
+    }
+}
+
+fn row(subject: &Subject, campaign: &Campaign, method: MethodId, watcher: &mut Watcher) -> Row {
+    let label = subject.object.label(method);
+    let searched = campaign.method(method, &mut |progress| {
+        watcher.note(&label, progress.schema, progress.schemas, progress.executions);
+        Next::Continue
+    });
+    watcher.done(searched.hunted.schemas, searched.hunted.executions);
+    Row { label, searched }
+}
+
+/// Runs one schema for as long as a method would be searched.
+fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Row, Failure> {
+    let schema = Schema::parse(schema).and_then(|schema| subject.object.program(&schema).map(|_| schema));
+    let schema = schema.map_err(|mistake| Failure::Request(mistake.to_string()))?;
+    let hunt = Hunt {
+        engine: campaign.engine.clone(),
+        visibility: campaign.visibility.clone(),
+        source: Source::Given(vec![schema]),
+        time: campaign.time,
+        ..Hunt::new(&subject.object, Pool::Together(vec![]), campaign.seed)
+    };
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    if let [(schema, refusal)] = &hunted.skipped[..]
+        && !matches!(refusal, Refusal::Disagreement(_))
+    {
+        return Err(Failure::Request(refusal.text(schema)));
+    }
+    let smallest = hunted.found().cloned().map(|found| interloper::objects::hunt::Minimised {
+        found,
+        attempts: 0,
+        complete: false,
+    });
+    let reproduced = smallest
+        .as_ref()
+        .filter(|_| subject.engine == EngineArg::Stress)
+        .map(|minimised| campaign.reproduce(&minimised.found));
+    Ok(Row { label: "schema".to_owned(), searched: Searched { method: MethodId(0), hunted, smallest, reproduced } })
+}
+
+fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, output: &OutputArgs) -> String {
+    let style = output::style(output.color);
+    let mut text =
+        format!("{}: {}\ncore methods: {}\n\n", subject.studied.name, subject.studied.about, subject.core().join(", "));
+    // What is wrong on one thread is wrong before anything else.
+    for row in rows {
+        if let Some((schema, refusal)) = row.disagreement() {
+            text += &format!("✗ {}: {}\n", row.label, refusal.text(schema));
+        }
+    }
+    let mut table = Table::new([
+        ("method", Align::Left),
+        ("verdict", Align::Left),
+        ("harness", Align::Left),
+        ("outcome", Align::Left),
+        ("schemas", Align::Right),
+        ("executions", Align::Right),
+    ]);
+    for row in rows {
+        let mark = match row.verdict() {
+            "no violation found" => '✓',
+            "not judged" => '–',
+            _ => '✗',
+        };
+        let (harness, outcome) = row.found().map(|found| (found.schema.to_string(), shown(found))).unwrap_or_default();
+        let hunted = &row.searched.hunted;
+        let counts = [grouped(hunted.schemas), grouped(hunted.executions)];
+        let words = [format!("{mark} {}", row.label), row.verdict().to_owned(), harness, outcome];
+        table.row(words.into_iter().chain(counts));
+    }
+    text += &output::paint_marks(&table.to_string(), style);
+    for row in rows {
+        if let Some((schema, refusal)) = row.searched.hunted.skipped.first() {
+            let skipped = plural(row.searched.hunted.skipped.len() as u64, "schema");
+            text += &format!("\n{}: {skipped} not judged; the first, {schema}: {}\n", row.label, refusal.text(schema));
+        }
+        match row.found() {
+            Some(found) if in_full => text += &details(subject, campaign, row, found, output),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// What went wrong, in a few words.
+fn shown(found: &Found) -> String {
+    match &found.what {
+        What::Outcome { outcome, .. } => text(outcome),
+        What::Blocked(_) => "never returns".to_owned(),
+        What::Panicked(message) => format!("panicked: {message}"),
+    }
+}
+
+/// The outcomes with their counts, and an execution that shows the wrong one.
+fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, output: &OutputArgs) -> String {
+    let mut table = Table::new([("outcome", Align::Left), ("atomic", Align::Left), ("count", Align::Right)]);
+    for frequency in &found.frequencies {
+        let mark = if frequency.right { "✓" } else { "✗" };
+        table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
+    }
+    let shown = row.searched.traced().unwrap_or(found);
+    let mut counterexample = explain(&subject.object, &row.label, &campaign.visibility, shown);
+    counterexample.replay = Some(format!(
+        "interloper hunt {} --schema '{}' --engine {} --seed {}",
+        subject.studied.name,
+        shown.schema,
+        if row.searched.traced().is_some() { "systematic" } else { "stress" },
+        campaign.seed
+    ));
+    let note = match &row.searched.reproduced {
+        Some(Reproduced::Missed { executions, complete: true }) => {
+            format!("\nThe scheduler went through all {} interleavings and did not see it.\n", grouped(*executions))
+        }
+        Some(Reproduced::Missed { executions, complete: false }) => {
+            format!("\nThe scheduler did not see it in {}.\n", plural(*executions, "execution"))
+        }
+        _ => String::new(),
+    };
+    format!("\n{}\n\n{table}\n{}{note}", found.schema, render(&counterexample, output::style(output.color)))
+}
+
+fn document(subject: &Subject, search: &SearchArgs, campaign: &Campaign, rows: &[Row]) -> serde_json::Value {
+    let methods: Vec<serde_json::Value> = rows.iter().map(|row| method(subject, campaign, row)).collect();
+    json!({
+        "version": JSON_VERSION,
+        "object": subject.studied.name,
+        "engine": subject.engine_name(),
+        "seed": search.seed(),
+        "core": subject.core(),
+        "methods": methods,
+    })
+}
+
+fn method(subject: &Subject, campaign: &Campaign, row: &Row) -> serde_json::Value {
+    let hunted = &row.searched.hunted;
+    let skipped =
+        |(schema, refusal): &(Schema, Refusal)| json!({ "schema": schema.to_string(), "reason": refusal.text(schema) });
+    let mut document = json!({
+        "method": row.label,
+        "verdict": row.verdict(),
+        "schemas": hunted.schemas,
+        "executions": hunted.executions,
+        "exhausted": hunted.end == Ended::NoMore,
+        "skipped": hunted.skipped.iter().map(skipped).collect::<Vec<_>>(),
+    });
+    if let Some(found) = row.found() {
+        document["violation"] = violation(found);
+        let traced = row.searched.traced();
+        if let Some(traced) = traced {
+            let counterexample = explain(&subject.object, &row.label, &campaign.visibility, traced);
+            let text = interloper_report::json::render(&counterexample);
+            document["trace"] = serde_json::from_str(&text).expect("a rendering is JSON");
+        }
+    }
+    document
+}
+
+/// A finding as JSON.
+pub fn violation(found: &Found) -> serde_json::Value {
+    let frequency = |frequency: &interloper::objects::hunt::Frequency| {
+        json!({
+            "outcome": subject::outcome(&frequency.outcome),
+            "right": frequency.right,
+            "count": frequency.count,
+        })
+    };
+    let mut document = json!({
+        "schema": found.schema.to_string(),
+        "kind": found.what.kind(),
+        "frequencies": found.frequencies.iter().map(frequency).collect::<Vec<_>>(),
+    });
+    match &found.what {
+        What::Outcome { outcome, admitted } => {
+            document["outcome"] = subject::outcome(outcome);
+            let admitted: Vec<_> = admitted.iter().map(|outcome| subject::outcome(outcome)).collect();
+            document["admitted"] = admitted.into();
+        }
+        What::Blocked(_) => {}
+        What::Panicked(message) => document["message"] = message.as_str().into(),
+    }
+    document
+}

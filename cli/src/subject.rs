@@ -1,0 +1,165 @@
+//! The concurrent object of a request, how it is run, and who is told how it goes.
+
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use interloper::Value;
+use interloper::objects::hunt::Engine;
+use interloper::objects::stress::Budget;
+use interloper::objects::systematic::{self, Executions};
+use interloper::objects::{MethodId, Object, Role, Schema};
+use interloper_suite::objects::{self, Studied};
+
+use crate::args::{EngineArg, ObjectArgs, SearchArgs};
+use crate::checking::{grouped, plural};
+use crate::failure::Failure;
+use crate::nearest::{nearest, unknown};
+use crate::output;
+use crate::values::to_json;
+
+/// What was asked about.
+pub struct Subject {
+    pub studied: Studied,
+    pub object: Object,
+    /// The methods under test that were asked for.
+    pub methods: Vec<MethodId>,
+    pub engine: EngineArg,
+}
+
+impl Subject {
+    /// Looks up what was typed.
+    pub fn find(args: &ObjectArgs) -> Result<Subject, Failure> {
+        let all = objects::all();
+        let names = || all.iter().map(|studied| studied.name);
+        let Some(&studied) = all.iter().find(|studied| studied.name == args.name) else {
+            return Err(Failure::Request(unknown("object", &args.name, names(), "'interloper objects' lists them")));
+        };
+        let object = studied.object();
+        let methods = match &args.method {
+            None => object.with_role(Role::UnderTest).collect(),
+            Some(name) => vec![method(&object, name)?],
+        };
+        let engine = match args.engine {
+            Some(EngineArg::Systematic) if !studied.instrumented => {
+                return Err(Failure::Request(format!(
+                    "{} is not written over the mirror of std, so that the scheduler does not see its steps; use \
+                     '--engine stress'",
+                    studied.name
+                )));
+            }
+            Some(engine) => engine,
+            None if studied.instrumented => EngineArg::Systematic,
+            None => EngineArg::Stress,
+        };
+        Ok(Subject { studied, object, methods, engine })
+    }
+
+    /// The engine with the budget that was asked for.
+    pub fn engine(&self, search: &SearchArgs) -> Engine {
+        let executions = search.executions.map(NonZeroU64::get);
+        match self.engine {
+            EngineArg::Stress => {
+                let mut engine = Engine::stress(search.seed());
+                if let (Engine::Stress(settings), Some(executions)) = (&mut engine, executions) {
+                    settings.budget = Budget::Executions(executions);
+                }
+                engine
+            }
+            EngineArg::Systematic => {
+                let mut settings = systematic::Settings::default();
+                if let Some(executions) = executions {
+                    settings.executions = Executions::AtMost(executions);
+                }
+                Engine::Systematic(settings)
+            }
+        }
+    }
+
+    /// The name of the engine.
+    pub fn engine_name(&self) -> &'static str {
+        match self.engine {
+            EngineArg::Stress => "stress",
+            EngineArg::Systematic => "systematic",
+        }
+    }
+
+    /// The core methods.
+    pub fn core(&self) -> Vec<String> {
+        self.object.with_role(Role::Core).map(|method| self.object.label(method)).collect()
+    }
+}
+
+/// The method under test with this name.
+fn method(object: &Object, name: &str) -> Result<MethodId, Failure> {
+    let labels: Vec<(MethodId, String)> =
+        object.with_role(Role::UnderTest).map(|method| (method, object.label(method))).collect();
+    if let Some((method, _)) = labels.iter().find(|(_, label)| label == name) {
+        return Ok(*method);
+    }
+    if object.named(name).any(|method| object.method(method).role == Role::Core) {
+        return Err(Failure::Request(format!("'{name}' is a core method of {}: it is trusted", object.name())));
+    }
+    let names: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
+    let meant = nearest(name, names.iter().copied()).map(|name| format!("; did you mean '{name}'?"));
+    let otherwise = || format!("; there are {}", names.join(", "));
+    Err(Failure::Request(format!("{} has no method '{name}'{}", object.name(), meant.unwrap_or_else(otherwise))))
+}
+
+/// Says on standard error how a search gets on: on a terminal in one line that changes, elsewhere in a line now and then.
+pub struct Watcher {
+    bar: ProgressBar,
+    started: Instant,
+    said: Instant,
+    executions: u64,
+    schemas: u64,
+}
+
+/// A line is said this often where standard error is no terminal.
+const NOW_AND_THEN: Duration = Duration::from_secs(2);
+
+impl Watcher {
+    pub fn start() -> Watcher {
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a valid template"));
+        let now = Instant::now();
+        Watcher { bar, started: now, said: now, executions: 0, schemas: 0 }
+    }
+
+    /// A method is tried with a schema next, and has had so many schemas and executions.
+    pub fn note(&mut self, method: &str, schema: &Schema, schemas: u64, executions: u64) {
+        let quiet = if self.bar.is_hidden() { NOW_AND_THEN } else { Duration::from_millis(100) };
+        if self.said.elapsed() < quiet {
+            return;
+        }
+        self.said = Instant::now();
+        let (schemas, executions) = (self.schemas + schemas, self.executions + executions);
+        let rate = executions as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
+        let (schemas, rate) = (plural(schemas, "schema"), grouped(rate as u64));
+        let line = format!("{method}: {schemas}, {rate} executions/s, now {schema}");
+        match self.bar.is_hidden() {
+            true => output::note(&line),
+            false => self.bar.set_message(line),
+        }
+    }
+
+    /// A method has been searched.
+    pub fn done(&mut self, schemas: u64, executions: u64) {
+        self.schemas += schemas;
+        self.executions += executions;
+    }
+
+    /// Says how long it took.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+        let seconds = self.started.elapsed().as_secs_f64();
+        let rate = grouped((self.executions as f64 / seconds.max(1e-9)) as u64);
+        let (schemas, executions) = (plural(self.schemas, "schema"), plural(self.executions, "execution"));
+        output::note(&format!("{schemas}, {executions} in {seconds:.2} s ({rate}/s)"));
+    }
+}
+
+/// An outcome as JSON.
+pub fn outcome(results: &[Value]) -> serde_json::Value {
+    serde_json::Value::Array(results.iter().map(to_json).collect())
+}

@@ -1,0 +1,135 @@
+//! `objects`, `hunt`, `visibility` and `generate`. Whatever is compared to the byte was run by the scheduler.
+
+use serde_json::Value;
+
+use super::{Folder, Ran, interloper};
+
+fn hunt(arguments: &[&str]) -> Ran {
+    interloper(&[&["hunt"], arguments].concat())
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).expect("one JSON document")
+}
+
+#[test]
+fn objects_are_listed_with_their_engines() {
+    let ran = interloper(&["objects"]);
+    assert_eq!(ran.code, Some(0));
+    for (name, engines) in [("striped-map", "systematic, stress"), ("dashmap", "stress"), ("moka", "stress")] {
+        let line = ran.out.lines().find(|line| line.starts_with(&format!("{name} "))).expect("a line");
+        assert_eq!(line.contains("systematic"), engines.contains("systematic"), "{line}");
+    }
+    let listed = json(&interloper(&["objects", "--format", "json"]));
+    assert_eq!(listed["version"], 1);
+    assert_eq!(listed["objects"][0]["core"], serde_json::json!(["put", "get", "remove", "containsKey"]));
+}
+
+#[test]
+fn a_violation_is_reported_with_its_harness_its_outcomes_and_a_trace() {
+    let ran = hunt(&["striped-map", "--method", "size"]);
+    assert_eq!(ran.code, Some(1));
+    for part in [
+        "✗ size   not atomic   { get(0); size() } || { put(0, 0) }   0, 0, none",
+        "0, 0, none      ✗            1",
+        "0, 1, none      ✓            1",
+        "called size()",
+        "reads atomic 1",
+        "put(0, 0), get(0), size()      size() returns 1",
+        "replay: interloper hunt striped-map --schema '{ get(0); size() } || { put(0, 0) }' --engine systematic --seed 42",
+    ] {
+        assert!(ran.out.contains(part), "{part} is not in\n{}", ran.out);
+    }
+    assert!(ran.err.contains("schemas, ") && ran.err.contains("executions in "), "{}", ran.err);
+    assert_eq!(hunt(&["striped-map", "--method", "size"]).out, ran.out, "the same bytes each time");
+    // Its replay line is a request that shows the same.
+    let again = hunt(&["striped-map", "--schema", "{ get(0); size() } || { put(0, 0) }", "--engine", "systematic"]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.out.contains("put(0, 0), get(0), size()      size() returns 1"), "{}", again.out);
+}
+
+#[test]
+fn the_same_as_json() {
+    let ran = hunt(&["striped-map", "--method", "size", "--format", "json"]);
+    assert_eq!(ran.code, Some(1));
+    let document = json(&ran);
+    assert_eq!((&document["version"], &document["engine"]), (&1.into(), &"systematic".into()));
+    let method = &document["methods"][0];
+    assert_eq!(method["verdict"], "not atomic");
+    assert_eq!(method["violation"]["schema"], "{ get(0); size() } || { put(0, 0) }");
+    assert_eq!(method["violation"]["outcome"], serde_json::json!([0, 0, null]));
+    assert_eq!(method["violation"]["admitted"], serde_json::json!([[null, 0, null], [null, 1, null], [0, 1, null]]));
+    assert_eq!(method["trace"]["verdict"], "not atomic");
+}
+
+#[test]
+fn what_is_atomic_is_passed_and_says_how_much_was_tried() {
+    let ran = hunt(&["mutex-map", "--method", "size", "--programs", "40"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.out.contains("✓ size   no violation found"), "{}", ran.out);
+    let sound = hunt(&["mutex-map", "--schema", "{ put(0,1); size() } || { put(1,1) }"]);
+    assert_eq!(sound.code, Some(0), "{}", sound.out);
+}
+
+#[test]
+fn real_threads_run_any_object() {
+    let ran = hunt(&["mutex-map", "--method", "size", "--engine", "stress", "--programs", "2", "--executions", "500"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("1,000"), "two schemas of 500 executions: {}", ran.out);
+}
+
+#[test]
+fn wrong_requests_get_one_line() {
+    let check = |arguments: &[&str], expected: &str| {
+        let ran = interloper(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert_eq!(ran.err, format!("error: {expected}\n"), "{arguments:?}");
+    };
+    check(&["hunt", "dahsmap"], "no object 'dahsmap'; did you mean 'dashmap'?");
+    check(&["hunt", "zzzzzzzz"], "no object 'zzzzzzzz'; 'interloper objects' lists them");
+    check(&["hunt", "mutex-map", "--method", "siz"], "mutex-map has no method 'siz'; did you mean 'size'?");
+    check(&["hunt", "mutex-map", "--method", "put"], "'put' is a core method of mutex-map: it is trusted");
+    check(
+        &["hunt", "dashmap", "--engine", "systematic"],
+        "dashmap is not written over the mirror of std, so that the scheduler does not see its steps; use '--engine \
+         stress'",
+    );
+    check(
+        &["hunt", "mutex-map", "--schema", "{ size(1) }"],
+        "in mutex-map: size takes 0 arguments, not 1\\n  { size(1) }\\n    ^",
+    );
+    check(&["visibility", "mutex-map", "--bound", "3"], "'visibility' does not use --bound");
+    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form, 'show' and 'replay' have");
+}
+
+#[test]
+fn visibility_is_derived_with_what_refutes_more() {
+    let ran = interloper(&["visibility", "striped-map", "--method", "keys", "--programs", "150"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("monotonic    keys"), "{}", ran.out);
+    assert!(ran.out.contains("all in keeping with these levels."), "{}", ran.out);
+    let document =
+        json(&interloper(&["visibility", "striped-map", "--method", "size", "--programs", "300", "--format", "json"]));
+    let size = &document["methods"][0];
+    assert_eq!((&size["method"], &size["visibility"]), (&"size".into(), &Value::Null));
+    assert_eq!(size["refuted"][0]["level"], "complete");
+}
+
+/// The file that is generated is a test of the suite, which holds the object to it.
+#[test]
+fn the_generated_file_is_the_one_that_is_committed() {
+    let folder = Folder::new();
+    let ran = folder.run(&["generate", "mutex-map", "--method", "clear", "--out", "generated.rs", "--programs", "20"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out, "generated.rs: 3 tests, 0 of violations that were found\n");
+    assert_eq!(folder.read("generated.rs"), include_str!("../../../mut-suite/tests/generated.rs"));
+    let broken =
+        folder.run(&["generate", "striped-map", "--method", "size", "--out", "size.rs", "--expression", "mine()"]);
+    assert_eq!(broken.out, "size.rs: 1 test, 1 of violations that were found\n");
+    let text = folder.read("size.rs");
+    assert!(text.contains("/// When this was written, size was not atomic: it gave 0, 0, none."), "{text}");
+    assert!(text.contains("&mine(),"), "{text}");
+    let nowhere =
+        folder.run(&["generate", "mutex-map", "--method", "clear", "--out", "no/such/folder.rs", "--programs", "2"]);
+    assert_eq!(nowhere.code, Some(2));
+}

@@ -1,0 +1,258 @@
+//! A program as tasks under the scheduler.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use interloper_commutativity::Value;
+use interloper_linearize::schema::Schema;
+use interloper_scheduler::runtime::{self, NewTask, Operation, TaskId};
+use interloper_scheduler::{Event, Execution, Pending, Strategy};
+use interloper_std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Span;
+use crate::object::{Call, MethodId, Program, Typed};
+use crate::panics;
+
+/// Steps at a place in this file are made by what runs the sequences, and not by calls.
+pub(super) const FILE: &str = file!();
+
+/// A program ready to run under control.
+pub(crate) trait Controlled {
+    /// One execution: what the main task does.
+    fn main(&self);
+
+    /// What the calls of the last execution gave.
+    fn outcome(&self) -> Vec<Value>;
+
+    /// Which task ran each sequence in the last execution.
+    fn tasks(&self) -> Vec<Option<TaskId>>;
+
+    /// How often the strategy was asked in the present execution. Whoever calls the strategy counts here.
+    fn asked(&self) -> Rc<Cell<usize>>;
+
+    /// When each call of the last execution began and ended, in text order; none for one that was never made.
+    fn calls(&self) -> Vec<Option<Asked>>;
+}
+
+/// The same, for objects of a known type.
+pub(crate) struct ControlledProgram<T> {
+    typed: Arc<Typed<T>>,
+    schema: Schema,
+    calls: Vec<(MethodId, Vec<Value>)>,
+    last: RefCell<Option<Rc<Running<T>>>>,
+    asked: Rc<Cell<usize>>,
+}
+
+/// One execution.
+struct Running<T> {
+    object: RefCell<Option<Rc<T>>>,
+    sequences: Vec<Sequence<T>>,
+    /// The tasks in the order in which they were spawned.
+    spawned: RefCell<Vec<TaskId>>,
+    asked: Rc<Cell<usize>>,
+}
+
+struct Sequence<T> {
+    calls: RefCell<Vec<Box<dyn Call<T>>>>,
+    results: RefCell<Vec<Option<Value>>>,
+    when: RefCell<Vec<Option<Asked>>>,
+    task: Cell<Option<TaskId>>,
+    /// How many of the sequences that happen before this one have not come to their end. Under control: whoever ends
+    /// last starts this one, and that depends on the order of the ends.
+    waits_for: AtomicUsize,
+    /// The sequences that wait for this one.
+    later: Vec<usize>,
+}
+
+impl<T: Send + Sync + 'static> ControlledProgram<T> {
+    pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
+        let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
+        ControlledProgram { typed, schema, calls, last: RefCell::new(None), asked: Rc::default() }
+    }
+
+    fn prepared(&self) -> Rc<Running<T>> {
+        let before = self.schema.happens_before();
+        let mut calls = self.typed.bind(&self.calls).into_iter();
+        let sequence = |(number, sequence): (usize, &Vec<_>)| Sequence {
+            calls: RefCell::new(calls.by_ref().take(sequence.len()).collect()),
+            results: RefCell::new(vec![None; sequence.len()]),
+            when: RefCell::new(vec![None; sequence.len()]),
+            task: Cell::new(None),
+            waits_for: AtomicUsize::new(before.iter().filter(|pair| pair.1 == number).count()),
+            later: before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect(),
+        };
+        let sequences = self.schema.sequences().iter().enumerate().map(sequence).collect();
+        let (object, spawned, asked) = (RefCell::new(None), RefCell::default(), self.asked.clone());
+        Rc::new(Running { object, sequences, spawned, asked })
+    }
+}
+
+impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
+    fn main(&self) {
+        let running = self.prepared();
+        *self.last.borrow_mut() = Some(running.clone());
+        *running.object.borrow_mut() = Some(Rc::new((self.typed.constructor)()));
+        for number in 0..running.sequences.len() {
+            let first = self.schema.happens_before().iter().all(|pair| pair.1 != number);
+            if first {
+                running.spawn(number);
+            }
+        }
+        // Tasks spawn others before they end, so there are no more when all that are known have been joined.
+        let mut joined = 0;
+        while let Some(task) = running.spawned(joined) {
+            let ended = runtime::with(|current| current.runtime().join(task, Location::caller()));
+            if let Some(Err(payload)) = ended {
+                resume_unwind(payload);
+            }
+            joined += 1;
+        }
+        // The object is dropped under control, too.
+        running.object.borrow_mut().take();
+    }
+
+    fn outcome(&self) -> Vec<Value> {
+        let last = self.last.borrow();
+        let sequences = last.iter().flat_map(|running| &running.sequences);
+        sequences.flat_map(Sequence::outcome).collect()
+    }
+
+    fn tasks(&self) -> Vec<Option<TaskId>> {
+        let last = self.last.borrow();
+        last.iter().flat_map(|running| &running.sequences).map(|sequence| sequence.task.get()).collect()
+    }
+
+    fn asked(&self) -> Rc<Cell<usize>> {
+        self.asked.clone()
+    }
+
+    fn calls(&self) -> Vec<Option<Asked>> {
+        let last = self.last.borrow();
+        last.iter().flat_map(|running| &running.sequences).flat_map(|sequence| sequence.when.borrow().clone()).collect()
+    }
+}
+
+impl<T: 'static> Running<T> {
+    fn spawned(&self, index: usize) -> Option<TaskId> {
+        self.spawned.borrow().get(index).copied()
+    }
+
+    /// Starts the task of a sequence.
+    fn spawn(self: &Rc<Self>, number: usize) {
+        let running = self.clone();
+        let task = NewTask { name: Some(format!("sequence {number}")), location: Location::caller() };
+        let body = Box::new(move || running.sequence(number));
+        let task = runtime::with(|current| current.runtime().spawn(task, body)).expect("inside of an execution");
+        self.sequences[number].task.set(Some(task));
+        self.spawned.borrow_mut().push(task);
+    }
+
+    /// What the task of a sequence does.
+    fn sequence(self: &Rc<Self>, number: usize) {
+        let object = self.object.borrow().clone().expect("the object is dropped after all tasks");
+        let sequence = &self.sequences[number];
+        let calls = std::mem::take(&mut *sequence.calls.borrow_mut());
+        for (place, mut call) in calls.into_iter().enumerate() {
+            let begin = self.asked.get();
+            sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
+            let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
+                Ok(number) => number,
+                Err(payload) => call.panicked(&message_unless_abort(payload)),
+            };
+            sequence.results.borrow_mut()[place] = Some(call.result(number));
+            sequence.when.borrow_mut()[place] = Some(Asked { begin, end: Some(self.asked.get()) });
+        }
+        drop(object);
+        for &later in &sequence.later {
+            if self.sequences[later].waits_for.fetch_sub(1, Ordering::SeqCst) == 1 {
+                self.spawn(later);
+            }
+        }
+    }
+}
+
+impl<T> Sequence<T> {
+    fn outcome(&self) -> Vec<Value> {
+        let mut stuck = false;
+        let result = |result: &Option<Value>| match result {
+            Some(result) => result.clone(),
+            None if stuck || self.task.get().is_none() => unreached(),
+            None => {
+                stuck = true;
+                blocked()
+            }
+        };
+        self.results.borrow().iter().map(result).collect()
+    }
+}
+
+/// The text of a panic of the program. The engine's own unwinding goes on.
+fn message_unless_abort(payload: Box<dyn Any + Send>) -> String {
+    if runtime::is_abort(&*payload) {
+        resume_unwind(payload);
+    }
+    panics::message(&*payload)
+}
+
+/// What stands for the result of a call that never returned.
+pub fn blocked() -> Value {
+    Value::variant("blocked", [])
+}
+
+/// What stands for the result of a call that was never made, since one before it never returned.
+pub fn unreached() -> Value {
+    Value::variant("unreached", [])
+}
+
+/// A strategy, and how often it was asked in the present execution: what tells calls where they are. It is asked for each
+/// step that does not continue another one.
+pub(super) struct Counting<'s> {
+    pub(super) strategy: &'s mut dyn Strategy,
+    pub(super) asked: Rc<Cell<usize>>,
+}
+
+impl Strategy for Counting<'_> {
+    fn begin(&mut self) -> bool {
+        self.asked.set(0);
+        self.strategy.begin()
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        self.asked.set(self.asked.get() + 1);
+        self.strategy.choose(current, pending)
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.strategy.pick(options)
+    }
+
+    fn wants_parts(&self) -> bool {
+        self.strategy.wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.part(task, operation);
+    }
+
+    fn end(&mut self, execution: &Execution, trace: &[Event]) {
+        self.strategy.end(execution, trace);
+    }
+}
+
+/// How often the strategy had been asked when a call began, and when it ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    begin: usize,
+    end: Option<usize>,
+}
+
+impl Asked {
+    pub(super) fn among(self, steps: &[Event]) -> Span {
+        let starts: Vec<usize> = (0..steps.len()).filter(|&index| !steps[index].continues).collect();
+        let place = |asked: usize| starts.get(asked).copied().unwrap_or(steps.len());
+        Span { begin: place(self.begin), end: self.end.map(place) }
+    }
+}

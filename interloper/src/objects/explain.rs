@@ -1,0 +1,241 @@
+//! A finding as a counterexample: one column for each sequence, and the sequential orders that do not explain it.
+
+use interloper_harness::hunt::{Found, Runs, What};
+use interloper_harness::stress::Blocked;
+use interloper_harness::systematic::Trace;
+use interloper_harness::{Object, Program};
+use interloper_linearize::program::Behaviour;
+use interloper_linearize::visibility::{Level, Visibility};
+use interloper_report::{Column, Counterexample, Event, Lane, Order, Row};
+use interloper_scheduler::runtime::{Action, Mode, ObjectId, ObjectKind, Operation};
+
+use crate::Value;
+
+/// So many orders are shown.
+const SHOWN_ORDERS: usize = 12;
+
+/// Describes a finding of a method.
+pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &Found) -> Counterexample {
+    let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
+    let sequence = |index: usize| Column { title: format!("sequence {}", index + 1), lane: Lane::Thread };
+    let (rows, orders) = match &found.what {
+        What::Outcome { outcome, admitted } => {
+            let rows = match traced(found) {
+                Some(trace) => steps(&program, trace),
+                None => results(&program, outcome),
+            };
+            (rows, orders(&program, visibility, outcome, admitted))
+        }
+        What::Blocked(places) => (blocked(&program, places), vec![]),
+        What::Panicked(message) => (vec![Row::event(0, Event::Panicked(message.clone()))], vec![]),
+    };
+    Counterexample {
+        name: format!("{}.{method}", object.name()),
+        verdict: found.what.kind().to_owned(),
+        detail: match &found.runs {
+            Runs::Systematic(explored) => format!("execution {} of {}", explored.executions, found.schema),
+            Runs::Stress(_) => format!("on real threads, {}", found.schema),
+        },
+        start: "a new object".to_owned(),
+        columns: (0..found.schema.sequences().len()).map(sequence).collect(),
+        rows,
+        orders,
+        deadlock: None,
+        replay: None,
+    }
+}
+
+fn traced(found: &Found) -> Option<&Trace> {
+    match &found.runs {
+        Runs::Systematic(explored) => explored.stopped.as_ref(),
+        Runs::Stress(_) => None,
+    }
+}
+
+/// The calls as text, in text order, and the sequence of each.
+fn calls(program: &Program) -> Vec<(usize, String)> {
+    let sequences = program.schema().sequences().iter().enumerate();
+    sequences.flat_map(|(number, calls)| calls.iter().map(move |call| (number, call.to_string()))).collect()
+}
+
+/// The calls of a trace with their steps, in the order in which they happened.
+fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
+    let calls = calls(program);
+    let begins = |step: usize, sequence: usize, call: usize| {
+        calls[call].0 == sequence && trace.calls[call].is_some_and(|span| span.begin == step)
+    };
+    let returned = |call: usize| Row::event(calls[call].0, Event::Returned(trace.outcome[call].to_string()));
+    let mut rows = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut made = vec![false; calls.len()];
+    for step in 0..=trace.steps.len() {
+        let event = trace.steps.get(step);
+        // Calls end before others begin. A call begins when its sequence makes a step next; one without a step of its
+        // own ends where it began.
+        let ended = |call: &usize| trace.calls[*call].and_then(|span| span.end).is_some_and(|end| end <= step);
+        rows.extend(open.iter().filter(|call| ended(call)).map(|&call| returned(call)));
+        open.retain(|call| !ended(call));
+        for call in 0..calls.len() {
+            let (sequence, text) = &calls[call];
+            if made[call] || !begins(step, *sequence, call) {
+                continue;
+            }
+            made[call] = true;
+            rows.push(Row::event(*sequence, Event::Called(text.clone())));
+            match ended(&call) {
+                true => rows.push(returned(call)),
+                false => open.push(call),
+            }
+        }
+        let Some(event) = event else { break };
+        let column = trace.tasks.iter().position(|task| *task == Some(event.task));
+        let text = column.and_then(|_| says(trace, event.operation));
+        if let (Some(column), Some(text)) = (column, text)
+            && open.iter().any(|&call| calls[call].0 == column)
+        {
+            let location = Some(event.operation.location.to_string());
+            rows.push(Row { location, ..Row::event(column, Event::Operation(text)) });
+        }
+    }
+    for &call in &open {
+        rows.push(Row::event(calls[call].0, Event::Blocked(format!("{} never returns", calls[call].1))));
+    }
+    rows
+}
+
+/// A step in words; none for one that is of no interest.
+fn says(trace: &Trace, operation: Operation) -> Option<String> {
+    let verb = match operation.action {
+        Action::Start | Action::Exit | Action::BlockBegin(_) | Action::BlockEnd => return None,
+        Action::Fence => return Some("fence".to_owned()),
+        Action::Yield => return Some("yields".to_owned()),
+        Action::Sleep => return Some("sleeps".to_owned()),
+        Action::Park => return Some("parks".to_owned()),
+        Action::Read | Action::Inspect(_) => "reads",
+        Action::Write => "writes",
+        Action::ReadWrite | Action::Invoke(_) => "updates",
+        Action::Lock(Mode::Exclusive) | Action::Convert(_, Mode::Exclusive) => "locks",
+        Action::Lock(_) | Action::Convert(..) => "locks to read",
+        Action::TryLock(_) | Action::TryConvert(..) => "tries to lock",
+        Action::Unlock(_) => "unlocks",
+        Action::Wait(_) => "waits for",
+        Action::Notify(_) => "notifies",
+        Action::Unpark => "unparks",
+        Action::Spawn => "spawns",
+        Action::Join => "joins",
+    };
+    Some(format!("{verb} {}", name(trace, operation.object)))
+}
+
+/// What an object is, numbered among those of its kind.
+fn name(trace: &Trace, object: ObjectId) -> String {
+    let kind = trace.objects.iter().find(|(other, _)| *other == object).and_then(|(_, kind)| *kind);
+    let like = trace.objects.iter().filter(|(_, other)| *other == kind);
+    let number = like.take_while(|(other, _)| *other != object).count() + 1;
+    let kind = match kind {
+        Some(ObjectKind::Task) => "task",
+        Some(ObjectKind::Atomic) => "atomic",
+        Some(ObjectKind::Mutex) => "mutex",
+        Some(ObjectKind::RwLock) => "rwlock",
+        Some(ObjectKind::Condvar) => "condvar",
+        Some(ObjectKind::Once) => "once",
+        Some(ObjectKind::Barrier) => "barrier",
+        Some(ObjectKind::Channel) => "channel",
+        Some(ObjectKind::Collection) => "collection",
+        Some(ObjectKind::Other(name)) => name,
+        None => "object",
+    };
+    format!("{kind} {number}")
+}
+
+/// The calls with their results, one sequence after the other: real threads leave no trace.
+fn results(program: &Program, outcome: &[Value]) -> Vec<Row> {
+    let row = |((sequence, text), result): ((usize, String), &Value)| {
+        Row::event(sequence, Event::Operation(format!("{text} → {result}")))
+    };
+    calls(program).into_iter().zip(outcome).map(row).collect()
+}
+
+fn blocked(program: &Program, places: &[Blocked]) -> Vec<Row> {
+    let calls = calls(program);
+    let mut places: Vec<Blocked> = places.to_vec();
+    places.dedup();
+    let row = |place: Blocked| match place {
+        Blocked::Call(call) => Row::event(calls[call].0, Event::Blocked(format!("{} never returns", calls[call].1))),
+        Blocked::Constructor => Row::event(0, Event::Blocked("the constructor never returns".to_owned())),
+        Blocked::Drop => Row::event(0, Event::Blocked("dropping the object never ends".to_owned())),
+    };
+    places.into_iter().map(row).collect()
+}
+
+/// Each sequential order with the first result that is another one. With methods that may miss something there are more
+/// explanations than orders: then it says how many outcomes are right.
+fn orders(program: &Program, visibility: &Visibility, outcome: &[Value], admitted: &[Vec<Value>]) -> Vec<Order> {
+    let complete = |(_, predicates): (&str, &[_])| predicates == [Level::Complete.into()];
+    if !visibility.entries().all(complete) {
+        let sequence = format!("any order, with {visibility}");
+        let first = admitted.first().map(|first| interloper_harness::generated::text(first)).unwrap_or_default();
+        return vec![Order { sequence, disagreement: format!("other outcomes, such as {first}") }];
+    }
+    let mut search = Orders { program, outcome, taken: vec![], all: vec![], more: 0 };
+    search.extend(&mut program.sequential());
+    let mut orders = search.all;
+    if search.more > 0 {
+        let disagreement = "none of them gives the outcome".to_owned();
+        orders.push(Order { sequence: format!("{} more", search.more), disagreement });
+    }
+    orders
+}
+
+/// Goes through the orders of the calls that keep their sequences and happens-before.
+struct Orders<'a> {
+    program: &'a Program,
+    outcome: &'a [Value],
+    taken: Vec<usize>,
+    all: Vec<Order>,
+    more: usize,
+}
+
+/// More orders than this are not counted.
+const COUNTED: usize = 10_000;
+
+impl Orders<'_> {
+    fn extend(&mut self, sequential: &mut interloper_harness::object::Sequential) {
+        let predecessors = self.program.schema().predecessors();
+        if self.more >= COUNTED {
+            return;
+        }
+        if self.taken.len() == predecessors.len() {
+            if self.all.len() == SHOWN_ORDERS {
+                self.more += 1;
+            } else if let Some(order) = self.order(sequential) {
+                self.all.push(order);
+            }
+            return;
+        }
+        for (call, before) in predecessors.iter().enumerate() {
+            let ready = before.iter().all(|before| self.taken.contains(before));
+            if ready && !self.taken.contains(&call) {
+                self.taken.push(call);
+                self.extend(sequential);
+                self.taken.pop();
+            }
+        }
+    }
+
+    /// The order that was taken, with the first result that differs.
+    fn order(&self, sequential: &mut interloper_harness::object::Sequential) -> Option<Order> {
+        let calls: Vec<String> = self.program.schema().invocations().map(ToString::to_string).collect();
+        let mut state = sequential.initial();
+        let mut disagreement = None;
+        for &call in &self.taken {
+            let (next, result) = sequential.apply(&state, call);
+            state = next;
+            if disagreement.is_none() && result != self.outcome[call] {
+                disagreement = Some(format!("{} returns {result}", calls[call]));
+            }
+        }
+        let sequence = self.taken.iter().map(|&call| calls[call].clone()).collect::<Vec<_>>().join(", ");
+        Some(Order { sequence, disagreement: disagreement? })
+    }
+}
