@@ -22,7 +22,10 @@
 //! # Ok::<(), interloper::Misuse>(())
 //! ```
 //!
-//! # What is checked
+//! Programs with threads, whose blocks are marked as [`atomic`](fn@atomic), are checked by [`check`](fn@check) and
+//! `#[interloper::test]`: see [`blocks`].
+//!
+//! # What is checked of a composed operation
 //!
 //! - **The program**: a closure over one or more instrumented collections ([`collections`]), and its arguments. The
 //!   closure run alone is its own specification.

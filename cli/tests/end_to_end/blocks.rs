@@ -46,7 +46,7 @@ fn a_run_shows_the_interleaving_and_the_triple() {
         "▲ 2 of 3: ",
         " comes in between",
         "▲ 3 of 3: the block accesses mutex 1 again",
-        "holds mutex 1",
+        "in withdraw, holds mutex 1",
         "at mut-suite/src/blocks/figures.rs:",
         "panicked: the balance is negative",
         "\n  warning: withdraw accesses a mutex at ",

@@ -199,12 +199,19 @@ impl Checker {
 
     /// The execution that was made last.
     fn described(&self, worker: &Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
-        let (counterexample, trace) = describe(worker, &self.name, &shown, made, execution);
+        let (mut counterexample, trace) = describe(worker, &self.name, &shown, made, execution);
+        let text = shown.decisions.to_string();
+        // The seed makes a longer one again.
+        counterexample.replay =
+            (text.len() <= LONGEST_SHOWN).then(|| format!(".replay(&\"{text}\".parse()?, program)"));
         let Found { finding, number, decisions, .. } = shown;
         let (smallest, execution) = (decisions.clone(), number + 1);
         Violation { finding, execution, decisions, smallest, counterexample, trace }
     }
 }
+
+/// Decisions of more letters than this are not shown.
+const LONGEST_SHOWN: usize = 500;
 
 /// A search for violations.
 struct Search<'a> {

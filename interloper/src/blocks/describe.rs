@@ -142,11 +142,10 @@ impl<'a> Scene<'a> {
                 return None;
             }
             let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
-            let block = step.block.iter().filter(|_| !begins);
-            let mut notes: Vec<String> = block.map(|block| format!("in {block}")).collect();
-            if !step.holds.is_empty() {
-                notes.push(format!("holds {}", step.holds.join(", ")));
-            }
+            let block = step.block.iter().filter(|_| !begins).map(|block| format!("in {block}"));
+            let holds = (!step.holds.is_empty()).then(|| format!("holds {}", step.holds.join(", ")));
+            let state: Vec<String> = block.chain(holds).collect();
+            let mut notes: Vec<String> = if state.is_empty() { Vec::new() } else { vec![state.join(", ")] };
             notes.extend(self.mark(step, index));
             let event = Shown::Operation(step.action.clone());
             Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
