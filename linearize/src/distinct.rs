@@ -29,6 +29,7 @@ mod set;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 use crate::general::{Verdict, Witness};
 use crate::history::History;
@@ -87,15 +88,15 @@ pub enum RegisterCall {
     ReadInitial,
 }
 
-/// The calls are not such that this method knows the answer: a value is inserted twice, or a pending call may have
-/// removed one of several values.
+/// The calls are not such that this method knows the answer: a value is inserted twice, or there are too many values that
+/// pending calls may have removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotApplicable;
 
 /// A first-in-first-out queue that is empty at first.
 ///
 /// # Errors
-/// When a value is inserted twice, or a removal is pending while there are values that it may have removed.
+/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -106,7 +107,7 @@ pub fn queue(history: &History, calls: &[CollectionCall]) -> Result<Verdict, Not
 /// A last-in-first-out stack that is empty at first.
 ///
 /// # Errors
-/// When a value is inserted twice, or a removal is pending while there are values that it may have removed.
+/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -117,7 +118,7 @@ pub fn stack(history: &History, calls: &[CollectionCall]) -> Result<Verdict, Not
 /// A priority queue that is empty at first; the smallest [`ValueId`] leaves first.
 ///
 /// # Errors
-/// When a value is inserted twice, or a removal is pending while there are values that it may have removed.
+/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -160,14 +161,16 @@ fn collection(
 ) -> Result<Verdict, NotApplicable> {
     assert_eq!(history.calls().len(), calls.len(), "one action for each call");
     let events = Events::new(history);
-    let any_unknown = calls.contains(&CollectionCall::UnknownRemoval);
-    let whole = match Lives::new(&events, calls, events.whole()) {
-        Err(Unfit::NotApplicable) => return Err(NotApplicable),
-        Ok(lives) if any_unknown && lives.lives.iter().any(|life| life.removal.is_none()) => return Err(NotApplicable),
-        Err(Unfit::Impossible) => None,
-        Ok(lives) => order(&events, &lives),
+    let known = |calls: &[CollectionCall]| {
+        let whole = match Lives::new(&events, calls, events.whole()) {
+            Err(Unfit::NotApplicable) => return Err(NotApplicable),
+            Err(Unfit::Impossible) => None,
+            Ok(lives) => order(&events, &lives),
+        };
+        let part = |cut| Lives::new(&events, calls, cut).ok().and_then(|lives| order(&events, &lives));
+        Ok(judge_with(&events, whole, part))
     };
-    Ok(judge_with(&events, whole, |cut| Lives::new(&events, calls, cut).ok().and_then(|lives| order(&events, &lives))))
+    if calls.contains(&CollectionCall::UnknownRemoval) { unknown::judge(history, calls, known) } else { known(calls) }
 }
 
 /// The verdict, given how to linearize the part of the history before a cut.

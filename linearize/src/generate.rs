@@ -174,7 +174,7 @@ pub fn correct(workload: &Workload, random: &mut Random) -> Recording {
 }
 
 /// Exchanges the results of two calls of the same method which differ, and says whether there are two. Usually the history
-/// is not linearizable then, and the nearer the two calls are to each other the less likely that is.
+/// is not linearizable then; calls that are far from each other are taken where there are such.
 pub fn corrupt(recording: &mut Recording, random: &mut Random) -> bool {
     let calls = &recording.calls;
     if calls.is_empty() {
@@ -190,7 +190,8 @@ pub fn corrupt(recording: &mut Recording, random: &mut Random) -> bool {
             let other = &calls[*other];
             other.invocation.method == *method && other.result.is_some() && other.result != *result
         };
-        if let Some(second) = (first + 1..calls.len()).chain(0..first).find(differs) {
+        let far = (first + calls.len() / 2) % calls.len();
+        if let Some(second) = (far..calls.len()).chain(0..far).find(differs) {
             let result = recording.calls[second].result.take();
             recording.calls[second].result = std::mem::replace(&mut recording.calls[first].result, result);
             return true;

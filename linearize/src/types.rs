@@ -23,6 +23,9 @@
 //! sets), and an exception is what [`error`] gives.
 //!
 //! # Limits
+//! `take` has no sequential behaviour on an empty queue, where it waits; its result is the error `blocks` there, and what
+//! follows it in its sequence goes on nevertheless.
+//!
 //! Iteration over a `map`, `set` or `priority-queue` is in ascending order; the order of a hash table is not modelled.
 
 mod cell;

@@ -47,8 +47,8 @@ pub(super) enum Unfit {
 impl Lives {
     /// Reads the part of a history before `cut`. Pending calls that have no consequence are left out: tests, and
     /// insertions of values that are never removed. A pending removal whose result is known is kept: to let the value go
-    /// at the end is one of its possibilities. One whose result is unknown is taken to remove nothing, which is all
-    /// that it can do when no value remains at the end of the history.
+    /// at the end is one of its possibilities. One whose result is unknown is taken to remove nothing, see
+    /// [`super::unknown`].
     pub fn new(events: &Events, calls: &[CollectionCall], cut: Cut) -> Result<Lives, Unfit> {
         let mut ends = Vec::with_capacity(calls.len());
         let mut empties = Vec::new();

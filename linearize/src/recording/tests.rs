@@ -161,9 +161,11 @@ fn collections() {
         "queue",
         &["<offer(1)→true> <poll()", "                      <poll()→null>"],
         &[0, 1, 2],
-        Checker::General,
+        Checker::Distinct,
         1,
     );
+    let early = ["<offer(1)→true> <poll()→null> <poll()"];
+    refuse("queue", &early, 1, &[0], Checker::Distinct, 1);
     accept("queue", &["<peek() ", "        <poll()→null>"], &[1], Checker::Distinct, 1);
 }
 

@@ -27,8 +27,8 @@ const ENDS: [Signature; 14] = [
     reads("getLast", &[]),
 ];
 
-const QUEUE: [Signature; 21] = concatenated(queue::OWN, COLLECTION);
-const METHODS: [Signature; 35] = concatenated(ENDS, QUEUE);
+const QUEUE: [Signature; 22] = concatenated(queue::OWN, COLLECTION);
+const METHODS: [Signature; 36] = concatenated(ENDS, QUEUE);
 
 impl DataType for Deque {
     fn name(&self) -> &'static str {

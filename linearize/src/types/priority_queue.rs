@@ -13,7 +13,7 @@ use super::{DataType, Family, Role, Signature, unresolved};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PriorityQueue;
 
-const METHODS: [Signature; 21] = concatenated(OWN, COLLECTION);
+const METHODS: [Signature; 22] = concatenated(OWN, COLLECTION);
 
 impl DataType for PriorityQueue {
     fn name(&self) -> &'static str {

@@ -10,7 +10,7 @@ use super::{DataType, Family, Role, Shape, Signature, agrees, changes, elements,
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Queue;
 
-pub(super) const OWN: [Signature; 9] = [
+pub(super) const OWN: [Signature; 10] = [
     changes("offer", &[Shape::Any]),
     changes("add", &[Shape::Any]),
     changes("put", &[Shape::Any]),
@@ -18,11 +18,12 @@ pub(super) const OWN: [Signature; 9] = [
     changes("addAll", &[Shape::Elements]),
     changes("poll", &[]),
     changes("dequeue", &[]),
+    changes("take", &[]),
     changes("remove", &[]),
     reads("remainingCapacity", &[]),
 ];
 
-const METHODS: [Signature; 21] = concatenated(OWN, COLLECTION);
+const METHODS: [Signature; 22] = concatenated(OWN, COLLECTION);
 
 /// Two arrays of signatures in one.
 pub(super) const fn concatenated<const A: usize, const B: usize, const N: usize>(
@@ -83,6 +84,7 @@ pub(super) fn run(state: &mut Value, method: &str, arguments: &[Value]) -> Optio
         }
         ("poll" | "dequeue", []) => list::take_first(state).unwrap_or_default(),
         ("remove", []) => list::take_first(state).unwrap_or_else(list::empty),
+        ("take", []) => list::take_first(state).unwrap_or_else(|| super::error("blocks")),
         ("remainingCapacity", []) => Value::Int(i64::from(i32::MAX) - list::items(state).len() as i64),
         _ => return list::collection(state, method, arguments),
     };
@@ -101,8 +103,9 @@ pub(super) fn role(method: &str, arguments: &[Value], result: Option<&Value>) ->
         }
         ("poll" | "dequeue", [], Some(Value::None)) => Role::Empty,
         ("remove", [], Some(result)) if *result == list::empty() => Role::Empty,
-        ("poll" | "dequeue" | "remove", [], Some(item)) => Role::Remove(item.clone()),
-        ("poll" | "dequeue" | "remove", [], None) => Role::UnknownRemoval,
+        ("take", [], Some(Value::Variant(_))) => Role::Other,
+        ("poll" | "dequeue" | "remove" | "take", [], Some(item)) => Role::Remove(item.clone()),
+        ("poll" | "dequeue" | "remove" | "take", [], None) => Role::UnknownRemoval,
         (_, _, None) if COLLECTION.iter().any(|known| known.reads && known.name == method) => Role::Nothing,
         _ => Role::Other,
     }

@@ -73,7 +73,7 @@ fn queues() {
              contains(3) → true; containsAll([1,3]) → true; containsAll([1,4]) → false; remove(2) → true; remove(7) → false;
              toArray() → [1, 2, 3]; remove() → 1; poll() → 2; dequeue() → 3; addAll([]) → false; addAll([4,5,4]) → true;
              removeAll([4]) → true; removeAll([4]) → false; retainAll([5]) → false; retainAll([]) → true; isEmpty() → true;
-             offer(1) → true; clear() → (); isEmpty() → true",
+             offer(1) → true; take() → 1; take() → error(\"blocks\"); offer(1) → true; clear() → (); isEmpty() → true",
         );
     }
     check(
@@ -182,6 +182,8 @@ fn roles_follow_from_results() {
         check(name, "remove", &[], Some(error("empty")), Role::Empty);
         check(name, "remove", x, yes.clone(), Role::Other);
         check(name, "poll", &[], None, Role::UnknownRemoval);
+        check(name, "take", &[], Some(one.clone()), Role::Remove(one.clone()));
+        check(name, "take", &[], Some(error("blocks")), Role::Other);
         check(name, "size", &[], None, Role::Nothing);
         check(name, "size", &[], Some(one.clone()), Role::Other);
     }

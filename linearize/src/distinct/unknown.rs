@@ -1,0 +1,126 @@
+//! Pending removals whose result is not known.
+//!
+//! Such a removal has taken one of the values that remain, or none. Once it is said which, the history is one of those that
+//! need no search; and since the removal of a value may also not have taken effect, to say it of one more removal takes
+//! nothing away. So it is tried: while the history fails at some return, one more removal that was invoked before is given
+//! one more value that was there before. A history that is linearizable has a choice of values under which it is, and if the
+//! choice so far is a part of it, then the rest of it has such a pair: otherwise the part of the history up to the return
+//! would be as it is. Values whose insertion is pending at the return need not be given: neither call is needed there.
+//! Values that are seen to be removed later may be given, since that matters for how far one gets.
+//!
+//! What gets furthest is followed first. The number of tries is bounded; beyond, this method does not apply.
+
+use std::collections::BTreeSet;
+
+use super::{CollectionCall, NotApplicable, ValueId};
+use crate::general::{Verdict, Witness};
+use crate::history::History;
+
+/// How many calls are looked at altogether, in all tries.
+const WORK: usize = 1_000_000;
+
+/// Judges a history in which results of pending removals are unknown by `judge`, which takes them to remove nothing.
+pub(super) fn judge(
+    history: &History,
+    calls: &[CollectionCall],
+    judge: impl Fn(&[CollectionCall]) -> Result<Verdict, NotApplicable>,
+) -> Result<Verdict, NotApplicable> {
+    let mut tries = Tries { history, judge, work: 0, seen: BTreeSet::new(), furthest: None };
+    let verdict = tries.verdict(calls)?;
+    if let Some(order) = tries.explore(calls.to_vec(), verdict, Vec::new())? {
+        return Ok(Verdict::Linearizable { order });
+    }
+    let (_, witness) = tries.furthest.expect("a history that fails, fails somewhere");
+    Ok(Verdict::NotLinearizable(witness))
+}
+
+struct Tries<'h, J> {
+    history: &'h History,
+    judge: J,
+    work: usize,
+    /// The choices that were looked at: removals with their values, ascending.
+    seen: BTreeSet<Vec<(usize, ValueId)>>,
+    /// The witness that gets furthest, and the position of the return where it fails.
+    furthest: Option<(usize, Witness)>,
+}
+
+impl<J: Fn(&[CollectionCall]) -> Result<Verdict, NotApplicable>> Tries<'_, J> {
+    fn verdict(&mut self, calls: &[CollectionCall]) -> Result<Verdict, NotApplicable> {
+        self.work += calls.len();
+        if self.work > WORK.max(2 * calls.len()) {
+            return Err(NotApplicable);
+        }
+        (self.judge)(calls)
+    }
+
+    /// A linearization under this choice or a larger one.
+    fn explore(
+        &mut self,
+        calls: Vec<CollectionCall>,
+        verdict: Verdict,
+        chosen: Vec<(usize, ValueId)>,
+    ) -> Result<Option<Vec<usize>>, NotApplicable> {
+        let witness = match verdict {
+            Verdict::Linearizable { order } => return Ok(Some(order)),
+            Verdict::NotLinearizable(witness) => witness,
+            Verdict::Unknown => return Err(NotApplicable),
+        };
+        let fails = self.returned(witness.stuck.expect("a call is stuck"));
+        if self.furthest.as_ref().is_none_or(|&(furthest, _)| fails > furthest) {
+            self.furthest = Some((fails, witness));
+        }
+        let mut next = Vec::new();
+        for (removal, value) in self.pairs(&calls, fails) {
+            let mut larger = chosen.clone();
+            larger.push((removal, value));
+            larger.sort_unstable();
+            if !self.seen.insert(larger.clone()) {
+                continue;
+            }
+            let mut calls = calls.clone();
+            calls[removal] = CollectionCall::Remove(value);
+            let verdict = self.verdict(&calls)?;
+            let reached = match &verdict {
+                Verdict::NotLinearizable(Witness { stuck: Some(stuck), .. }) => self.returned(*stuck),
+                _ => usize::MAX,
+            };
+            next.push((reached, calls, verdict, larger));
+        }
+        next.sort_by_key(|&(reached, ..)| std::cmp::Reverse(reached));
+        for (_, calls, verdict, chosen) in next {
+            if let Some(order) = self.explore(calls, verdict, chosen)? {
+                return Ok(Some(order));
+            }
+        }
+        Ok(None)
+    }
+
+    fn returned(&self, call: usize) -> usize {
+        self.history.calls()[call].returned.expect("a call that is stuck is complete")
+    }
+
+    /// The unknown removals that were invoked before a position, with the values whose insertion returned before it and
+    /// whose removal, if there is one, returns later.
+    fn pairs(&self, calls: &[CollectionCall], position: usize) -> Vec<(usize, ValueId)> {
+        let timed = || calls.iter().zip(self.history.calls());
+        let removed: BTreeSet<ValueId> = timed()
+            .filter_map(|(call, interval)| match call {
+                CollectionCall::Remove(value) if interval.returned.is_some_and(|at| at <= position) => Some(*value),
+                _ => None,
+            })
+            .collect();
+        let (mut removals, mut values) = (Vec::new(), Vec::new());
+        for (index, (call, interval)) in timed().enumerate() {
+            match call {
+                CollectionCall::UnknownRemoval if interval.invoked < position => removals.push(index),
+                CollectionCall::Insert(value)
+                    if interval.returned.is_some_and(|returned| returned < position) && !removed.contains(value) =>
+                {
+                    values.push(*value);
+                }
+                _ => {}
+            }
+        }
+        removals.iter().flat_map(|&removal| values.iter().map(move |&value| (removal, value))).collect()
+    }
+}
