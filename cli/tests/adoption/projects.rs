@@ -49,6 +49,31 @@ fn only_what_has_changed_is_compiled() {
     assert_eq!(project.run(&arguments).expect(0).compiled(), 0);
 }
 
+/// Whoever speaks to a crate under control about a mutex must mean the same mutex.
+#[test]
+fn what_is_above_and_below_comes_along_unless_it_is_left() {
+    let manifest = "[dependencies]\ntop = { path = \"top\" }\nother = { path = \"other\" }\n";
+    let project = Project::new(manifest);
+    project.dependency("low", "pub type Lock = std::sync::Mutex<u8>;\n");
+    project.dependency("middle", "use std::sync::Mutex;\npub fn f(l: &low::Lock) -> &Mutex<u8> { l }\n");
+    project.dependency("top", "use std::sync::Mutex;\npub fn g(l: &low::Lock) -> &Mutex<u8> { middle::f(l) }\n");
+    project.dependency("other", "pub type Lock = std::sync::Mutex<u8>;\n");
+    let package =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[dependencies]\n");
+    project.put("middle/Cargo.toml", &format!("{}low = {{ path = \"../low\" }}\n", package("middle")));
+    let both = "low = { path = \"../low\" }\nmiddle = { path = \"../middle\" }\n";
+    project.put("top/Cargo.toml", &format!("{}{both}", package("top")));
+    let run = |project: &Project| project.run(&["test", "--offline", "--no-run", "--instrument", "middle"]);
+    let err = run(&project).expect(0).err;
+    assert!(err.starts_with("under control: middle 1.0.0, and with it low 1.0.0, top 1.0.0\n"), "{err}");
+
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
+    project.put("Cargo.toml", &format!("{manifest}\n[package.metadata.interloper]\nleave = [\"top\"]\n"));
+    let err = run(&project).expect(2).err;
+    assert!(err.contains("not under control: top 1.0.0: it is to be left\n"), "{err}");
+    assert!(err.contains("mismatched types"), "it means another mutex: {err}");
+}
+
 #[test]
 fn a_program_runs_with_its_arguments_and_a_failure_is_exit_code_1() {
     let project = Project::new("[[bin]]\nname = \"subject\"\npath = \"main.rs\"\n");

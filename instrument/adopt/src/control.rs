@@ -10,7 +10,7 @@ use crate::place::Place;
 use crate::plan::Class;
 use crate::project::{Package, Project, Role};
 use crate::refusal::Refusal;
-use crate::replacement;
+use crate::replacement::{self, Replacement};
 use crate::tree::{self, Node, Nodes, Tree};
 
 /// What is to be put under control.
@@ -18,7 +18,8 @@ use crate::tree::{self, Node, Nodes, Tree};
 pub enum Selection {
     /// What the manifests say: `instrument` in `[package.metadata.interloper]` and `[workspace.metadata.interloper]`.
     Manifest,
-    /// These: `name`, or `name@version` for one of several versions. `all` is [`Selection::All`].
+    /// These: `name`, or `name@version` for one of several versions; `all` for all that the plan proposes. What the plan
+    /// says cannot be put under control is put there all the same: who names it knows better.
     Named(Vec<String>),
     /// All that the plan proposes.
     All,
@@ -49,11 +50,14 @@ pub(crate) struct Copied {
 impl Project {
     /// Copies what is to be put under control, and what it needs, into the target directory.
     ///
+    /// What `leave` in `[package.metadata.interloper]` lists stays as it is, whoever needs it: its steps are not seen.
+    ///
     /// # Errors
     /// When something of it is not a dependency or cannot be changed. Then nothing was written.
     pub fn control(self, selection: &Selection) -> Result<Controlled, Refusal> {
         let mirror = self.mirror()?;
-        let named = self.select(selection)?;
+        let leave = self.named(self.listed("leave")?)?;
+        let named = self.select(selection)?.difference(&leave).copied().collect();
         let tree = Tree::new(self.folder.join("tree"));
         let mut work = Work {
             project: &self,
@@ -62,7 +66,7 @@ impl Project {
             copies: Vec::new(),
             unseen: Vec::new(),
         };
-        work.come_along(&named)?;
+        work.come_along(&named, &leave)?;
         work.own_crates()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
@@ -90,13 +94,20 @@ impl Project {
     /// The packages that are asked for.
     fn select(&self, selection: &Selection) -> Result<BTreeSet<usize>, Refusal> {
         let names = match selection {
-            Selection::All => return Ok(self.proposed()),
+            Selection::All => vec!["all".to_owned()],
             Selection::Named(names) => names.clone(),
-            Selection::Manifest => self.listed()?,
+            Selection::Manifest => self.listed("instrument")?,
         };
-        if names.iter().any(|name| name == "all") {
-            return Ok(self.proposed());
+        let (all, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == "all");
+        let mut selected = self.named(names)?;
+        if !all.is_empty() {
+            selected.extend(self.proposed());
         }
+        Ok(selected)
+    }
+
+    /// The packages with these names.
+    fn named(&self, names: Vec<String>) -> Result<BTreeSet<usize>, Refusal> {
         let mut selected = BTreeSet::new();
         for name in names {
             let (wanted, version) = name.split_once('@').map_or((name.as_str(), None), |(a, b)| (a, Some(b)));
@@ -121,17 +132,17 @@ impl Project {
         self.indices(proposed).into_iter().collect()
     }
 
-    /// What the manifests ask for.
-    fn listed(&self) -> Result<Vec<String>, Refusal> {
+    /// What the manifests list under a key.
+    fn listed(&self, key: &str) -> Result<Vec<String>, Refusal> {
         let mut names = Vec::new();
         let own = self.packages.iter().filter(|package| package.role == Role::Own);
         let metadata = own.map(|package| (package.folder.join("Cargo.toml"), &package.metadata));
         let workspace = (self.locals.manifest(), &self.workspace_metadata);
         for (file, metadata) in metadata.chain([workspace]) {
-            let Some(list) = metadata.get("interloper").and_then(|ours| ours.get("instrument")) else { continue };
+            let Some(list) = metadata.get("interloper").and_then(|ours| ours.get(key)) else { continue };
             let wrong = || Refusal::Manifest {
                 file: file.clone(),
-                reason: "`metadata.interloper.instrument` is no list of names".to_owned(),
+                reason: format!("`metadata.interloper.{key}` is no list of names"),
             };
             for name in list.as_array().ok_or_else(wrong)? {
                 names.push(name.as_str().ok_or_else(wrong)?.to_owned());
@@ -189,42 +200,56 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Puts what is named under control, and what of it synchronises below.
-    fn come_along(&mut self, named: &BTreeSet<usize>) -> Result<(), Refusal> {
+    /// Puts what is named under control, and with it what synchronises among what it is made of, and among what is made
+    /// of it: whoever speaks to a crate under control about a mutex must mean the same mutex.
+    fn come_along(&mut self, named: &BTreeSet<usize>, leave: &BTreeSet<usize>) -> Result<(), Refusal> {
         let project = self.project;
-        for index in project.closure(named.iter().copied()) {
-            let package = &project.packages[index];
-            if package.role == Role::Interloper || package.is_macro {
-                continue;
-            }
-            let judged = project.judge(package);
-            let replaced = replacement::of(&package.name, &package.version);
-            let comes = matches!(judged.class, Class::Instrument | Class::Replace)
-                || (judged.class == Class::LeftAlone && judged.place.is_some());
-            if let (Some(replacement), true) = (replaced, comes || named.contains(&index)) {
-                self.replace(index, replacement, named.contains(&index));
-            } else if named.contains(&index) || comes {
-                self.change(index, named.contains(&index), judged.names_core)?;
-            } else if judged.class == Class::Cannot {
-                let place = judged.place.map(|place| format!(" at {place}")).unwrap_or_default();
-                self.unseen.push(format!("{}: {}{place}", package.label(), judged.reason));
+        let mut chosen = named.clone();
+        let mut open: Vec<usize> = named.iter().copied().collect();
+        let mut met = BTreeSet::new();
+        while let Some(index) = open.pop() {
+            let below = project.closure([index]);
+            let above = project.indices(|package| package.edges.iter().any(|edge| edge.normal && edge.to == index));
+            for near in below.into_iter().chain(above) {
+                let package = &project.packages[near];
+                let fixed = matches!(package.role, Role::Own | Role::Interloper) || package.is_macro;
+                if fixed || !met.insert(near) || chosen.contains(&near) {
+                    continue;
+                }
+                let judged = project.read(package);
+                if leave.contains(&near) {
+                    self.unseen.push(format!("{}: it is to be left", package.label()));
+                } else if matches!(judged.class, Class::Instrument | Class::Replace) {
+                    chosen.insert(near);
+                    open.push(near);
+                } else if judged.class == Class::Cannot && package.role != Role::BelowInterloper {
+                    let place = judged.place.map(|place| format!(" at {place}")).unwrap_or_default();
+                    self.unseen.push(format!("{}: {}{place}", package.label(), judged.reason));
+                }
             }
         }
+        for index in chosen {
+            let package = &project.packages[index];
+            match replacement::of(&package.name, &package.version) {
+                Some(replacement) => self.replace(index, replacement, named.contains(&index))?,
+                None => self.change(index, named.contains(&index), project.read(package).names_core)?,
+            }
+        }
+        self.unseen.sort();
         Ok(())
     }
 
-    fn replace(&mut self, index: usize, replacement: &replacement::Replacement, named: bool) {
+    fn replace(&mut self, index: usize, replacement: &Replacement, named: bool) -> Result<(), Refusal> {
         let package = &self.project.packages[index];
         for (file, text) in replacement.files {
-            let text = text.replace(replacement::VERSION, &package.version.to_string());
-            self.changed.insert(package.folder.join(file), text);
+            self.changed.insert(package.folder.join(file), (*text).to_owned());
         }
-        self.copies.push(Copied {
-            package: index,
-            named,
-            changed: true,
-            edits: vec![format!("{} is not the original, but one that is written for interloper", package.label())],
-        });
+        let manifest = replacement.manifest(&package.version, &package.all_features);
+        self.changed.insert(package.folder.join("Cargo.toml"), manifest);
+        self.manifest(package, Changes { mirror: true, cap_lints: true })?;
+        let edits = vec![format!("{} is not the original, but one that is written for interloper", package.label())];
+        self.copies.push(Copied { package: index, named, changed: true, edits });
+        Ok(())
     }
 
     /// Edits the root and the manifest of a package.
@@ -244,8 +269,7 @@ impl Work<'_> {
                 return Err(Refusal::NoRoot { package: package.label(), file: root.to_path_buf() });
             }
         }
-        let paths = package.edition == "2015" && !self.is_no_std(package, roots[0])?;
-        let way = Way { paths, core };
+        let way = Way { paths: package.edition == "2015", core };
         let mut files = BTreeSet::new();
         for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
             rust_files(folder, &mut files)?;
@@ -260,15 +284,6 @@ impl Work<'_> {
         self.manifest(package, Changes { mirror: true, cap_lints: package.source.is_some() })?;
         self.copies.push(Copied { package: index, named, changed: true, edits });
         Ok(())
-    }
-
-    /// Whether the compiler leaves `std` out of a crate.
-    fn is_no_std(&self, package: &Package, root: &Path) -> Result<bool, Refusal> {
-        let text = fs::read_to_string(root).map_err(|error| Refusal::file("read", root, &error))?;
-        // What is no Rust is reported when it is edited.
-        let attributes = source::inner_attributes(&text).unwrap_or_default();
-        let configuration = self.project.configuration(package);
-        Ok(attributes.into_iter().any(|attribute| configuration.says(attribute, "no_std")))
     }
 
     fn edit(
@@ -354,10 +369,9 @@ impl Work<'_> {
         let elsewhere = self.copies.iter().map(|copy| &self.project.packages[copy.package]);
         for package in elsewhere.filter(|package| package.source.is_some()) {
             match replacement::of(&package.name, &package.version) {
-                Some(replacement) => replacement.files.iter().for_each(|(file, _)| {
-                    let folders = Path::new(file).ancestors().skip(1).map(|folder| package.folder.join(folder));
-                    nodes.extend(folders.map(|folder| (folder, Node::Exactly)));
-                }),
+                Some(_) => {
+                    nodes.extend([package.folder.clone(), package.folder.join("src")].map(|f| (f, Node::Exactly)))
+                }
                 None => tree.copied(&package.folder, &self.changed, &mut nodes)?,
             }
             if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {

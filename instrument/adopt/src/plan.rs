@@ -92,6 +92,20 @@ impl Project {
             Role::BelowInterloper => return left("for interloper only"),
             Role::Own | Role::Dependency | Role::Development => {}
         }
+        let judged = self.read(package);
+        match (judged.class, package.role) {
+            (Class::Instrument | Class::Replace, Role::Development) => Judged {
+                class: Class::LeftAlone,
+                reason: format!("for tests only, can be named: {}", judged.reason),
+                ..judged
+            },
+            _ => judged,
+        }
+    }
+
+    /// What the sources of a package say, whatever it is to the project.
+    pub(crate) fn read(&self, package: &Package) -> Judged {
+        let left = |reason: &str| Judged::new(Class::LeftAlone, reason.to_owned(), None);
         let Some(root) = package.library().or(package.roots.first().map(|root| root.as_path())) else {
             return left("it has no library");
         };
@@ -119,15 +133,7 @@ fn judge(package: &Package, reading: &Reading) -> Judged {
         .or_else(|| with(hidden, Kind::BlockingCall, "a foreign function that waits"))
         .or_else(|| with(hidden, Kind::Assembly, "inline assembly"));
     let judged = cannot.or_else(|| with(Class::Instrument, Kind::Synchronises, ""));
-    match (judged, package.role) {
-        (Some(judged), Role::Development) if judged.class != Class::Cannot => Judged {
-            class: Class::LeftAlone,
-            reason: format!("for tests only, can be named: {}", judged.reason),
-            ..judged
-        },
-        (Some(judged), _) => judged,
-        (None, _) => Judged::new(Class::Nothing, "no synchronisation".to_owned(), None),
-    }
+    judged.unwrap_or_else(|| Judged::new(Class::Nothing, "no synchronisation".to_owned(), None))
 }
 
 impl Judged {

@@ -52,7 +52,9 @@ pub(crate) struct Package {
     pub(crate) has_library: bool,
     pub(crate) edition: &'static str,
     pub(crate) is_macro: bool,
+    /// Those that are on.
     pub(crate) features: BTreeSet<String>,
+    pub(crate) all_features: BTreeSet<String>,
     pub(crate) edges: Vec<Edge>,
     /// The sources that the dependents of this package name, as `[patch]` does.
     pub(crate) declared: BTreeSet<String>,
@@ -190,12 +192,14 @@ impl Project {
             metadata.workspace_packages().into_iter().map(|package| folder(package, tree)).collect();
         let own: Vec<usize> = self.indices(|package| members.contains(&package.folder));
         let all: Vec<usize> = (0..self.packages.len()).collect();
-        let uses_mirror = |index: &usize| {
-            let below = self.reach(vec![*index], |_| false);
-            self.mirror.is_some_and(|mirror| below.contains(&mirror))
+        let is_tool = |index: &usize| {
+            let Some(mirror) = self.mirror else { return false };
+            let package = &self.packages[*index];
+            // Not all parts of interloper use the mirror; those that do not come from the same place.
+            let named = package.name.starts_with("interloper-") && package.source == self.packages[mirror].source;
+            named || self.reach(vec![*index], |_| false).contains(&mirror)
         };
-        let tools: BTreeSet<usize> =
-            all.iter().copied().filter(|index| !own.contains(index)).filter(uses_mirror).collect();
+        let tools: BTreeSet<usize> = all.iter().copied().filter(|index| !own.contains(index)).filter(is_tool).collect();
         // Procedural macros are reached, what is below them is not.
         let is_macro = |index: usize| self.packages[index].is_macro;
         let stop = |index: usize| is_macro(index) || tools.contains(&index);
@@ -326,6 +330,7 @@ fn without_edges(package: &cargo_metadata::Package, tree: &Tree) -> Package {
         edition: package.edition.as_str(),
         is_macro,
         features: BTreeSet::new(),
+        all_features: package.features.keys().cloned().collect(),
         edges: Vec::new(),
         declared: BTreeSet::new(),
         declares: package.dependencies.iter().map(|dependency| dependency.name.clone()).collect(),

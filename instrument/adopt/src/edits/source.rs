@@ -4,8 +4,8 @@
 //! crate std` declares the same name, so it goes. Lines keep their numbers: what is put in stands on a line that is
 //! there, and what is taken away leaves blanks.
 //!
-//! In the edition of 2015 the compiler itself declares `std` at the root of a crate that is not `no_std`, and nobody
-//! else can. There the paths that begin with `std::` are changed instead.
+//! In the edition of 2015 the compiler itself declares `std` at the root of a crate, or `core` where that is `no_std`, and
+//! nobody else can. There the paths that begin with `std::` are changed instead.
 
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub(crate) struct Way {
 ///
 /// # Errors
 /// When it is no Rust.
-pub(crate) fn inner_attributes(source: &str) -> Result<Vec<TokenStream>, Bad> {
+fn inner_attributes(source: &str) -> Result<Vec<TokenStream>, Bad> {
     let tokens = text::tokens(source)?;
     let is = |token: &TokenTree, char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == char);
     let attributes = tokens.chunks(3).map_while(|chunk| match chunk {

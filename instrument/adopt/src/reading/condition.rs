@@ -68,20 +68,6 @@ impl Configuration {
         }
     }
 
-    /// Whether an attribute is `name`, alone or in a `cfg_attr` whose condition holds.
-    pub(crate) fn says(&self, attribute: TokenStream, name: &str) -> bool {
-        let tokens: Vec<TokenTree> = attribute.into_iter().collect();
-        match &tokens[..] {
-            [TokenTree::Ident(word)] => word == name,
-            [TokenTree::Ident(word), TokenTree::Group(inner)] if word == "cfg_attr" => {
-                let mut parts = parts(inner.stream()).into_iter();
-                parts.next().is_some_and(|condition| self.truth(condition) == Truth::True)
-                    && parts.any(|part| self.says(part, name))
-            }
-            _ => false,
-        }
-    }
-
     /// `value` is in quotes.
     fn value(&self, name: &str, value: &str) -> Truth {
         if name == "feature" {
@@ -174,16 +160,6 @@ mod tests {
         ] {
             check(condition, expected);
         }
-    }
-
-    #[test]
-    fn an_attribute_is_said_where_its_condition_holds() {
-        let configuration = Configuration { target: ["unix".to_owned()].into(), features: BTreeSet::new() };
-        let says = |attribute: &str| configuration.says(attribute.parse().unwrap(), "no_std");
-        assert!(
-            says("no_std") && says("cfg_attr(unix, a, no_std)") && says("cfg_attr(not(feature = \"std\"), no_std)")
-        );
-        assert!(!says("no_core") && !says("cfg_attr(windows, no_std)") && !says("doc = \"no_std\""));
     }
 
     /// All pairs of the three values, under each connective.

@@ -1,0 +1,110 @@
+//! Counts words: threads count into a table that all share, and a worker counts what it gets through a channel.
+
+#[cfg(interloper)]
+#[macro_use]
+extern crate interloper_std as std;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::LazyLock;
+use std::thread;
+
+use crossbeam::channel;
+use parking_lot::Mutex;
+
+static TABLE: LazyLock<Mutex<HashMap<String, u64>>> = LazyLock::new(Mutex::default);
+static WORDS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static MINE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How often a word was counted.
+pub fn count(word: &str) -> u64 {
+    TABLE.lock().get(word).copied().unwrap_or(0)
+}
+
+/// How many words were counted by all threads, and by this one.
+pub fn totals() -> (u64, u64) {
+    (WORDS.load(Ordering::Relaxed), MINE.get())
+}
+
+/// Counts a word. Between looking and writing another thread can count the same word.
+pub fn record(word: &str) {
+    let seen = count(word);
+    TABLE.lock().insert(word.to_owned(), seen + 1);
+    note();
+}
+
+/// Counts a word, under one lock.
+pub fn record_atomically(word: &str) {
+    *TABLE.lock().entry(word.to_owned()).or_default() += 1;
+    note();
+}
+
+fn note() {
+    WORDS.fetch_add(1, Ordering::Relaxed);
+    MINE.set(MINE.get() + 1);
+}
+
+/// Counts words in a thread of its own.
+pub struct Worker {
+    words: channel::Sender<String>,
+    thread: thread::JoinHandle<u64>,
+}
+
+impl Worker {
+    /// Starts a worker.
+    pub fn start() -> Worker {
+        let (words, received) = channel::bounded::<String>(1);
+        let thread = thread::spawn(move || {
+            received.iter().for_each(|word| record_atomically(&word));
+            MINE.get()
+        });
+        Worker { words, thread }
+    }
+
+    /// Hands it a word.
+    pub fn send(&self, word: &str) {
+        self.words.send(word.to_owned()).expect("the worker is there");
+    }
+
+    /// Waits until it has counted all words, and says how many they were.
+    pub fn finish(self) -> u64 {
+        drop(self.words);
+        self.thread.join().expect("the worker does not panic")
+    }
+}
+
+#[cfg(all(test, interloper))]
+mod tests {
+    use super::*;
+
+    fn two(record: fn(&str)) -> u64 {
+        let other = thread::spawn(move || record("a"));
+        record("a");
+        other.join().unwrap();
+        assert_eq!(totals(), (2, 1));
+        count("a")
+    }
+
+    #[interloper::test(expect = "bug")]
+    fn a_word_can_be_lost() {
+        assert_eq!(two(record), 2);
+    }
+
+    #[interloper::test(executions = 1000)]
+    fn no_word_is_lost() {
+        assert_eq!(two(record_atomically), 2);
+    }
+
+    #[interloper::test(executions = 200)]
+    fn the_worker_counts_all_words() {
+        let worker = Worker::start();
+        worker.send("a");
+        worker.send("a");
+        assert_eq!(worker.finish(), 2);
+        assert_eq!((count("a"), totals()), (2, (2, 0)));
+    }
+}
