@@ -6,15 +6,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// With `std::sync`, a `LazyLock` static, `thread_local!`, the real parking_lot and the real crossbeam-channel.
+/// With `std::sync`, a `LazyLock` static, `thread_local!` and the real parking_lot.
 #[test]
 fn the_crate_of_the_guide_runs_under_control() {
     let folder = root().join("examples/adoption");
     let ran = interloper(&folder, &["test"]).expect(0);
-    for test in ["a_word_can_be_lost", "no_word_is_lost", "the_worker_counts_all_words"] {
+    for test in ["a_word_can_be_lost", "no_word_is_lost"] {
         assert!(ran.out.contains(&format!("test tests::{test} ... ok\n")), "{}", ran.out);
     }
-    assert!(ran.err.contains("under control: crossbeam-channel 0.5"), "{}", ran.err);
+    assert!(ran.err.starts_with("under control: parking_lot 0.12"), "{}", ran.err);
     assert!(ran.err.lines().next().is_some_and(|line| line.contains("parking_lot_core 0.9")), "{}", ran.err);
     assert_eq!(interloper(&folder, &["test"]).expect(0).compiled(), 0);
 }

@@ -98,13 +98,4 @@ mod tests {
     fn no_word_is_lost() {
         assert_eq!(two(record_atomically), 2);
     }
-
-    #[interloper::test(executions = 200)]
-    fn the_worker_counts_all_words() {
-        let worker = Worker::start();
-        worker.send("a");
-        worker.send("a");
-        assert_eq!(worker.finish(), 2);
-        assert_eq!((count("a"), totals()), (2, (2, 0)));
-    }
 }

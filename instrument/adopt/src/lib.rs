@@ -11,6 +11,8 @@
 //! - What a build script generates, and what macros of other crates expand to, is not read by the plan.
 //! - A crate with a module of its own that is named `std` at its root cannot be put under control.
 //! - Documentation tests are compiled against what cargo builds, so they are not part of a run under control.
+//! - A copy takes the place of the original in the whole build, in interloper itself too. So crossbeam-channel cannot be
+//!   put under control in a project that depends on the facade, whose mirror of channels is made over the original.
 //! - `include` in cargo's configuration files is not followed for `target.*.rustflags`.
 
 mod build;
