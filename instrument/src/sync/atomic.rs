@@ -1,6 +1,7 @@
 //! Mirrors [`std::sync::atomic`]: under control each operation is a step, and memory is sequentially consistent.
 //!
-//! An atomic is longer than the value in it, so there is no `from_ptr`, and memory must not be transmuted to atomics.
+//! An atomic is longer than the value in it, so there is no `from_ptr`, and memory must not be transmuted to atomics. All
+//! of them are laid out alike, so that a reference to one may be taken for one to another of the same width.
 
 #[macro_use]
 mod common;
@@ -51,6 +52,10 @@ pub fn spin_loop_hint() {
     crate::hint::spin_loop();
 }
 
+/// Makes atomics longer than what programs keep in cells that are atomic for any type: such a cell takes itself for an
+/// atomic when it is as long as one (crossbeam's `AtomicCell` does), which a pair of words must not be.
+type Apart = [u64; 3];
+
 /// The result of a compare-exchange, whose step only reads if it fails.
 #[inline]
 fn compared<T>(result: Result<T, T>) -> Result<T, T> {
@@ -71,5 +76,22 @@ fn for_failure(order: Ordering) -> Ordering {
         Ordering::Release | Ordering::Relaxed => Ordering::Relaxed,
         Ordering::Acquire | Ordering::AcqRel => Ordering::Acquire,
         _ => Ordering::SeqCst,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atomics_are_alike_and_like_nothing_else() {
+        assert_eq!([size_of::<AtomicBool>(), size_of::<AtomicU8>(), size_of::<AtomicPtr<u8>>()], [40; 3]);
+        assert_eq!((size_of::<AtomicUsize>(), align_of::<AtomicUsize>()), (40, 8));
+        let (mut number, values) = (5_u8, [AtomicUsize::new(7)]);
+        let pointer = AtomicPtr::new(&raw mut number);
+        // SAFETY: the layouts are the same, and so are the widths of the values.
+        let address = unsafe { &*(&raw const pointer).cast::<AtomicUsize>() };
+        assert_eq!(address.load(Ordering::Relaxed), (&raw mut number).addr());
+        assert_eq!(values[0].swap(8, Ordering::Relaxed), 7);
     }
 }

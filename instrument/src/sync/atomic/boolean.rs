@@ -4,15 +4,17 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{compared, fails_weakly, for_failure};
+use super::{Apart, compared, fails_weakly, for_failure};
 use crate::control::{self, Mirror};
 use crate::runtime::{self, Action, Handle, ObjectKind, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
 #[derive(Default)]
+#[repr(C)]
 pub struct AtomicBool {
     handle: Handle,
     inner: Inner,
+    _apart: Apart,
 }
 
 impl AtomicBool {

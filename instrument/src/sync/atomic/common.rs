@@ -7,7 +7,7 @@ macro_rules! common_methods {
         #[inline]
         #[must_use]
         pub const fn new(v: $value) -> Self {
-            Self { handle: Handle::new(), inner: Inner::new(v) }
+            Self { handle: Handle::new(), inner: Inner::new(v), _apart: [0; 3] }
         }
 
         /// Announces a step; gives the atomic that stands for this one here.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{compared, fails_weakly, for_failure};
+use super::{Apart, compared, fails_weakly, for_failure};
 use crate::control::{self, Mirror};
 use crate::runtime::{self, Action, Handle, ObjectKind, Place};
 
@@ -21,9 +21,11 @@ macro_rules! integer {
 
             #[doc = concat!("Mirrors [`std::sync::atomic::", stringify!($atomic), "`].")]
             #[derive(Default)]
+            #[repr(C)]
             pub struct $atomic {
                 handle: Handle,
                 inner: Inner,
+                _apart: Apart,
             }
 
             impl $atomic {

@@ -4,14 +4,16 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{compared, fails_weakly, for_failure};
+use super::{Apart, compared, fails_weakly, for_failure};
 use crate::control::{self, Mirror};
 use crate::runtime::{self, Action, Handle, ObjectKind, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`].
+#[repr(C)]
 pub struct AtomicPtr<T> {
     handle: Handle,
     inner: Inner<T>,
+    _apart: Apart,
 }
 
 impl<T> AtomicPtr<T> {
