@@ -34,6 +34,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper", facade.clone()),
         ("interloper-suite", vec!["interloper"]),
         ("interloper-examples", vec!["interloper"]),
+        ("interloper-peers", vec!["interloper", "interloper-scheduler", "interloper-std", "interloper-suite"]),
         ("interloper-cli", facade.into_iter().chain(["interloper", "interloper-adopt", "interloper-suite"]).collect()),
     ])
 }
@@ -70,6 +71,18 @@ fn imports_go_one_way() {
         }
     }
     assert!(allowed.keys().all(|name| ours.contains(name)), "ARCHITECTURE.md names a crate that is gone");
+}
+
+/// What is no default member is not tested by `cargo test`.
+#[test]
+fn all_but_the_peers_are_default_members() {
+    // From the root: in a package's own folder only that one counts as a default.
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(root).no_deps().exec().expect("cargo metadata");
+    let all: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    let default: BTreeSet<&str> =
+        metadata.workspace_default_packages().iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(all.difference(&default).collect::<Vec<_>>(), [&"interloper-peers"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use interloper::blocks::{Bug, Coverage, Expected, Grade, Program, Report, Schedu
 use interloper_suite::blocks::{Row, find_program, programs, table_1};
 
 /// A program with a bug shows it within so many executions.
-const EXECUTIONS: u64 = 100;
+const EXECUTIONS: u64 = 500;
 
 #[test]
 fn grades_are_as_expected() {

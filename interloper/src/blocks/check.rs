@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
-use interloper_scheduler::strategies::{Guided, Profile, RandomWalk};
+use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Unlock, Watchdog};
 
 use super::describe::describe;
@@ -245,7 +245,6 @@ impl<'a> Search<'a> {
         let mut runner = Runner::new(self.program, self.config.clone());
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut Guided::new(Zeros)).expect("one execution is made");
-        self.measured.steps = made.execution.steps;
         self.measured.profile = Profile::of(&runner.engine.trace());
         rule.learn(&runner.engine.trace());
         let mut tried = made.execution.tried;
@@ -259,6 +258,9 @@ impl<'a> Search<'a> {
             tried = true;
         }
         self.config.unlock = if tried { Unlock::Step } else { Unlock::Part };
+        let mut pct = Pct::new(self.settings.seed, 1);
+        Runner::new(self.program, self.config.clone()).run(&mut pct);
+        self.measured.steps = pct.length();
         self.measured.rule = rule;
     }
 

@@ -60,7 +60,7 @@ pub enum Schedule {
 /// number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// The steps of an execution.
+    /// The length of an execution, as PCT measures it.
     pub(crate) steps: u64,
     pub(crate) profile: Profile,
     /// What its blocks are.

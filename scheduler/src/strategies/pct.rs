@@ -10,12 +10,15 @@ use crate::{Event, Execution};
 /// Runs the enabled task of the highest priority. Priorities are random, and are lowered at `depth` - 1 random steps: a
 /// bug that needs `depth` ordering constraints is found in one execution with probability at least 1 / (n · k^(d - 1))
 /// for n tasks and k steps.
+///
+/// Only steps count that another task could notice: a change behind any other one has the effect of one behind the last
+/// that counts.
 #[derive(Clone, Debug)]
 pub struct Pct {
     seed: u64,
     execution: u64,
     depth: u32,
-    /// k: given, as in the paper, or else the most steps that an execution so far had; 1 for the first.
+    /// k: given, as in the paper, or else the most steps that counted in an execution so far; 1 for the first.
     length: u64,
     measures: bool,
     source: RandomSource,
@@ -61,7 +64,8 @@ impl Pct {
         }
     }
 
-    /// Sets the length, which is not measured then: a schedule is a function of the seed and its number.
+    /// Sets the length, which is not measured then: a schedule is a function of the seed and its number. The length of a
+    /// program is what [`Pct::length`] gives behind an execution that measured it.
     pub fn with_length(mut self, steps: u64) -> Pct {
         self.length = steps.max(1);
         self.measures = false;
@@ -88,9 +92,12 @@ impl Strategy for Pct {
         self.execution += 1;
         self.priorities.clear();
         self.change_points.clear();
-        for _ in 1..self.depth {
+        // Different ones, as far as there are.
+        while (self.change_points.len() as u64) < u64::from(self.depth - 1).min(self.length) {
             let point = 1 + self.source.below_u64(self.length);
-            self.change_points.push(point);
+            if !self.change_points.contains(&point) {
+                self.change_points.push(point);
+            }
         }
         (self.step, self.lowest) = (0, LOWERED);
         true
@@ -105,10 +112,11 @@ impl Strategy for Pct {
             }
         }
         let chosen = pending[best.0];
-        self.step += 1;
-        // Where several change points fall together, the last one counts, as in the paper's loop over them.
-        if let Some(index) = self.change_points.iter().rposition(|&point| point == self.step) {
-            self.priorities[chosen.task.index()] = Some(LOWERED + u64::from(self.depth) - 1 - index as u64);
+        if !chosen.operation.action.is_private() {
+            self.step += 1;
+            if let Some(index) = self.change_points.iter().position(|&point| point == self.step) {
+                self.priorities[chosen.task.index()] = Some(LOWERED + u64::from(self.depth) - 1 - index as u64);
+            }
         }
         // Not in the paper, which is about programs that do not wait in loops: who yields goes behind all others.
         if chosen.operation.action == Action::Yield {
@@ -122,9 +130,9 @@ impl Strategy for Pct {
         self.source.decide(Question::Other, options)
     }
 
-    fn end(&mut self, execution: &Execution, _: &[Event]) {
+    fn end(&mut self, _: &Execution, _: &[Event]) {
         if self.measures {
-            self.length = self.length.max(execution.steps);
+            self.length = self.length.max(self.step);
         }
     }
 }

@@ -204,9 +204,15 @@ impl Surw {
     /// One of the pending ones, in proportion to the selected steps that they have left. When none has any left, the
     /// counts were too low, and they are all equally likely.
     fn weighted(&mut self, pending: &[Pending]) -> usize {
-        self.weights.clear();
-        let weight = |pending: &Pending| self.left.get(pending.task.index()).map_or(0, |left| *left);
-        self.weights.extend(pending.iter().map(weight));
+        let mut weights = std::mem::take(&mut self.weights);
+        weights.clear();
+        // Who is about to make a selected step has one left, whatever was counted.
+        let weight = |pending: &Pending| {
+            let left = self.left.get(pending.task.index()).map_or(0, |left| *left);
+            left.max(u64::from(self.is_selected(&pending.operation)))
+        };
+        weights.extend(pending.iter().map(weight));
+        self.weights = weights;
         if self.weights.iter().all(|&weight| weight == 0) {
             self.weights.fill(1);
         }

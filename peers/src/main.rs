@@ -1,0 +1,103 @@
+//! The same programs here, under shuttle and under loom, in one run: what a step and an execution cost, how many
+//! executions an exhaustive search takes, how many it takes to find a bug, and what tasks cost in memory.
+//!
+//! Time is measured as the shortest of many rounds, so that a loaded machine matters little; the ratios matter, since all
+//! tools ran on the same machine. Everything else is a function of the seeds.
+
+#![warn(missing_docs)]
+
+mod costs;
+mod detection;
+mod exhaustive;
+mod figure_2;
+mod memory;
+mod ours;
+mod outcome;
+mod probability;
+mod shuttle_corpus;
+mod source;
+mod table;
+mod under_loom;
+mod under_shuttle;
+
+use std::io::Write;
+
+use clap::{Parser, ValueEnum};
+
+use self::table::Table;
+
+/// Compares what this project's engine costs and finds with shuttle and loom.
+#[derive(Parser)]
+struct Arguments {
+    /// How the tables are written.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Only this table, or these.
+    #[arg(long, value_enum)]
+    only: Vec<Section>,
+    /// What a process of its own is to go through under loom: see `under_loom::exhaust`.
+    #[arg(long = under_loom::ARGUMENT, hide = true)]
+    under_loom: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Section {
+    Costs,
+    Memory,
+    Exhaustive,
+    Figure2,
+    Probability,
+    Detection,
+}
+
+impl Section {
+    fn table(self) -> Table {
+        match self {
+            Section::Costs => costs::table(),
+            Section::Memory => memory::table(),
+            Section::Exhaustive => exhaustive::table(),
+            Section::Figure2 => figure_2::table(),
+            Section::Probability => probability::table(),
+            Section::Detection => detection::table(),
+        }
+    }
+}
+
+/// Failures are what is counted here: nobody wants to read them. Shuttle installs a hook that prints each of them, when it
+/// is first used; it is taken away again. The engine installs its own behind that, and needs it.
+fn silence_panics() {
+    under_shuttle::run(under_shuttle::Strategy::Random, 0, 1, || ());
+    std::panic::set_hook(Box::new(|_| ()));
+}
+
+fn main() -> std::io::Result<()> {
+    let arguments = Arguments::parse();
+    if let Some(number) = arguments.under_loom {
+        under_loom::go_through(number);
+        return Ok(());
+    }
+    silence_panics();
+    let mut out = std::io::stdout().lock();
+    let mut tables = Vec::new();
+    for section in Section::value_variants() {
+        if arguments.only.is_empty() || arguments.only.contains(section) {
+            eprintln!("{} …", section.to_possible_value().expect("none is skipped").get_name());
+            let table = section.table();
+            match arguments.format {
+                Format::Text => writeln!(out, "{table}")?,
+                Format::Json => tables.push(table),
+            }
+        }
+    }
+    if arguments.format == Format::Json {
+        serde_json::to_writer_pretty(&mut out, &serde_json::json!({ "version": 1, "tables": tables }))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
