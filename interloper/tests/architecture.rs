@@ -85,6 +85,17 @@ fn all_but_the_peers_are_default_members() {
     assert_eq!(all.difference(&default).collect::<Vec<_>>(), [&"interloper-peers"]);
 }
 
+/// `cargo run -- --seed 42` at the root has one binary to run.
+#[test]
+fn the_command_is_what_runs() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(root).no_deps().exec().expect("cargo metadata");
+    let packages = metadata.workspace_default_packages();
+    let runnable = packages.iter().filter(|package| package.targets.iter().any(|target| target.is_bin()));
+    let runs: Vec<_> = runnable.map(|package| (package.name.as_str(), package.default_run.as_deref())).collect();
+    assert_eq!(runs, [("interloper-cli", Some("interloper"))]);
+}
+
 #[test]
 fn every_crate_has_its_invariant() {
     let architecture = include_str!("../../ARCHITECTURE.md");

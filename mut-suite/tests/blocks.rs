@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use interloper::blocks::{Bug, Coverage, Expected, Grade, Program, Report, Schedule, Settings, Unexpected};
 use interloper_suite::blocks::{Row, find_program, programs, table_1};
 
-/// A program with a bug shows it within so many executions.
-const EXECUTIONS: u64 = 500;
+/// A program with a bug shows it within so many executions; but for the ABA, which takes three preemptions at the right
+/// places: its median under Algorithm 2 and POS is 194 and 421 executions (docs/PEERS.md).
+fn executions(program: &Program) -> u64 {
+    if program.name == "treiber-stack-aba" { 500 } else { 100 }
+}
 
 #[test]
 fn grades_are_as_expected() {
     for program in programs() {
         let report = program.run().unwrap_or_else(|unexpected| panic!("{unexpected}"));
         if let Some(bug) = &report.bug {
-            assert!(bug.execution <= EXECUTIONS, "{}: found by execution {}", program.name, bug.execution);
+            assert!(bug.execution <= executions(&program), "{}: found by execution {}", program.name, bug.execution);
         }
         assert_eq!((report.coverage.undecided, report.coverage.given_up), (0, 0), "{report}");
     }

@@ -1,4 +1,4 @@
-//! The study of concurrent objects, as Markdown: `cargo run --release -p interloper-suite --bin study > docs/STUDY.md`.
+//! The study of concurrent objects, as Markdown: `cargo run --release -p interloper-suite --example study > docs/STUDY.md`.
 //!
 //! An argument is the number of seconds that each method of an object on real threads is searched for, and that what is
 //! found is made small for: 1 unless it is said. The others are run under the scheduler, and come out the same each time.
@@ -74,7 +74,7 @@ fn document(entries: &[Entry]) -> String {
     let mut out = format!(
         "# The study\n\n\
          Which methods of concurrent objects are not atomic, and how weak are they? Made by\n\
-         `cargo run --release -p interloper-suite --bin study > docs/STUDY.md`.\n\n\
+         `cargo run --release -p interloper-suite --example study > docs/STUDY.md`.\n\n\
          {methods} methods of {objects} objects are not atomic. Core methods are taken to be atomic; of the others it says\n\
          whether a violation was found, which is no proof where none was. Bulk methods such as `addAll` are loops of core\n\
          methods where a crate has no method of its own for them. Objects that are written over the mirror of std are run\n\
