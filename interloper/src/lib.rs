@@ -25,6 +25,9 @@
 //! Programs with threads, whose blocks are marked as [`atomic`](fn@atomic), are checked by [`check`](fn@check) and
 //! `#[interloper::test]`: see [`blocks`].
 //!
+//! Objects that are concurrent themselves are described by [`object`](macro@object) on their `impl` block, or by a builder:
+//! see [`objects`].
+//!
 //! # What is checked of a composed operation
 //!
 //! - **The program**: a closure over one or more instrumented collections ([`collections`]), and its arguments. The
@@ -69,7 +72,7 @@ pub use check::Check;
 pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};
 pub use interloper_linearize::composed::Mode;
-pub use interloper_macros::{atomic, test};
+pub use interloper_macros::{atomic, object, test};
 pub use interloper_scheduler::decisions::Decisions;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use outcome::{Coverage, Misuse, Report, Verdict, Violation};

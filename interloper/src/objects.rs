@@ -29,6 +29,33 @@
 //! let hunted = hunt.run(&mut |_| Next::Continue);
 //! assert_eq!(hunted.found().expect("a violation").schema.len(), 3);
 //! ```
+//!
+//! The attribute [`object`](macro@crate::object) on an `impl` block says the same in place:
+//!
+//! ```
+//! use interloper::sync::atomic::{AtomicI64, Ordering::SeqCst};
+//!
+//! struct Counter(AtomicI64);
+//!
+//! #[interloper::object(name = "counter")]
+//! impl Counter {
+//!     #[constructor]
+//!     fn new() -> Counter {
+//!         Counter(AtomicI64::new(0))
+//!     }
+//!     #[core]
+//!     fn add(&self, amount: i64) -> i64 {
+//!         self.0.fetch_add(amount, SeqCst)
+//!     }
+//!     #[method]
+//!     fn double(&self) {
+//!         let now = self.0.load(SeqCst);
+//!         self.0.store(2 * now, SeqCst);
+//!     }
+//! }
+//!
+//! assert_eq!(Counter::object().methods().len(), 2);
+//! ```
 
 mod explain;
 

@@ -1,8 +1,9 @@
-//! The attributes `#[interloper::atomic]` and `#[interloper::test]`.
+//! The attributes `#[interloper::atomic]`, `#[interloper::object]` and `#[interloper::test]`.
 //!
 //! Use them through the facade: what they expand to names `::interloper`.
 
 mod atomic;
+mod object;
 mod test;
 
 use proc_macro::TokenStream;
@@ -18,6 +19,40 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
     atomic::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Describes a type as a concurrent object: see `interloper::objects`.
+///
+/// On an `impl` block of the type, it adds an associated function `object()`, as visible as the constructor, which gives
+/// the `interloper::objects::Object` that `Object::describe` would give with the same functions. Functions of the block
+/// take part when they are marked:
+///
+/// | mark | the function |
+/// |---|---|
+/// | `#[constructor]` | makes a fresh object; it has no parameters |
+/// | `#[core]` | is taken to be atomic |
+/// | `#[method]` | is under test |
+///
+/// A method takes `&self` and at most four arguments, whose types are `Argument`s or references to what such a type
+/// lends (`&str`, `&[i64]`); its result has a form as a value (`ToValue`). Both marks of methods have options:
+///
+/// | option | value |
+/// |---|---|
+/// | `name` | the name in harnesses, if it is another one: `"addAll"` |
+/// | `reads` | none: it never changes the object |
+/// | `sees` | what it sees on purpose: `"weak"`, `"basic"`, `"monotonic"`, `"peer"`, `"causal"` or `"complete"` |
+/// | `arguments` | the generators of its arguments: `[Generator::Atom(Atom::INTEGER)]` |
+///
+/// Options of the object, `#[interloper::object(name = "set", data_independent)]`:
+///
+/// | option | value |
+/// |---|---|
+/// | `name` | its name; without it, that of the type |
+/// | `model` | the reference type that it behaves like: `type_named("set").unwrap()` |
+/// | `data_independent` | none: renaming values renames outcomes and does nothing else |
+#[proc_macro_attribute]
+pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
+    object::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a function a test that checks it: see `interloper::check`.

@@ -1,0 +1,510 @@
+//! `#[interloper::object]`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::Parser;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, Signature, Type};
+
+/// What is in the parentheses after `object`.
+#[derive(Default)]
+struct Options {
+    name: Option<LitStr>,
+    model: Option<Expr>,
+    data_independent: bool,
+}
+
+/// What a function of the block is marked as.
+enum Mark {
+    Constructor,
+    /// With the function of `Description` that adds it.
+    Method(&'static str, MethodOptions),
+}
+
+/// What is in the parentheses after `core` and `method`.
+#[derive(Default)]
+struct MethodOptions {
+    name: Option<LitStr>,
+    reads: bool,
+    /// The name of a `Level`.
+    sees: Option<Ident>,
+    /// An expression.
+    arguments: Option<TokenStream>,
+}
+
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
+    let Options { name, model, data_independent } = parse(options)?;
+    let mut item: ItemImpl = syn::parse2(item)?;
+    if let Some((_, of, _)) = &item.trait_ {
+        return Err(Error::new_spanned(of, "an object is described on an `impl` block of the type, not of a trait"));
+    }
+    let name = name.map_or_else(|| named_after(&item.self_ty), Ok)?;
+
+    let mut constructor = None;
+    let mut methods = Vec::new();
+    for function in item.items.iter_mut() {
+        let ImplItem::Fn(function) = function else { continue };
+        match take_mark(function)? {
+            None => {}
+            Some(Mark::Constructor) if constructor.is_some() => {
+                return Err(Error::new(function.sig.ident.span(), "an object has one #[constructor]"));
+            }
+            Some(Mark::Constructor) => {
+                check_constructor(&function.sig)?;
+                constructor = Some((function.vis.clone(), function.sig.ident.clone()));
+            }
+            Some(Mark::Method(role, options)) => methods.push(method(function, role, options)?),
+        }
+    }
+    let Some((vis, constructor)) = constructor else {
+        let reason = "an object has a constructor: mark a function without parameters as #[constructor]";
+        return Err(Error::new_spanned(&item.self_ty, reason));
+    };
+    if methods.is_empty() {
+        let reason = "an object has methods: mark those that are trusted as #[core], those under test as #[method]";
+        return Err(Error::new_spanned(&item.self_ty, reason));
+    }
+
+    let description = description(constructor.span());
+    let model = model.map(|model| quote!(let #description = #description.model(#model);));
+    let data_independent = data_independent.then(|| quote!(let #description = #description.data_independent();));
+    let new = quote_spanned!(constructor.span()=> || -> Self { Self::#constructor() });
+    let (generics, self_ty, bounds) = (&item.generics, &item.self_ty, &item.generics.where_clause);
+    let (parameters, _, _) = generics.split_for_impl();
+    Ok(quote! {
+        #item
+
+        impl #parameters #self_ty #bounds {
+            /// The description of this type as a concurrent object.
+            #vis fn object() -> ::interloper::objects::Object {
+                let #description = ::interloper::objects::Object::describe(#name, #new);
+                #model
+                #data_independent
+                #(#methods)*
+                #description.build()
+            }
+        }
+    })
+}
+
+/// An object has the name of its type unless it is given one.
+fn named_after(self_ty: &Type) -> Result<LitStr, Error> {
+    let last = match self_ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    };
+    let last = last.ok_or_else(|| Error::new_spanned(self_ty, "this type has no name: say name = \"…\""))?;
+    Ok(LitStr::new(&last.ident.unraw().to_string(), last.ident.span()))
+}
+
+/// The variable that holds the description, with errors shown at the span.
+fn description(span: Span) -> Ident {
+    Ident::new("description", Span::mixed_site().located_at(span))
+}
+
+/// The statement that adds a method to the description.
+fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<TokenStream, Error> {
+    let signature = &function.sig;
+    let (ident, span) = (&signature.ident, signature.ident.span());
+    check_method(signature)?;
+    let mut types = Vec::new();
+    let mut passed = Vec::new();
+    let parameters: Vec<Ident> =
+        (1..signature.inputs.len()).map(|index| format_ident!("argument{index}", span = Span::mixed_site())).collect();
+    for (input, parameter) in signature.inputs.iter().skip(1).zip(&parameters) {
+        let FnArg::Typed(input) = input else { unreachable!("self comes first") };
+        match &*input.ty {
+            // A harness owns its arguments, and lends them.
+            Type::Reference(lent) if lent.mutability.is_none() && !is_static(lent) => {
+                let lent = &lent.elem;
+                types.push(quote_spanned!(lent.span()=> <#lent as ::std::borrow::ToOwned>::Owned));
+                passed.push(quote_spanned!(lent.span()=> ::std::borrow::Borrow::<#lent>::borrow(&#parameter)));
+            }
+            Type::Reference(lent) if lent.mutability.is_some() => {
+                return Err(Error::new_spanned(lent, "harnesses cannot lend an argument as &mut"));
+            }
+            Type::ImplTrait(any) => {
+                return Err(Error::new_spanned(any, "harnesses have to know the type of an argument"));
+            }
+            owned => {
+                types.push(owned.to_token_stream());
+                passed.push(parameter.to_token_stream());
+            }
+        }
+    }
+
+    let name = options.name.unwrap_or_else(|| LitStr::new(&ident.unraw().to_string(), span));
+    let (role, description) = (Ident::new(role, span), description(span));
+    let object = Ident::new("object", Span::mixed_site().located_at(span));
+    let reads = options.reads.then(|| quote!(.reads()));
+    let sees = options.sees.map(|level| quote!(.sees(::interloper::objects::Level::#level)));
+    let arguments = options.arguments.map(|generators| quote!(.arguments(#generators)));
+    let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    let call = quote_spanned! {span=>
+        .#role(#name, |#object: &Self, (#(#parameters,)*): (#(#types,)*)| Self::#ident(#object, #(#passed),*))
+    };
+    Ok(quote!(#(#conditions)* let #description = #description #call #reads #sees #arguments;))
+}
+
+fn is_static(reference: &syn::TypeReference) -> bool {
+    reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
+}
+
+fn check_constructor(signature: &Signature) -> Result<(), Error> {
+    check_function(signature)?;
+    match signature.inputs.first() {
+        Some(first) => Err(Error::new_spanned(first, "a constructor has no parameters: each object is made alike")),
+        None => Ok(()),
+    }
+}
+
+fn check_method(signature: &Signature) -> Result<(), Error> {
+    const SHARED: &str = "a method of a concurrent object takes &self";
+    check_function(signature)?;
+    let by_reference = |ty: &Type| match ty {
+        Type::Reference(reference) if reference.mutability.is_none() => {
+            matches!(&*reference.elem, Type::Path(path) if path.path.is_ident("Self"))
+        }
+        _ => false,
+    };
+    match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver)) if by_reference(&receiver.ty) => {}
+        Some(first) => return Err(Error::new_spanned(first, SHARED)),
+        None => return Err(Error::new(signature.ident.span(), SHARED)),
+    }
+    match signature.inputs.iter().nth(5) {
+        Some(fifth) => Err(Error::new_spanned(fifth, "a method in harnesses takes at most four arguments")),
+        None => Ok(()),
+    }
+}
+
+/// What holds for all that harnesses call.
+fn check_function(signature: &Signature) -> Result<(), Error> {
+    if let Some(token) = &signature.asyncness {
+        return Err(Error::new(token.span, "harnesses call plain functions, not async ones"));
+    }
+    if let Some(token) = &signature.unsafety {
+        return Err(Error::new(token.span, "harnesses call safe functions only"));
+    }
+    if !signature.generics.params.is_empty() {
+        return Err(Error::new_spanned(&signature.generics, "harnesses call functions without generic parameters"));
+    }
+    Ok(())
+}
+
+/// Removes the mark of a function: rustc knows no such attributes.
+fn take_mark(function: &mut ImplItemFn) -> Result<Option<Mark>, Error> {
+    let is_mark =
+        |attribute: &Attribute| ["constructor", "core", "method"].iter().any(|name| attribute.path().is_ident(name));
+    let (marks, others) = std::mem::take(&mut function.attrs).into_iter().partition::<Vec<_>, _>(is_mark);
+    function.attrs = others;
+    if let [_, second, ..] = &*marks {
+        return Err(Error::new_spanned(second, "a function is one of #[constructor], #[core] and #[method]"));
+    }
+    let Some(mark) = marks.first() else { return Ok(None) };
+    if mark.path().is_ident("constructor") {
+        mark.meta.require_path_only()?;
+        return Ok(Some(Mark::Constructor));
+    }
+    let role = if mark.path().is_ident("core") { "core" } else { "method" };
+    Ok(Some(Mark::Method(role, method_options(mark)?)))
+}
+
+fn method_options(mark: &Attribute) -> Result<MethodOptions, Error> {
+    let mut parsed = MethodOptions::default();
+    if let Meta::Path(_) = mark.meta {
+        return Ok(parsed);
+    }
+    mark.parse_nested_meta(|option| {
+        if option.path.is_ident("name") {
+            parsed.name = Some(option.value()?.parse()?);
+        } else if option.path.is_ident("reads") {
+            parsed.reads = true;
+        } else if option.path.is_ident("sees") {
+            parsed.sees = Some(level(&option.value()?.parse()?)?);
+        } else if option.path.is_ident("arguments") {
+            parsed.arguments = Some(option.value()?.parse::<Expr>()?.into_token_stream());
+        } else {
+            return Err(option.error("the options are name = \"…\", reads, sees = \"…\" and arguments = […]"));
+        }
+        Ok(())
+    })?;
+    Ok(parsed)
+}
+
+fn level(text: &LitStr) -> Result<Ident, Error> {
+    let level = match text.value().as_str() {
+        "weak" => "Weak",
+        "basic" => "Basic",
+        "monotonic" => "Monotonic",
+        "peer" => "Peer",
+        "causal" => "Causal",
+        "complete" => "Complete",
+        _ => {
+            let levels = "a level is \"weak\", \"basic\", \"monotonic\", \"peer\", \"causal\" or \"complete\"";
+            return Err(Error::new(text.span(), levels));
+        }
+    };
+    Ok(Ident::new(level, text.span()))
+}
+
+fn parse(options: TokenStream) -> Result<Options, Error> {
+    let mut parsed = Options::default();
+    let parser = syn::meta::parser(|option| {
+        if option.path.is_ident("name") {
+            parsed.name = Some(option.value()?.parse()?);
+        } else if option.path.is_ident("model") {
+            parsed.model = Some(option.value()?.parse()?);
+        } else if option.path.is_ident("data_independent") {
+            parsed.data_independent = true;
+        } else {
+            return Err(option.error("the options are name = \"…\", model = … and data_independent"));
+        }
+        Ok(())
+    });
+    parser.parse2(options)?;
+    Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(options: TokenStream, functions: TokenStream) -> String {
+        expand(options, quote!(impl Set { #functions })).unwrap().to_string()
+    }
+
+    /// The error of a block with these functions.
+    fn error(functions: TokenStream) -> String {
+        expand(quote!(), quote!(impl Set { #functions })).unwrap_err().to_string()
+    }
+
+    /// The error of a block with a constructor and this.
+    fn method_error(method: TokenStream) -> String {
+        error(quote!(#[constructor] fn new() -> Set { Set } #method))
+    }
+
+    #[test]
+    fn marks_are_taken_off_and_what_is_not_marked_is_left_alone() {
+        let text = text(
+            quote!(),
+            quote! {
+                #[constructor] pub fn new() -> Set { Set }
+                #[inline] #[core(reads)] fn has(&self, item: i64) -> bool { true }
+                #[method] fn size(&self) -> usize { 0 }
+                fn helper(&mut self) {}
+            },
+        );
+        assert!(text.starts_with(
+            "impl Set { pub fn new () -> Set { Set } # [inline] fn has (& self , item : i64) -> bool { true } \
+             fn size (& self) -> usize { 0 } fn helper (& mut self) { } }"
+        ));
+        assert!(text.contains("pub fn object () -> :: interloper :: objects :: Object"), "{text}");
+        assert!(text.contains("describe (\"Set\" , || -> Self { Self :: new () })"), "{text}");
+        let has = ". core (\"has\" , | object : & Self , (argument1 ,) : (i64 ,) | Self :: has (object , argument1)) \
+                   . reads () ;";
+        assert!(text.contains(has), "{text}");
+        assert!(
+            text.contains(". method (\"size\" , | object : & Self , () : () | Self :: size (object ,)) ;"),
+            "{text}"
+        );
+        assert!(!text.contains("helper (object"), "{text}");
+    }
+
+    #[test]
+    fn options_become_calls_of_the_description() {
+        let text = text(
+            quote!(name = "a-set", model = model(), data_independent),
+            quote! {
+                #[constructor] fn new() -> Self { Set }
+                #[cfg(unix)]
+                #[method(name = "addAll", sees = "peer", arguments = [one()])]
+                fn add_all(&self, items: &[i64]) {}
+            },
+        );
+        assert!(text.contains("describe (\"a-set\""), "{text}");
+        assert!(text.contains("description . model (model ()) ;"), "{text}");
+        assert!(text.contains("description . data_independent () ;"), "{text}");
+        assert!(text.contains("# [cfg (unix)] let description = description . method (\"addAll\""), "{text}");
+        assert!(text.contains("(< [i64] as :: std :: borrow :: ToOwned > :: Owned ,)"), "{text}");
+        let said = ". sees (:: interloper :: objects :: Level :: Peer) . arguments ([one ()]) ;";
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("reads"), "{text}");
+    }
+
+    #[test]
+    fn a_block_that_does_not_fit_is_an_error() {
+        let needs_constructor = "an object has a constructor: mark a function without parameters as #[constructor]";
+        assert_eq!(
+            error(quote!(
+                #[core]
+                fn get(&self) {}
+            )),
+            needs_constructor
+        );
+        let needs_methods =
+            "an object has methods: mark those that are trusted as #[core], those under test as #[method]";
+        assert_eq!(
+            method_error(quote!(
+                fn get(&self) {}
+            )),
+            needs_methods
+        );
+        assert_eq!(
+            method_error(quote!(
+                #[constructor]
+                fn other() {}
+            )),
+            "an object has one #[constructor]"
+        );
+        let both = "a function is one of #[constructor], #[core] and #[method]";
+        assert_eq!(
+            method_error(quote!(
+                #[core]
+                #[method]
+                fn get(&self) {}
+            )),
+            both
+        );
+        let of_trait = expand(quote!(), quote!(impl Clone for Set {})).unwrap_err().to_string();
+        assert_eq!(of_trait, "an object is described on an `impl` block of the type, not of a trait");
+        assert!(
+            expand(
+                quote!(),
+                quote!(
+                    struct Set;
+                )
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn an_unknown_option_is_an_error() {
+        let object = expand(quote!(modle = 1), quote!(impl Set {})).unwrap_err().to_string();
+        assert_eq!(object, "the options are name = \"…\", model = … and data_independent");
+        let method = "the options are name = \"…\", reads, sees = \"…\" and arguments = […]";
+        assert_eq!(
+            method_error(quote!(
+                #[core(read)]
+                fn get(&self) {}
+            )),
+            method
+        );
+        let levels = "a level is \"weak\", \"basic\", \"monotonic\", \"peer\", \"causal\" or \"complete\"";
+        assert_eq!(
+            method_error(quote!(
+                #[core(sees = "strong")]
+                fn get(&self) {}
+            )),
+            levels
+        );
+        assert!(
+            error(quote!(
+                #[constructor(reads)]
+                fn new() {}
+            ))
+            .starts_with("unexpected token")
+        );
+    }
+
+    #[test]
+    fn a_function_that_harnesses_cannot_call_is_an_error() {
+        let shared = "a method of a concurrent object takes &self";
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get(&mut self) {}
+            )),
+            shared
+        );
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get(self) {}
+            )),
+            shared
+        );
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get(self: &Arc<Self>) {}
+            )),
+            shared
+        );
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get(item: i64) {}
+            )),
+            shared
+        );
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get() {}
+            )),
+            shared
+        );
+        let parameters = "a constructor has no parameters: each object is made alike";
+        assert_eq!(
+            error(quote!(
+                #[constructor]
+                fn new(size: usize) {}
+            )),
+            parameters
+        );
+        let is_async = "harnesses call plain functions, not async ones";
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                async fn get(&self) {}
+            )),
+            is_async
+        );
+        assert_eq!(
+            error(quote!(
+                #[constructor]
+                unsafe fn new() {}
+            )),
+            "harnesses call safe functions only"
+        );
+        let generic = "harnesses call functions without generic parameters";
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get<T>(&self, item: T) {}
+            )),
+            generic
+        );
+        let any = "harnesses have to know the type of an argument";
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get(&self, item: impl Into<i64>) {}
+            )),
+            any
+        );
+        let lent = "harnesses cannot lend an argument as &mut";
+        assert_eq!(
+            method_error(quote!(
+                #[method]
+                fn get(&self, into: &mut i64) {}
+            )),
+            lent
+        );
+        let five = quote!(
+            #[method]
+            fn get(&self, a: u8, b: u8, c: u8, d: u8, e: u8) {}
+        );
+        assert_eq!(method_error(five), "a method in harnesses takes at most four arguments");
+        let four = quote!(
+            #[constructor]
+            fn new() {}
+            #[method]
+            fn get(self: &Self, a: u8, b: u8, c: u8, d: u8) {}
+        );
+        assert!(text(quote!(), four).contains("argument4"));
+    }
+}
