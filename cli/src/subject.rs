@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use interloper::Value;
 use interloper::objects::hunt::Engine;
+use interloper::objects::judge::Refusal;
 use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions};
 use interloper::objects::{MethodId, Object, Role, Schema};
+use interloper_linearize::program::TooLarge;
 use interloper_suite::objects::{self, Studied};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
@@ -156,6 +158,21 @@ impl Watcher {
         let rate = grouped((self.executions as f64 / seconds.max(1e-9)) as u64);
         let (schemas, executions) = (plural(self.schemas, "schema"), plural(self.executions, "execution"));
         output::note(&format!("{schemas}, {executions} in {seconds:.2} s ({rate}/s)"));
+    }
+}
+
+/// The first schema on which an object and its model disagree, among those that were not judged.
+pub fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<&(Schema, Refusal)> {
+    skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
+}
+
+/// Why a schema was not judged, and what to do about it.
+pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
+    let text = refusal.text(schema);
+    match refusal {
+        Refusal::TooLarge(TooLarge::Configurations(_) | TooLarge::Choices(_)) => format!("{text}; --limit sets it"),
+        Refusal::Disagreement(_) => format!("{text}; before one of the two is mended nothing else is searched here"),
+        _ => text,
     }
 }
 

@@ -6,36 +6,31 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
 
-use crate::hunt::{self, Engine, Found, Hunt, Hunted, Source};
-use crate::judge::{Judge, Refusal};
-use crate::object::{MethodId, Object, Program, Role};
-use crate::schemas::{Bounds, Pool, Sampler};
+use crate::hunt::{self, Campaign, Engine, Found, Hunt, Hunted, Source, What};
+use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
+use crate::object::{MethodId, Program, Role};
+use crate::schemas::{Bounds, Pool};
 use crate::stress::Next;
 
 /// How visibility is derived.
 #[derive(Clone, Debug)]
 pub struct Derivation {
-    /// The object.
-    pub object: Object,
-    /// How large schemas are.
-    pub bounds: Bounds,
-    /// Which schemas are drawn.
-    pub seed: u64,
-    /// How each schema is run.
-    pub engine: Engine,
-    /// How much may be explored to find out what is right.
-    pub bound: usize,
-    /// How many schemas each method is tried with, and then all of them together.
-    pub schemas: u64,
-    /// How long each method is tried at most, and then all of them together; none: whatever it takes.
-    pub time: Option<Duration>,
+    /// Each method is tried with the schemas that this search would try, in the same order, but does not end with the first
+    /// violation. So where schemas are run in every interleaving, a method that the search finds is not atomic is not
+    /// [`Level::Complete`] here.
+    pub campaign: Campaign,
+    /// All methods together are tried with so many random schemas.
+    pub together: (Bounds, u64),
 }
+
+/// See [`Derivation::new`].
+const TOGETHER: u64 = 2_000;
 
 /// What was derived for an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,10 +55,22 @@ pub struct DerivedMethod {
     pub schemas: u64,
     /// See `schemas`.
     pub executions: u64,
-    /// How many of them came after the level had been found, and were in keeping with it.
+    /// How many of the schemas came after the level had been found, and were in keeping with it.
     pub supporting: u64,
-    /// The schemas of which there is no telling what is right, and why.
+    /// How many executions these had.
+    pub supporting_executions: u64,
+    /// What core methods have shown without this one, if they have: they are not atomic, and the level means nothing.
+    pub of_core: Option<Found>,
+    /// The schemas of which there is no telling what is right, and why. When the last of them is one on which the object
+    /// and its model disagree, the level means nothing.
     pub skipped: Vec<(Schema, Refusal)>,
+}
+
+impl DerivedMethod {
+    /// Where the object and its model disagree on one thread, if they do. That ends the derivation.
+    pub fn disagreement(&self) -> Option<(&Schema, &Disagreement)> {
+        hunt::disagreement(&self.skipped)
+    }
 }
 
 /// How a derivation gets on.
@@ -82,23 +89,25 @@ pub struct Progress<'d> {
 }
 
 impl Derivation {
-    /// Random schemas of the default bounds, a twentieth of a second each, two hundred for each method.
-    pub fn new(object: &Object, seed: u64) -> Derivation {
-        let Hunt { engine, bound, .. } = Hunt::new(object, Pool::Together(vec![]), seed);
-        Derivation { object: object.clone(), bounds: Bounds::default(), seed, engine, bound, schemas: 200, time: None }
+    /// What a search tries, and then all methods together with up to 2,000 random schemas, no more than there are in the
+    /// search.
+    pub fn new(campaign: Campaign) -> Derivation {
+        let together = campaign.random.clone().unwrap_or_default();
+        Derivation { campaign, together: (together.0, together.1.min(TOGETHER)) }
     }
 
     /// Derives the visibility of each method under test by itself, and then tries all of them together.
     pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>)) -> Derived {
         let methods: Vec<DerivedMethod> =
-            self.object.with_role(Role::UnderTest).map(|method| self.method(method, watch)).collect();
+            self.campaign.object.with_role(Role::UnderTest).map(|method| self.method(method, &[], watch)).collect();
         let together = self.together(&methods, watch);
         Derived { methods, together }
     }
 
-    /// Derives the visibility of one method.
-    pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>)) -> DerivedMethod {
-        let until = self.time.map(|time| Instant::now() + time);
+    /// Derives the visibility of one method. What is known to have happened counts without being run again, as does a
+    /// violation that real threads have shown once and may not show a second time.
+    pub fn method(&self, method: MethodId, known: &[Found], watch: &mut dyn FnMut(&Progress<'_>)) -> DerivedMethod {
+        let until = self.campaign.time.map(|time| Instant::now() + time);
         let mut derived = DerivedMethod {
             method,
             level: Some(Level::Complete),
@@ -106,16 +115,24 @@ impl Derivation {
             schemas: 0,
             executions: 0,
             supporting: 0,
+            supporting_executions: 0,
+            of_core: None,
             skipped: vec![],
         };
-        let mut engine = self.engine.clone();
-        let sampler = Sampler::new(&self.object, Pool::One(method), self.bounds.clone(), self.seed);
-        for schema in sampler.take(usize::try_from(self.schemas).unwrap_or(usize::MAX)) {
+        for found in known {
+            if let Err(refusal) = self.weaken_by(&mut derived, found) {
+                derived.skipped.push((found.schema.clone(), refusal));
+            }
+        }
+        let mut engine = self.campaign.engine.clone();
+        for schema in self.campaign.schemas(method) {
             let Some(level) = derived.level.filter(|_| until.is_none_or(|until| Instant::now() < until)) else { break };
+            if derived.of_core.is_some() || derived.disagreement().is_some() {
+                break;
+            }
             let (schemas, executions) = (derived.schemas, derived.executions);
             watch(&Progress { method: Some(method), level, schemas, executions, schema: &schema });
             derived.schemas += 1;
-            derived.supporting += 1;
             if let Err(refusal) = self.weaken(&mut derived, &schema, &mut engine) {
                 derived.skipped.push((schema, refusal));
             }
@@ -125,21 +142,59 @@ impl Derivation {
 
     /// Runs a schema, and again with a weaker level as long as it shows an outcome that is not right.
     fn weaken(&self, derived: &mut DerivedMethod, schema: &Schema, engine: &mut Engine) -> Result<(), Refusal> {
-        let program = self.object.program(schema).map_err(Refusal::Model)?;
-        while let Some(level) = derived.level {
+        let program = self.campaign.object.program(schema).map_err(Refusal::Model)?;
+        while let Some(level) = derived.level.filter(|_| derived.of_core.is_none()) {
             let visibility = self.with_level(derived.method, level);
-            let attempt = hunt::attempt(&program, &visibility, self.bound, engine)?;
-            derived.executions += attempt.runs.executions();
-            let wrong = attempt.wrong.clone();
-            let Some(found) = attempt.finding(schema) else { break };
-            derived.refuted.push((level, found));
-            derived.supporting = 0;
-            derived.level = match wrong {
-                Some(wrong) => self.next_level(derived.method, level, &program, &wrong)?,
-                // No visibility explains a call that never returns.
-                None => None,
-            };
+            let attempt = hunt::attempt(&program, &visibility, self.campaign.bound, engine)?;
+            let executions = attempt.runs.executions();
+            derived.executions += executions;
+            match attempt.finding(schema) {
+                Some(found) => self.refute(derived, level, &program, found)?,
+                None => {
+                    derived.supporting += 1;
+                    derived.supporting_executions += executions;
+                    break;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// The same for what is known to have happened.
+    fn weaken_by(&self, derived: &mut DerivedMethod, found: &Found) -> Result<(), Refusal> {
+        let program = self.campaign.object.program(&found.schema).map_err(Refusal::Model)?;
+        let Some(level) = derived.level else { return Ok(()) };
+        let visibility = self.with_level(derived.method, level);
+        let is_right = match &found.what {
+            What::Outcome { outcome, .. } => {
+                Judge::watched(&program, &visibility, self.campaign.bound, PATIENCE)?.0.admits(outcome)
+            }
+            What::Blocked(_) | What::Panicked(_) => false,
+        };
+        if is_right { Ok(()) } else { self.refute(derived, level, &program, found.clone()) }
+    }
+
+    /// A level falls by a finding.
+    fn refute(
+        &self,
+        derived: &mut DerivedMethod,
+        level: Level,
+        program: &Program,
+        found: Found,
+    ) -> Result<(), Refusal> {
+        if level == Level::Complete
+            && let Some(of_core) = self.campaign.core_alone(derived.method, &found.schema)
+        {
+            derived.of_core = Some(of_core);
+            return Ok(());
+        }
+        (derived.supporting, derived.supporting_executions) = (0, 0);
+        derived.level = match &found.what {
+            What::Outcome { outcome, .. } => self.next_level(derived.method, level, program, outcome)?,
+            // No visibility explains a call that never returns.
+            What::Blocked(_) | What::Panicked(_) => None,
+        };
+        derived.refuted.push((level, found));
         Ok(())
     }
 
@@ -154,7 +209,7 @@ impl Derivation {
         let mut sequential = program.sequential();
         for weaker in Level::ALL.into_iter().rev().filter(|weaker| *weaker < level) {
             let visibility = self.with_level(method, weaker);
-            if Judge::new(program, &mut sequential, &visibility, self.bound)?.admits(outcome) {
+            if Judge::new(program, &mut sequential, &visibility, self.campaign.bound)?.admits(outcome) {
                 return Ok(Some(weaker));
             }
         }
@@ -163,30 +218,31 @@ impl Derivation {
 
     /// All other methods under test as the object describes them, this one at a level.
     fn with_level(&self, method: MethodId, level: Level) -> Visibility {
-        self.object.visibility().clone().with(&self.object.method(method).name, level)
+        self.campaign.visibility.clone().with(&self.campaign.object.method(method).name, level)
     }
 
     /// Tries methods together, each with the level that was derived for it.
     pub fn together(&self, methods: &[DerivedMethod], watch: &mut dyn FnMut(&Progress<'_>)) -> Hunted {
         let (mut pool, mut levels) = (vec![], BTreeMap::new());
-        for DerivedMethod { method, level, .. } in methods {
-            let Some(level) = *level else { continue };
+        for derived in methods {
+            let DerivedMethod { method, level: Some(level), of_core: None, .. } = derived else { continue };
             pool.push(*method);
             // Methods that share a name share a visibility: the weaker one.
-            let name = self.object.method(*method).name.clone();
-            levels.entry(name).and_modify(|other: &mut Level| *other = level.min(*other)).or_insert(level);
+            let name = self.campaign.object.method(*method).name.clone();
+            levels.entry(name).and_modify(|other: &mut Level| *other = *level.min(other)).or_insert(*level);
         }
         let with = |visibility: Visibility, (name, level): (Arc<str>, Level)| visibility.with(&name, level);
         let visibility = levels.into_iter().fold(Visibility::complete(), with);
+        let (bounds, schemas) = self.together.clone();
         let hunt = Hunt {
-            object: self.object.clone(),
+            object: self.campaign.object.clone(),
             pool: Pool::Together(pool),
-            source: Source::Random { bounds: self.bounds.clone(), seed: self.seed },
+            source: Source::Random { bounds, seed: self.campaign.seed },
             visibility,
-            engine: self.engine.clone(),
-            bound: self.bound,
-            schemas: Some(self.schemas),
-            time: self.time,
+            engine: self.campaign.engine.clone(),
+            bound: self.campaign.bound,
+            schemas: Some(schemas),
+            time: self.campaign.time,
         };
         hunt.run(&mut |progress| {
             let hunt::Progress { schema, schemas, executions, .. } = *progress;

@@ -13,13 +13,14 @@ use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 
-use crate::judge::{Judge, PATIENCE, Refusal};
+use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
 use crate::object::{Object, Program};
 use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
 
 pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
+use minimise::changed;
 pub use minimise::{Minimised, minimise};
 
 /// How an object is searched.
@@ -81,12 +82,16 @@ impl Hunt {
     }
 
     /// Tries schemas until one shows an outcome that is not right, or the budget is used up. `watch` sees how it gets on.
+    ///
+    /// An object that differs from its model on one thread is not run on several: whatever is found there would say nothing
+    /// before one of the two is mended. So the first schema that shows it ends the search. Without the model the object
+    /// is held to what it does itself.
     pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         let start = Instant::now();
         let mut hunted =
             Hunted { schemas: 0, executions: 0, took: Duration::ZERO, skipped: vec![], end: Ended::NoMore };
         let mut engine = self.engine.clone();
-        for schema in self.sequence() {
+        for schema in self.source.schemas(&self.object, &self.pool) {
             let over = self.schemas.is_some_and(|most| hunted.schemas >= most)
                 || self.time.is_some_and(|time| start.elapsed() >= time);
             let progress = Progress {
@@ -103,7 +108,14 @@ impl Hunt {
             match self.object.program(&schema).map_err(Refusal::Model) {
                 Err(refusal) => hunted.skipped.push((schema, refusal)),
                 Ok(program) => match attempt(&program, &self.visibility, self.bound, &mut engine) {
-                    Err(refusal) => hunted.skipped.push((schema, refusal)),
+                    Err(refusal) => {
+                        let disagrees = matches!(refusal, Refusal::Disagreement(_));
+                        hunted.skipped.push((schema, refusal));
+                        if disagrees {
+                            hunted.end = Ended::Disagreement;
+                            break;
+                        }
+                    }
                     Ok(attempt) => {
                         hunted.executions += attempt.runs.executions();
                         if let Some(found) = attempt.finding(&schema) {
@@ -117,19 +129,20 @@ impl Hunt {
         hunted.took = start.elapsed();
         hunted
     }
+}
 
-    fn sequence(&self) -> Box<dyn Iterator<Item = Schema> + '_> {
-        match &self.source {
-            Source::Random { bounds, seed } => {
-                Box::new(Sampler::new(&self.object, self.pool.clone(), bounds.clone(), *seed))
-            }
+impl Source {
+    /// The schemas.
+    pub(crate) fn schemas(&self, object: &Object, pool: &Pool) -> Box<dyn Iterator<Item = Schema>> {
+        match self {
+            Source::Random { bounds, seed } => Box::new(Sampler::new(object, pool.clone(), bounds.clone(), *seed)),
             Source::ByRank { bounds, seed } => {
-                let Pool::One(method) = self.pool else { return Box::new(std::iter::empty()) };
-                let of_rank =
-                    move |rank| Enumeration::new(&self.object, method, rank, bounds.constraints).shuffled(*seed);
+                let &Pool::One(method) = pool else { return Box::new(std::iter::empty()) };
+                let (object, constraints, seed) = (object.clone(), bounds.constraints, *seed);
+                let of_rank = move |rank| Enumeration::new(&object, method, rank, constraints).shuffled(seed);
                 Box::new(ranks(bounds).into_iter().flat_map(of_rank))
             }
-            Source::Given(schemas) => Box::new(schemas.iter().cloned()),
+            Source::Given(schemas) => Box::new(schemas.clone().into_iter()),
         }
     }
 }
@@ -218,6 +231,8 @@ pub enum Ended {
     Enough,
     /// There are no more schemas.
     NoMore,
+    /// The object and its model are not the same thing, even on one thread: see [`Hunted::disagreement`].
+    Disagreement,
 }
 
 /// A schema, and what went wrong when it ran.
@@ -266,7 +281,20 @@ impl Hunted {
     pub fn found(&self) -> Option<&Found> {
         match &self.end {
             Ended::Found(found) => Some(found),
-            Ended::Enough | Ended::NoMore => None,
+            Ended::Enough | Ended::NoMore | Ended::Disagreement => None,
         }
     }
+
+    /// Where the object and its model disagree on one thread, if they do.
+    pub fn disagreement(&self) -> Option<(&Schema, &Disagreement)> {
+        disagreement(&self.skipped)
+    }
+}
+
+/// The first disagreement among what was skipped.
+pub(crate) fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<(&Schema, &Disagreement)> {
+    skipped.iter().find_map(|(schema, refusal)| match refusal {
+        Refusal::Disagreement(disagreement) => Some((schema, disagreement)),
+        _ => None,
+    })
 }

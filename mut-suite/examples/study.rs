@@ -1,137 +1,166 @@
-//! The study of concurrent objects, as Markdown: `cargo run --release -p interloper-suite --example study > docs/STUDY.md`.
+//! The study of concurrent objects, as Markdown:
+//! `cargo run --release -p interloper-suite --example study -- 1 'where and when' > docs/STUDY.md`.
 //!
-//! An argument is the number of seconds that each method of an object on real threads is searched for, and that what is
-//! found is made small for: 1 unless it is said. The others are run under the scheduler, and come out the same each time.
+//! The first argument is the number of seconds that each method of an object on real threads is searched for, 1 unless it
+//! is said. The second is a line about the machine and the day, for what depends on them. Objects that are written over
+//! the mirror of std are run under the scheduler; what is said of them is a function of the seed. How the study gets on is
+//! said on standard error.
+
+#[path = "study/document.rs"]
+mod document;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use interloper::objects::derive::{Derivation, DerivedMethod};
-use interloper::objects::generated::text;
-use interloper::objects::hunt::{Campaign, Engine, Found, Searched, What};
-use interloper::objects::{Level, Next, Object, Role};
+use interloper::objects::derive::{Derivation, Derived};
+use interloper::objects::hunt::{Campaign, Found, Searched, What};
+use interloper::objects::judge::{Judge, PATIENCE};
+use interloper::objects::stress::{self, Budget};
+use interloper::objects::{Level, Next, Object, Role, Visibility};
 use interloper_suite::objects::{Studied, all};
 
 const SEED: u64 = 1;
 
+/// So many schemas by rank, and as many at random, are tried to derive a visibility under the scheduler.
+const DERIVED_WITH: u64 = 1_000;
+
+/// What real threads have found is made small, and then counted, for so many times the time of a search.
+const LONGER: u32 = 4;
+
 fn main() -> ExitCode {
     let seconds = std::env::args().nth(1).map_or(Ok(1.0), |seconds| seconds.parse::<f64>());
     let time = seconds.ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let Some(time) = time else {
-        eprintln!("the argument is a number of seconds");
+    let Some(time) = time.filter(|time| !time.is_zero()) else {
+        eprintln!("the first argument is a number of seconds above 0");
         return ExitCode::from(2);
     };
-    let entries: Vec<Entry> = all().into_iter().map(|studied| Entry::new(studied, time)).collect();
-    print!("{}", document(&entries));
+    let machine = std::env::args().nth(2).unwrap_or_else(|| "a machine that nobody has described".to_owned());
+    let start = Instant::now();
+    let entries = entries(time);
+    print!("{}", document::document(&entries, time, &machine));
+    eprintln!("{:.0} s", start.elapsed().as_secs_f64());
     ExitCode::SUCCESS
+}
+
+/// Under the scheduler several objects are studied at a time; real threads need all processors.
+fn entries(time: Duration) -> Vec<Entry> {
+    let (own, published): (Vec<Studied>, Vec<Studied>) = all().into_iter().partition(|studied| studied.instrumented);
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(studied) = own.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let entry = Entry::systematic(*studied);
+                    done.lock().expect("no panic under the lock").push(entry);
+                }
+            });
+        }
+    });
+    let mut entries = done.into_inner().expect("no panic under the lock");
+    entries.sort_by_key(|entry| own.iter().position(|studied| studied.name == entry.studied.name));
+    // When the processors are free again.
+    for entry in &mut entries {
+        entry.count_on_real_threads(time);
+    }
+    entries.extend(published.into_iter().map(|studied| Entry::stress(studied, time)));
+    entries
 }
 
 /// What was found out about an object.
 struct Entry {
     studied: Studied,
     object: Object,
-    searched: Vec<Searched>,
-    /// For what the scheduler runs.
-    derived: Vec<DerivedMethod>,
+    methods: Vec<Method>,
+    derived: Derived,
+}
+
+/// What was found out about a method under test.
+struct Method {
+    label: String,
+    searched: Searched,
+    /// What was found, as small as it was made.
+    found: Option<Found>,
+    /// Of how many executions of that on real threads how many were not right.
+    frequency: Option<(u64, u64)>,
 }
 
 impl Entry {
-    fn new(studied: Studied, time: Duration) -> Entry {
+    fn systematic(studied: Studied) -> Entry {
         let object = studied.object();
-        let campaign = match studied.instrumented {
-            true => Campaign::systematic(&object, SEED),
-            false => Campaign { time: Some(time), ..Campaign::stress(&object, SEED) },
-        };
-        let methods = || object.with_role(Role::UnderTest);
-        let searched = methods().map(|method| {
-            eprintln!("{}.{}", studied.name, object.label(method));
-            campaign.method(method, &mut |_| Next::Continue)
-        });
-        let searched = searched.collect();
-        let derivation = Derivation { engine: Engine::exhaustive(), schemas: 1_000, ..Derivation::new(&object, SEED) };
-        let derived = match studied.instrumented {
-            true => methods().map(|method| derivation.method(method, &mut |_| ())).collect(),
-            false => vec![],
-        };
-        Entry { studied, object, searched, derived }
+        let campaign = Campaign::systematic(&object, SEED);
+        let few = |stage: &Option<(_, u64)>| stage.clone().map(|(bounds, _)| (bounds, DERIVED_WITH));
+        let deriving = Campaign { by_rank: few(&campaign.by_rank), random: few(&campaign.random), ..campaign.clone() };
+        let methods = studied_methods(&studied, &object, &campaign);
+        let derived = derived(&methods, &Derivation::new(deriving));
+        Entry { studied, object, methods, derived }
     }
 
-    fn labels(&self, which: impl Fn(&Searched) -> bool) -> String {
-        let those = self.searched.iter().filter(|searched| which(searched));
-        listed(those.map(|searched| self.object.label(searched.method)).collect())
+    fn stress(studied: Studied, time: Duration) -> Entry {
+        let object = studied.object();
+        let campaign = Campaign { time: Some(time), ..Campaign::stress(&object, SEED) };
+        let longer = Campaign { time: Some(time * LONGER), ..campaign.clone() };
+        let mut methods = studied_methods(&studied, &object, &campaign);
+        for method in &mut methods {
+            method.found = method.found.take().map(|found| longer.minimised(found).found);
+        }
+        let derived = derived(&methods, &Derivation::new(campaign));
+        let mut entry = Entry { studied, object, methods, derived };
+        entry.count_on_real_threads(time * LONGER);
+        entry
     }
-}
 
-fn listed(labels: Vec<String>) -> String {
-    if labels.is_empty() { "–".to_owned() } else { labels.join(", ") }
-}
-
-fn document(entries: &[Entry]) -> String {
-    let found = |entry: &&Entry| entry.searched.iter().any(|searched| searched.found().is_some());
-    let objects = entries.iter().filter(found).count();
-    let methods: usize =
-        entries.iter().map(|entry| entry.searched.iter().filter(|one| one.found().is_some()).count()).sum();
-    let mut out = format!(
-        "# The study\n\n\
-         Which methods of concurrent objects are not atomic, and how weak are they? Made by\n\
-         `cargo run --release -p interloper-suite --example study > docs/STUDY.md`.\n\n\
-         {methods} methods of {objects} objects are not atomic. Core methods are taken to be atomic; of the others it says\n\
-         whether a violation was found, which is no proof where none was. Bulk methods such as `addAll` are loops of core\n\
-         methods where a crate has no method of its own for them. Objects that are written over the mirror of std are run\n\
-         under the scheduler, in every interleaving of each harness; those of published crates on real threads, where what\n\
-         is found depends on the machine.\n\n\
-         ## Methods (*Exposing non-atomic methods*, Figure 6)\n\n\
-         | object | core | no violation found | not atomic |\n|---|---|---|---|\n"
-    );
-    for entry in entries {
-        let core = entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect();
-        out += &format!(
-            "| **{}**: {} | {} | {} | {} |\n",
-            entry.studied.name,
-            entry.studied.about,
-            listed(core),
-            entry.labels(|searched| searched.found().is_none()),
-            entry.labels(|searched| searched.found().is_some()),
-        );
-    }
-    out += "\n## The smallest harnesses (*Visibility relaxation*, Table 2)\n\n\
-            Results are in the order of the text. The last column has the schemas and executions that the search took; on\n\
-            real threads the outcome came once among those of its last schema.\n";
-    for entry in entries.iter().filter(found) {
-        out += &format!(
-            "\n### {}\n\n| method | harness | outcome | schemas / executions |\n|---|---|---|---|\n",
-            entry.studied.name
-        );
-        for searched in &entry.searched {
-            let Some(found) = searched.found() else { continue };
-            let label = entry.object.label(searched.method);
-            let (schemas, executions) = (searched.hunted.schemas, searched.hunted.executions);
-            let harness = found.schema.to_string().replace('|', "\\|");
-            out += &format!("| {label} | `{harness}` | {} | {schemas} / {executions} |\n", shown(found));
+    fn count_on_real_threads(&mut self, time: Duration) {
+        for method in &mut self.methods {
+            method.frequency = method.found.as_ref().and_then(|found| frequency(&self.object, found, time));
         }
     }
-    out += "\n## Visibility (*Visibility relaxation*, Table 3)\n\n\
-            The strongest level that 1,000 random harnesses of each method do not contradict, in any interleaving. Core\n\
-            methods are complete.\n\n\
-            | object | visibility | methods |\n|---|---|---|\n";
-    for entry in entries {
-        for level in Level::ALL.into_iter().rev().map(Some).chain([None]) {
-            let those = entry.derived.iter().filter(|derived| derived.level == level);
-            let labels: Vec<String> = those.map(|derived| entry.object.label(derived.method)).collect();
-            if !labels.is_empty() {
-                let level = level.map_or("none", Level::name);
-                out += &format!("| {} | {level} | {} |\n", entry.studied.name, labels.join(", "));
-            }
-        }
-    }
-    out
 }
 
-/// What went wrong, in a few words.
-fn shown(found: &Found) -> String {
-    match &found.what {
-        What::Outcome { outcome, .. } => format!("`{}`", text(outcome)),
-        What::Blocked(_) => "never returns".to_owned(),
-        What::Panicked(message) => format!("panicked: {message}"),
-    }
+fn studied_methods(studied: &Studied, object: &Object, campaign: &Campaign) -> Vec<Method> {
+    let method = |method| {
+        let label = object.label(method);
+        eprintln!("{}.{label}", studied.name);
+        let searched = campaign.method(method, &mut |_| Next::Continue);
+        let found = searched.found().cloned();
+        Method { label, searched, found, frequency: None }
+    };
+    object.with_role(Role::UnderTest).map(method).collect()
+}
+
+/// What was found counts, whether or not it is seen again.
+fn derived(methods: &[Method], derivation: &Derivation) -> Derived {
+    let method = |method: &Method| {
+        eprintln!("visibility of {}.{}", derivation.campaign.object.name(), method.label);
+        let known: Vec<Found> = method.searched.hunted.found().into_iter().chain(&method.found).cloned().collect();
+        derivation.method(method.searched.method, &known, &mut |_| ())
+    };
+    let methods: Vec<_> = methods.iter().map(method).collect();
+    let together = derivation.together(&methods, &mut |_| ());
+    Derived { methods, together }
+}
+
+/// How many executions on real threads show an outcome that is not right, and of how many.
+fn frequency(object: &Object, found: &Found, time: Duration) -> Option<(u64, u64)> {
+    let program = object.program(&found.schema).ok()?;
+    let (judge, _) =
+        Judge::watched(&program, object.visibility(), Campaign::stress(object, SEED).bound, PATIENCE).ok()?;
+    let settings = stress::Settings { seed: SEED, budget: Budget::Time(time), ..stress::Settings::default() };
+    let observed = stress::run(&program, &settings, &mut |_| Next::Continue);
+    let wrong = observed.outcomes.iter().filter(|(outcome, _)| !judge.admits(outcome)).map(|(_, count)| count).sum();
+    Some((wrong, observed.executions))
+}
+
+/// The weakest level that refuses an outcome: those below it admit it, if there are any.
+fn violated(entry: &Entry, method: &Method, found: &Found) -> Option<Level> {
+    let What::Outcome { outcome, .. } = &found.what else { return None };
+    let program = entry.object.program(&found.schema).ok()?;
+    let name = &entry.object.method(method.searched.method).name;
+    let bound = Campaign::stress(&entry.object, SEED).bound;
+    let refuses = |level: &Level| {
+        let visibility: Visibility = entry.object.visibility().clone().with(name, *level);
+        Judge::watched(&program, &visibility, bound, PATIENCE).is_ok_and(|(judge, _)| !judge.admits(outcome))
+    };
+    Level::ALL.into_iter().find(refuses)
 }

@@ -53,7 +53,7 @@ const fn own(name: &'static str, about: &'static str, make: fn() -> Object) -> S
 
 /// Those of published crates, as they are: real threads run them.
 const PUBLISHED: [Studied; 15] = [
-    published("dashmap", "dashmap 6: DashMap", maps::dashmap),
+    published("dashmap", "dashmap 6: DashMap with 8 shards", maps::dashmap),
     published("skip-map", "crossbeam-skiplist 0.1: SkipMap", maps::skip_map),
     published("skip-set", "crossbeam-skiplist 0.1: SkipSet", queues::skip_set),
     published("seg-queue", "crossbeam-queue 0.3: SegQueue", queues::seg_queue),

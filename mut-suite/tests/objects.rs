@@ -1,9 +1,10 @@
 //! A short study of the objects that are written over the mirror of std: their methods that are not atomic, each with a
-//! smallest harness, which the scheduler finds on every machine.
+//! smallest harness, which the scheduler finds on every machine, and a visibility that does not contradict it.
 
-use interloper::objects::hunt::{Campaign, Runs, What};
+use interloper::objects::derive::Derivation;
+use interloper::objects::hunt::{Campaign, Engine, Hunt, Runs, Searched, Source, What};
 use interloper::objects::systematic::replay;
-use interloper::objects::{Next, Role};
+use interloper::objects::{Bounds, Level, Next, Object, Pool, Role};
 use interloper_suite::objects;
 
 /// What is expected of the methods under test of an object: those that are not atomic, each with the number of
@@ -169,11 +170,55 @@ fn check(name: &str) {
         let again = replay(&program, trace.limits, trace.decisions()).expect("the same decisions");
         let What::Outcome { outcome, admitted } = &found.what else { panic!("{label}: {:?}", found.what) };
         assert!(again.outcome == *outcome && !admitted.contains(outcome), "{label}");
+        assert!(!searched.of_core, "{label}: {}", found.schema);
+        if let Err(reason) = check_visibility(&campaign, &searched) {
+            wrong.push(format!("{label}: {reason}"));
+        }
         if found.schema.len() != size {
             wrong.push(format!("{label}: {} has {} invocations, not {size}", found.schema, found.schema.len()));
         }
     }
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
+/// The visibility that is derived from the same schemas, without knowing what was found: less than complete, and refuted
+/// by the schema that the search ended with.
+fn check_visibility(campaign: &Campaign, searched: &Searched) -> Result<(), String> {
+    let Searched { method, hunted, .. } = searched;
+    // No more than the search has tried of either kind.
+    let few = |stage: &Option<(Bounds, u64)>| stage.clone().map(|(bounds, most)| (bounds, most.min(hunted.schemas)));
+    let derive = |random| {
+        let campaign = Campaign { by_rank: few(&campaign.by_rank), random, ..campaign.clone() };
+        Derivation::new(campaign).method(*method, &[], &mut |_| ())
+    };
+    let small = derive(None);
+    let derived = if small.refuted.is_empty() { derive(few(&campaign.random)) } else { small };
+    let refuting = derived.refuted.first().map(|(_, found)| &found.schema);
+    if derived.level < Some(Level::Complete) && refuting == hunted.found().map(|found| &found.schema) {
+        return Ok(());
+    }
+    Err(format!("{:?} is derived after {} schemas, refuted by {refuting:?}", derived.level, derived.schemas))
+}
+
+/// Core methods are what all the rest is blamed against.
+fn check_core(object: &Object) {
+    let bounds = Bounds { invocations: 3..=4, ..Bounds::default() };
+    let hunt = Hunt {
+        engine: Engine::exhaustive(),
+        source: Source::Random { bounds, seed: 1 },
+        schemas: Some(150),
+        ..Hunt::new(object, Pool::Together(object.with_role(Role::Core).collect()), 1)
+    };
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    assert!(hunted.found().is_none() && hunted.skipped.is_empty(), "{}: {hunted:?}", object.name());
+    assert_eq!(hunted.schemas, 150);
+}
+
+#[test]
+fn core_methods_are_atomic() {
+    for expected in &EXPECTED {
+        check_core(&objects::find(expected.object).expect("an object of the study").object());
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub struct GenerateHistoryArgs {
     pub corrupt: bool,
 }
 
-fn limit(text: &str) -> Result<NonZeroUsize, String> {
+/// A bound on what is explored to know what is right.
+pub(super) fn limit(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "a limit is a whole number of at least 1".to_owned())
 }

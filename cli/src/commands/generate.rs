@@ -34,6 +34,7 @@ pub fn generate(
         method: args.method.clone(),
         engine: args.engine,
         programs: args.programs.or(Some(PROGRAMS)),
+        limit: args.limit,
     };
     let campaign = campaign(&subject, &named, search);
     let mut watcher = Watcher::start();

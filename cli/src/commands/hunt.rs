@@ -62,7 +62,8 @@ pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Ca
             (most(campaign.by_rank, small), most(campaign.random, programs - small))
         }
     };
-    Campaign { by_rank, random, engine: subject.engine(search), time: search.time, ..campaign }
+    let bound = args.limit.map_or(campaign.bound, usize::from);
+    Campaign { by_rank, random, engine: subject.engine(search), bound, time: search.time, ..campaign }
 }
 
 /// What a line of the report is about.
@@ -76,13 +77,14 @@ impl Row {
         self.searched.found()
     }
 
-    /// The first schema on which the object and its model disagree.
+    /// The schema on which the object and its model disagree.
     fn disagreement(&self) -> Option<&(Schema, Refusal)> {
-        self.searched.hunted.skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
+        subject::disagreement(&self.searched.hunted.skipped)
     }
 
     fn verdict(&self) -> &'static str {
         match self.found() {
+            Some(_) if self.searched.of_core => "core methods not atomic",
             Some(found) => found.what.kind(),
             None if self.disagreement().is_some() => "differs from its model",
             None if self.searched.hunted.schemas == self.searched.hunted.skipped.len() as u64 => "not judged",
@@ -104,11 +106,12 @@ fn row(subject: &Subject, campaign: &Campaign, method: MethodId, watcher: &mut W
 /// Runs one schema for as long as a method would be searched.
 fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Row, Failure> {
     let schema = Schema::parse(schema).and_then(|schema| subject.object.program(&schema).map(|_| schema));
-    let schema = schema.map_err(|mistake| Failure::Request(mistake.to_string()))?;
+    let schema = schema.map_err(Failure::Schema)?;
     let hunt = Hunt {
         engine: campaign.engine.clone(),
         visibility: campaign.visibility.clone(),
         source: Source::Given(vec![schema]),
+        bound: campaign.bound,
         time: campaign.time,
         ..Hunt::new(&subject.object, Pool::Together(vec![]), campaign.seed)
     };
@@ -116,7 +119,7 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
     if let [(schema, refusal)] = &hunted.skipped[..]
         && !matches!(refusal, Refusal::Disagreement(_))
     {
-        return Err(Failure::Request(refusal.text(schema)));
+        return Err(Failure::Request(subject::reason(refusal, schema)));
     }
     let smallest = hunted.found().cloned().map(|found| interloper::objects::hunt::Minimised {
         found,
@@ -127,7 +130,8 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
         .as_ref()
         .filter(|_| subject.engine == EngineArg::Stress)
         .map(|minimised| campaign.reproduce(&minimised.found));
-    Ok(Row { label: "schema".to_owned(), searched: Searched { method: MethodId(0), hunted, smallest, reproduced } })
+    let searched = Searched { method: MethodId(0), hunted, smallest, of_core: false, reproduced };
+    Ok(Row { label: "schema".to_owned(), searched })
 }
 
 fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, output: &OutputArgs) -> String {
@@ -137,8 +141,15 @@ fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, o
     // What is wrong on one thread is wrong before anything else.
     for row in rows {
         if let Some((schema, refusal)) = row.disagreement() {
-            text += &format!("✗ {}: {}\n", row.label, refusal.text(schema));
+            text += &format!("✗ {}: {}\n", row.label, subject::reason(refusal, schema));
         }
+    }
+    if let Some(row) = rows.iter().find(|row| row.searched.of_core) {
+        let schema = row.found().map(|found| found.schema.to_string()).unwrap_or_default();
+        text += &format!(
+            "✗ core methods are not atomic: {schema} has none but those; before that is mended nothing is known of {}\n\n",
+            row.label
+        );
     }
     let mut table = Table::new([
         ("method", Align::Left),
@@ -162,9 +173,10 @@ fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, o
     }
     text += &output::paint_marks(&table.to_string(), style);
     for row in rows {
-        if let Some((schema, refusal)) = row.searched.hunted.skipped.first() {
-            let skipped = plural(row.searched.hunted.skipped.len() as u64, "schema");
-            text += &format!("\n{}: {skipped} not judged; the first, {schema}: {}\n", row.label, refusal.text(schema));
+        let skipped = &row.searched.hunted.skipped;
+        if let Some((schema, refusal)) = skipped.first().filter(|_| row.disagreement().is_none()) {
+            let (skipped, reason) = (plural(skipped.len() as u64, "schema"), subject::reason(refusal, schema));
+            text += &format!("\n{}: {skipped} not judged; the first, {schema}: {reason}\n", row.label);
         }
         match row.found() {
             Some(found) if in_full => text += &details(subject, campaign, row, found, output),
@@ -225,8 +237,7 @@ fn document(subject: &Subject, search: &SearchArgs, campaign: &Campaign, rows: &
 
 fn method(subject: &Subject, campaign: &Campaign, row: &Row) -> serde_json::Value {
     let hunted = &row.searched.hunted;
-    let skipped =
-        |(schema, refusal): &(Schema, Refusal)| json!({ "schema": schema.to_string(), "reason": refusal.text(schema) });
+    let skipped = |(schema, refusal): &(Schema, Refusal)| json!({ "schema": schema.to_string(), "reason": subject::reason(refusal, schema) });
     let mut document = json!({
         "method": row.label,
         "verdict": row.verdict(),

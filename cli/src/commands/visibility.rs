@@ -3,28 +3,29 @@
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Hunted, What};
-use interloper::objects::{Level, Role};
+use interloper::objects::judge::Refusal;
+use interloper::objects::{Level, Role, Schema};
 use interloper_report::table::{Align, Table};
 use serde_json::json;
 
-use super::hunt::{OPTIONS, violation};
+use super::hunt::{OPTIONS, campaign, violation};
 use super::{Answer, JSON_VERSION, json};
-use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
+use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::checking::{grouped, plural};
 use crate::failure::{Failure, Finding};
-use crate::subject::{Subject, Watcher};
+use crate::subject::{Subject, Watcher, disagreement, reason};
 
 /// Derives the visibility of each method, and of all of them together.
 pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("visibility", &OPTIONS)?;
     output.no_html("visibility")?;
     let subject = Subject::find(args)?;
-    let derivation = derivation(&subject, args, search);
+    let derivation = Derivation::new(campaign(&subject, args, search));
     let mut watcher = Watcher::start();
     let mut methods = Vec::new();
     for &method in &subject.methods {
         let label = subject.object.label(method);
-        let derived = derivation.method(method, &mut |progress| {
+        let derived = derivation.method(method, &[], &mut |progress| {
             watcher.note(&label, progress.schema, progress.schemas, progress.executions);
         });
         watcher.done(derived.schemas, derived.executions);
@@ -36,7 +37,8 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     watcher.done(together.schemas, together.executions);
     watcher.finish();
     let derived = Derived { methods, together };
-    let finding = Finding::unexpected_if(derived.together.found().is_some());
+    let unsound = derived.methods.iter().any(|one| one.of_core.is_some() || one.disagreement().is_some());
+    let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let text = match output.format {
         Format::Json => json(&document(&subject, search, &derived)),
         Format::Text | Format::Html => report(&subject, &derived),
@@ -44,30 +46,32 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     Ok(Answer { text, finding })
 }
 
-fn derivation(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Derivation {
-    let derivation = Derivation::new(&subject.object, search.seed());
-    let schemas = match subject.engine {
-        EngineArg::Stress => derivation.schemas,
-        // Most harnesses have a few interleavings only.
-        EngineArg::Systematic => 2_000,
-    };
-    Derivation {
-        engine: subject.engine(search),
-        schemas: args.programs.map_or(schemas, |programs| programs.get()),
-        time: search.time,
-        ..derivation
-    }
+/// Whether anything is known of a method.
+fn is_derived(derived: &DerivedMethod) -> bool {
+    let is_sound = derived.of_core.is_none() && derived.disagreement().is_none();
+    is_sound && (derived.supporting > 0 || !derived.refuted.is_empty())
 }
 
+const NOT_DERIVED: &str = "not derived";
+
 fn level(derived: &DerivedMethod) -> &'static str {
-    derived.level.map_or("none", Level::name)
+    if is_derived(derived) { derived.level.map_or("none", Level::name) } else { NOT_DERIVED }
 }
 
 fn report(subject: &Subject, derived: &Derived) -> String {
     let mut text = format!("{}: {}\n\n", subject.studied.name, subject.studied.about);
+    for one in &derived.methods {
+        if let Some((schema, refusal)) = disagreement(&one.skipped) {
+            text += &format!("✗ {}: {}\n", subject.object.label(one.method), reason(refusal, schema));
+        }
+    }
+    if let Some(of_core) = derived.methods.iter().find_map(|one| one.of_core.as_ref()) {
+        let (schema, outcome) = (&of_core.schema, shown(of_core));
+        text += &format!("✗ core methods are not atomic: {schema} has none but those, and gave {outcome}\n\n");
+    }
     // As in Table 3 of the paper: the core methods are complete by assumption.
     let mut levels = Table::new([("visibility", Align::Left), ("methods", Align::Left)]);
-    for name in Level::ALL.iter().rev().map(|level| level.name()).chain(["none"]) {
+    for name in Level::ALL.iter().rev().map(|level| level.name()).chain(["none", NOT_DERIVED]) {
         let core = if name == Level::Complete.name() { subject.core() } else { vec![] };
         let those = derived.methods.iter().filter(|derived| level(derived) == name);
         let labels: Vec<String> =
@@ -83,14 +87,16 @@ fn report(subject: &Subject, derived: &Derived) -> String {
         ("not", Align::Left),
         ("harness", Align::Left),
         ("outcome", Align::Left),
-        ("supporting schemas", Align::Right),
+        ("schemas", Align::Right),
         ("executions", Align::Right),
+        ("supporting schemas", Align::Right),
+        ("their executions", Align::Right),
     ]);
     for one in &derived.methods {
         let last = one.refuted.last();
         let (not, harness, outcome) =
             last.map(|(level, found)| (level.name(), found.schema.to_string(), shown(found))).unwrap_or_default();
-        let counts = [grouped(one.supporting), grouped(one.executions)];
+        let counts = [one.schemas, one.executions, one.supporting, one.supporting_executions].map(grouped);
         let words = [subject.object.label(one.method), not.to_owned(), harness, outcome];
         refuted.row(words.into_iter().chain(counts));
     }
@@ -119,16 +125,20 @@ fn shown(found: &Found) -> String {
 }
 
 fn document(subject: &Subject, search: &SearchArgs, derived: &Derived) -> serde_json::Value {
+    let skipped = |(schema, refusal): &(Schema, Refusal)| json!({ "schema": schema.to_string(), "reason": reason(refusal, schema) });
     let method = |one: &DerivedMethod| {
         let refuted = one.refuted.iter().map(|(level, found)| json!({ "level": level.name(), "by": violation(found) }));
         json!({
             "method": subject.object.label(one.method),
-            "visibility": one.level.map(Level::name),
+            "derived": is_derived(one),
+            "visibility": one.level.filter(|_| is_derived(one)).map(Level::name),
             "refuted": refuted.collect::<Vec<_>>(),
             "schemas": one.schemas,
-            "supporting": one.supporting,
             "executions": one.executions,
-            "skipped": one.skipped.len(),
+            "of_core": one.of_core.as_ref().map(violation),
+            "supporting": one.supporting,
+            "supporting_executions": one.supporting_executions,
+            "skipped": one.skipped.iter().map(skipped).collect::<Vec<_>>(),
         })
     };
     debug_assert!(subject.methods.iter().all(|method| subject.object.method(*method).role == Role::UnderTest));

@@ -96,7 +96,16 @@ fn wrong_requests_get_one_line() {
     );
     check(
         &["hunt", "mutex-map", "--schema", "{ size(1) }"],
-        "in mutex-map: size takes 0 arguments, not 1\\n  { size(1) }\\n    ^",
+        "in mutex-map: size takes 0 arguments, not 1\n  { size(1) }\n    ^",
+    );
+    check(
+        &["hunt", "mutex-map", "--schema", "{ size() } || { size() }", "--limit", "1"],
+        "the schema has more than 1 configurations; raise the bound, or use fewer invocations or less relaxed ones; \
+         --limit sets it",
+    );
+    check(
+        &["hunt", "mutex-map", "--limit", "0"],
+        "invalid value '0' for '--limit <N>': a limit is a whole number of at least 1",
     );
     check(&["visibility", "mutex-map", "--bound", "3"], "'visibility' does not use --bound");
     check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form, 'show' and 'replay' have");
@@ -113,6 +122,33 @@ fn visibility_is_derived_with_what_refutes_more() {
     let size = &document["methods"][0];
     assert_eq!((&size["method"], &size["visibility"]), (&"size".into(), &Value::Null));
     assert_eq!(size["refuted"][0]["level"], "complete");
+}
+
+/// Whatever `hunt` finds, `visibility` comes upon: both try the same harnesses, the small ones first.
+#[test]
+fn visibility_does_not_contradict_what_a_hunt_finds() {
+    for method in ["addAll", "pollFirst"] {
+        let arguments = ["rwlock-set", "--method", method, "--programs", "700", "--format", "json"];
+        let hunted = json(&hunt(&arguments));
+        let derived = json(&interloper(&[&["visibility"][..], &arguments].concat()));
+        assert_eq!(hunted["methods"][0]["verdict"], "not atomic");
+        let derived = &derived["methods"][0];
+        assert_eq!((&derived["derived"], &derived["visibility"]), (&true.into(), &Value::Null), "{derived}");
+        assert_eq!(derived["refuted"][0]["level"], "complete");
+        assert!(derived["schemas"].as_u64() >= hunted["methods"][0]["schemas"].as_u64());
+    }
+}
+
+/// What is too large to be judged is left out and said, and is no support for anything.
+#[test]
+fn a_limit_leaves_harnesses_out() {
+    let ran = hunt(&["mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.out.contains("– size   not judged"), "{}", ran.out);
+    assert!(ran.out.contains("size: 4 schemas not judged; the first, ") && ran.out.contains("; --limit sets it"));
+    let ran = interloper(&["visibility", "mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);
+    assert!(ran.out.contains("not derived   size"), "{}", ran.out);
+    assert!(interloper(&["visibility", "mutex-map", "--method", "size", "--programs", "4"]).out.contains(", size\n"));
 }
 
 /// The file that is generated is a test of the suite, which holds the object to it.

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use interloper_linearize::outcomes::DEFAULT_BOUND;
+use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::Executions;
 
-use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Source, What, attempt, minimise};
-use crate::object::{MethodId, Object};
+use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Source, What, attempt, changed, minimise};
+use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::{Budget, Next};
 use crate::systematic::{self, Search};
@@ -42,6 +43,9 @@ pub struct Searched {
     pub hunted: Hunted,
     /// What was found, made small.
     pub smallest: Option<Minimised>,
+    /// Whether what was found is the fault of core methods, which show it without this method: they are not atomic, and
+    /// nothing is known of this one.
+    pub of_core: bool,
     /// Where it was found on real threads: what the scheduler made of it.
     pub reproduced: Option<Reproduced>,
 }
@@ -108,12 +112,8 @@ impl Campaign {
     /// Searches one method.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
         let start = Instant::now();
-        let by_rank =
-            self.by_rank.iter().cloned().map(|(bounds, most)| (Source::ByRank { bounds, seed: self.seed }, most));
-        let random =
-            self.random.iter().cloned().map(|(bounds, most)| (Source::Random { bounds, seed: self.seed }, most));
         let mut all = Hunted { schemas: 0, executions: 0, took: Duration::ZERO, skipped: vec![], end: Ended::NoMore };
-        for (source, most) in by_rank.chain(random) {
+        for (source, most) in self.stages() {
             let hunt = Hunt {
                 object: self.object.clone(),
                 pool: Pool::One(method),
@@ -138,20 +138,78 @@ impl Campaign {
             all.took += hunted.took;
             all.skipped.extend(hunted.skipped);
             all.end = hunted.end;
-            if stopped || matches!(all.end, Ended::Found(_)) {
+            if stopped || matches!(all.end, Ended::Found(_) | Ended::Disagreement) {
                 break;
             }
         }
-        let smallest = all.found().cloned().map(|found| self.minimised(found));
+        let found = all.found().map(|found| self.core_alone(method, &found.schema).unwrap_or_else(|| found.clone()));
+        let smallest = found.map(|found| self.minimised(found));
+        let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
         let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
             Runs::Stress(_) => Some(self.reproduce(&minimised.found)),
             Runs::Systematic(_) => None,
         });
-        Searched { method, hunted: all, smallest, reproduced }
+        Searched { method, hunted: all, smallest, of_core, reproduced }
+    }
+
+    /// Searches core methods for a violation of their own: random schemas of nothing else. They are taken to be atomic, so
+    /// whatever is said of other methods rests on there being none.
+    pub fn core(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
+        let (bounds, most) = self.random.clone().unwrap_or_default();
+        let hunt = Hunt {
+            object: self.object.clone(),
+            pool: Pool::Together(self.object.with_role(Role::Core).collect()),
+            source: Source::Random { bounds, seed: self.seed },
+            visibility: self.visibility.clone(),
+            engine: self.engine.clone(),
+            bound: self.bound,
+            schemas: Some(most),
+            time: self.time,
+        };
+        hunt.run(watch)
+    }
+
+    /// What a schema shows without the calls of one method, if that is not right: the other methods are to blame.
+    pub(crate) fn core_alone(&self, method: MethodId, schema: &Schema) -> Option<Found> {
+        let program = self.object.program(schema).ok()?;
+        let mut called = program.calls().iter().map(|&(called, _)| called);
+        let rest = changed(schema, |sequences| {
+            sequences.iter_mut().for_each(|sequence| sequence.retain(|_| called.next() != Some(method)));
+        });
+        let rest = Some(rest).filter(|rest| !rest.is_empty())?;
+        let program = self.object.program(&rest).ok()?;
+        attempt(&program, &self.visibility, self.bound, &mut self.longer()).ok()?.finding(&rest)
+    }
+
+    /// Whether a schema calls a method.
+    fn calls(&self, method: MethodId, schema: &Schema) -> bool {
+        let program = self.object.program(schema);
+        program.is_ok_and(|program| program.calls().iter().any(|&(called, _)| called == method))
+    }
+
+    /// Where schemas come from, and how many are taken from there at most.
+    fn stages(&self) -> impl Iterator<Item = (Source, u64)> {
+        let seed = self.seed;
+        let by_rank = self.by_rank.clone().map(|(bounds, most)| (Source::ByRank { bounds, seed }, most));
+        let random = self.random.clone().map(|(bounds, most)| (Source::Random { bounds, seed }, most));
+        by_rank.into_iter().chain(random)
+    }
+
+    /// The schemas that a method is searched with, in this order.
+    pub(crate) fn schemas(&self, method: MethodId) -> impl Iterator<Item = Schema> {
+        let of_stage = move |(source, most): (Source, u64)| {
+            source.schemas(&self.object, &Pool::One(method)).take(usize::try_from(most).unwrap_or(usize::MAX))
+        };
+        self.stages().flat_map(of_stage)
     }
 
     /// Makes a finding small. On real threads each smaller schema is run for eight times as long as in the search.
     pub fn minimised(&self, found: Found) -> Minimised {
+        minimise(&self.object, &self.visibility, self.bound, &mut self.longer(), found, self.time)
+    }
+
+    /// The engine, with more time for a schema where time is what it has: eight times as much.
+    fn longer(&self) -> Engine {
         let mut engine = self.engine.clone();
         if let Engine::Stress(settings) = &mut engine {
             settings.budget = match settings.budget {
@@ -159,7 +217,7 @@ impl Campaign {
                 Budget::Executions(executions) => Budget::Executions(executions.saturating_mul(8)),
             };
         }
-        minimise(&self.object, &self.visibility, self.bound, &mut engine, found, self.time)
+        engine
     }
 
     /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside of calls are

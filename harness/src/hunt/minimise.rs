@@ -106,7 +106,7 @@ fn smaller(schema: &Schema) -> Vec<Schema> {
 }
 
 /// A schema with other sequences, of which the empty ones are left out. What a sequence was between stays ordered.
-fn changed(schema: &Schema, change: impl FnOnce(&mut Vec<Vec<Invocation>>)) -> Schema {
+pub(super) fn changed(schema: &Schema, change: impl FnOnce(&mut Vec<Vec<Invocation>>)) -> Schema {
     let mut sequences = schema.sequences().to_vec();
     change(&mut sequences);
     let mut before = schema.happens_before().to_vec();

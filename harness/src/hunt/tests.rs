@@ -115,6 +115,43 @@ fn what_cannot_be_judged_is_skipped_and_the_rest_is_tried() {
     assert_eq!(skipped, [&schemas[0], &schemas[1]]);
 }
 
+/// A map of which `size` counts one too many, on one thread already.
+fn miscounted(model: bool) -> Object {
+    let object = Object::describe("miscounted", || [AtomicI64::new(-1), AtomicI64::new(-1)])
+        .core("put", |pair, (key, value): (usize, i64)| {
+            Some(pair[key].swap(value, SeqCst)).filter(|before| *before != -1)
+        })
+        .method("get", |pair, (key,): (usize,)| Some(pair[key].load(SeqCst)).filter(|value| *value != -1))
+        .reads()
+        .method("size", |pair, ()| 1 + pair.iter().filter(|cell| cell.load(SeqCst) != -1).count())
+        .reads();
+    let map = interloper_linearize::types::type_named("map").expect("a type");
+    if model { object.model(map).build() } else { object.build() }
+}
+
+#[test]
+fn a_difference_from_the_model_comes_first_and_ends_the_search() {
+    let object = miscounted(true);
+    let searched = Campaign::systematic(&object, 1).method(method(&object, "size"), &mut |_| Next::Continue);
+    let hunted = &searched.hunted;
+    assert_eq!((hunted.schemas, hunted.executions, &hunted.end), (1, 0, &Ended::Disagreement));
+    assert!(searched.found().is_none());
+    let (schema, disagreement) = hunted.disagreement().expect("a difference");
+    let size = schema.invocations().position(|call| &*call.method == "size").expect("size is under test");
+    assert_eq!(
+        (&disagreement.order[..], &disagreement.object, &disagreement.model),
+        (&[size][..], &Value::Int(1), &Value::Int(0))
+    );
+    // What agrees is searched all the same: schemas without `size` have nothing to do with it.
+    let get = Campaign::systematic(&object, 1).method(method(&object, "get"), &mut |_| Next::Continue);
+    assert_eq!((get.hunted.disagreement(), get.hunted.skipped.len()), (None, 0));
+    assert!(get.hunted.executions > 0);
+    // Without the model the object is held to what it does itself, and `size` is not atomic.
+    let object = miscounted(false);
+    let searched = Campaign::systematic(&object, 1).method(method(&object, "size"), &mut |_| Next::Continue);
+    assert!(searched.hunted.disagreement().is_none());
+}
+
 #[test]
 fn minimising_ends_at_a_schema_of_which_no_part_fails() {
     let object = pair();
@@ -281,4 +318,41 @@ fn a_campaign_goes_from_ranks_to_random_schemas() {
         if progress.schemas < 3 { Next::Continue } else { Next::Stop }
     });
     assert_eq!((searched.hunted.schemas, searched.hunted.end), (3, Ended::Enough));
+}
+
+/// A pair of which `put` takes the old value away before it writes the new one.
+fn careless() -> Object {
+    Object::describe("careless", || AtomicI64::new(-1))
+        .core("put", |cell, (value,): (i64,)| {
+            cell.store(-1, SeqCst);
+            cell.store(value, SeqCst);
+        })
+        .core("get", |cell, ()| cell.load(SeqCst))
+        .reads()
+        .method("look", |cell, ()| cell.load(SeqCst))
+        .reads()
+        .build()
+}
+
+#[test]
+fn what_core_methods_do_by_themselves_is_not_the_fault_of_another() {
+    let object = careless();
+    let campaign = Campaign { by_rank: None, ..Campaign::systematic(&object, 1) };
+    let searched = campaign.method(method(&object, "look"), &mut |_| Next::Continue);
+    assert!(searched.of_core);
+    // It takes a put to be taken away, another one that does it, and a look at it.
+    let found = searched.found().expect("put is not atomic");
+    assert_eq!(found.schema.len(), 3);
+    assert!(!found.schema.to_string().contains("look"), "{}", found.schema);
+    let core = campaign.core(&mut |_| Next::Continue);
+    assert!(core.found().is_some_and(|found| !found.schema.to_string().contains("look")));
+
+    // Its twin with core methods that are atomic.
+    let object = pair();
+    let campaign =
+        Campaign { by_rank: None, random: Some((Bounds::default(), 200)), ..Campaign::systematic(&object, 1) };
+    let searched = campaign.method(method(&object, "size"), &mut |_| Next::Continue);
+    assert!(searched.found().is_some() && !searched.of_core);
+    let core = campaign.core(&mut |_| Next::Continue);
+    assert_eq!((core.schemas, core.found(), &*core.skipped), (200, None, &[][..]));
 }

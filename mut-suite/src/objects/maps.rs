@@ -34,9 +34,13 @@ trait Map: Default + Send + Sync + 'static {
 
 /// The methods that all of them have.
 fn map<M: Map>(name: &str) -> Description<M> {
-    Object::describe(name, M::default)
-        .core("put", |map: &M, (key, value)| map.put(key, value))
-        .core("get", |map, (key,)| map.look(key))
+    others(Object::describe(name, M::default).core("put", |map: &M, (key, value)| map.put(key, value)))
+}
+
+/// All but `put`.
+fn others<M: Map>(description: Description<M>) -> Description<M> {
+    description
+        .core("get", |map: &M, (key,)| map.look(key))
         .reads()
         .core("remove", |map, (key,)| map.take(key))
         .core("containsKey", |map, (key,)| map.has(key))
@@ -90,8 +94,12 @@ impl Map for DashMap<i64, i64> {
     }
 }
 
+/// As many shards as `new` makes on two processors, on all machines.
+const SHARDS: usize = 8;
+
 pub(super) fn dashmap() -> Object {
-    map::<DashMap<i64, i64>>("dashmap")
+    let make = || DashMap::with_shard_amount(SHARDS);
+    others(Object::describe("dashmap", make).core("put", |map, (key, value)| map.put(key, value)))
         .method("putIfAbsent", |map, (key, value): (i64, i64)| *map.entry(key).or_insert(value))
         .method("retain", |map, (value,): (i64,)| map.retain(|_, other| *other == value))
         .build()
@@ -333,8 +341,10 @@ pub(super) fn skip_map() -> Object {
             self.0.clone()
         }
     }
-    map::<SkipMap<i64, i64>>("skip-map")
-        .method("putIfAbsent", |map, (key, value): (i64, i64)| *map.get_or_insert(key, value).value())
+    // `insert` removes an entry with the key before it puts in another one, so that there is none for a moment.
+    let put_if_absent = |map: &SkipMap<i64, i64>, (key, value): (i64, i64)| *map.get_or_insert(key, value).value();
+    others(Object::describe("skip-map", SkipMap::default).core("putIfAbsent", put_if_absent))
+        .method("put", |map, (key, value)| map.put(key, value))
         .method("firstKey", |map, ()| key(map.front()))
         .reads()
         .method("lastKey", |map, ()| key(map.back()))

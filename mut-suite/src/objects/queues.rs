@@ -92,7 +92,10 @@ pub(super) fn scc_stack() -> Object {
         .reads()
         .method("toArray", |stack, ()| stack.iter(&scc::Guard::new()).copied().collect::<Vec<i64>>())
         .reads()
-        .method("popAll", |stack, ()| stack.pop_all().iter(&scc::Guard::new()).copied().collect::<Vec<i64>>())
+        .method("popAll", move |stack, ()| {
+            let taken = stack.pop_all();
+            std::iter::from_fn(|| pop(&taken)).collect::<Vec<i64>>()
+        })
         .build()
 }
 
@@ -101,13 +104,15 @@ pub(super) fn skip_set() -> Object {
     fn item(entry: Option<crossbeam_skiplist::set::Entry<'_, i64>>) -> Option<i64> {
         entry.map(|entry| *entry)
     }
-    let add = |set: &Set, item: i64| drop(set.insert(item));
+    // `insert` removes an item that is equal before it puts in the other one, so that there is none for a moment.
+    let add = |set: &Set, item: i64| drop(set.get_or_insert(item));
     let remove = |set: &Set, item: i64| set.remove(&item).is_some();
     Object::describe("skip-set", Set::new)
         .core("add", move |set, (item,)| add(set, item))
         .core("remove", move |set, (item,)| remove(set, item))
         .core("contains", |set, (item,): (i64,)| set.contains(&item))
         .reads()
+        .method("insert", |set, (item,): (i64,)| drop(set.insert(item)))
         .method("addAll", move |set, (items,): (Vec<i64>,)| items.into_iter().for_each(|item| add(set, item)))
         .method("removeAll", move |set, (items,): (Vec<i64>,)| any(items, |item| remove(set, item)))
         .method("containsAll", |set, (items,): (Vec<i64>,)| items.iter().all(|item| set.contains(item)))

@@ -1,0 +1,179 @@
+//! The study in words and tables.
+
+use std::time::Duration;
+
+use interloper::objects::derive::DerivedMethod;
+use interloper::objects::generated::text;
+use interloper::objects::hunt::{Found, Runs, What};
+use interloper::objects::{Level, Role};
+
+use super::{DERIVED_WITH, Entry, LONGER, Method, violated};
+
+/// The whole document.
+pub(super) fn document(entries: &[Entry], time: Duration, machine: &str) -> String {
+    let (own, published): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.studied.instrumented);
+    let mut out = heading(entries, time, machine);
+    out += "\n## Methods (*Exposing non-atomic methods*, Figure 6)\n";
+    out += &format!("\nUnder the scheduler:\n\n{}", methods(&own));
+    out += &format!("\nOn real threads:\n\n{}", methods(&published));
+    out += "\n## Smallest harnesses (*Violat*, Figures 2 and 4; *Visibility relaxation*, Table 2)\n\n\
+            Results are in the order of the text. *Violated* is the weakest visibility that refuses the outcome. *By the\n\
+            scheduler* says in which execution of the harness it came, and how many harnesses and executions had been\n\
+            searched by then; *on real threads*, how many executions of the harness were not atomic, and of how many.\n";
+    out += &format!("\nObjects over the mirror of std, which both engines run:\n{}", harnesses(&own));
+    out += &format!("\nObjects of published crates, which real threads run:\n{}", harnesses(&published));
+    out += &format!(
+        "\n## Visibility (*Visibility relaxation*, Table 3)\n\n\
+         The strongest level that nothing contradicts. Core methods are complete by assumption. *Support* is the number of\n\
+         harnesses and executions that came after the levels had been found and are in keeping with them; *together*, that\n\
+         of random harnesses of all these methods with their levels.\n\n\
+         Under the scheduler, {DERIVED_WITH} harnesses by rank and {DERIVED_WITH} random ones for each method:\n\n{}\n\
+         On real threads, random harnesses for {} for each method: the levels are upper bounds.\n\n{}",
+        visibilities(&own),
+        seconds(time),
+        visibilities(&published),
+    );
+    out
+}
+
+fn heading(entries: &[Entry], time: Duration, machine: &str) -> String {
+    let found = |entry: &&Entry| entry.methods.iter().filter(|method| method.found.is_some()).count();
+    let of = |instrumented: bool| {
+        let those = || entries.iter().filter(|entry| entry.studied.instrumented == instrumented);
+        (those().map(|entry| found(&entry)).sum::<usize>(), those().filter(|entry| found(entry) > 0).count())
+    };
+    let ((own, own_objects), (published, published_objects)) = (of(true), of(false));
+    format!(
+        "# The study\n\n\
+         Which methods of concurrent objects are not atomic, and how weak are they? Printed by\n\
+         `cargo run --release -p interloper-suite --example study -- {} '…' > docs/STUDY.md`.\n\n\
+         {} methods of {} objects are not atomic: {own} of {own_objects} that are written over the mirror of std,\n\
+         {published} of {published_objects} of published crates. Core methods are taken to be atomic; of the others it\n\
+         says whether a violation was found. Where none was, that is no proof.\n\n\
+         - **Under the scheduler** each harness is run in every interleaving, up to 50,000 executions: first harnesses of\n  \
+           up to four invocations by rank, then random ones of up to six, 3,000 each. What is said here is a function of\n  \
+           the seed and comes out the same on every machine.\n\
+         - **On real threads** each method is searched for {} with random harnesses of a twentieth of a second; what is\n  \
+           found is made small for up to {}. What is found, and all counts, depend on the machine and on the day: {machine}.\n\n\
+         Methods have the names of the JDK. Bulk methods such as `addAll` are loops of core methods where a crate has no\n\
+         method of its own for them, and `clear` of a queue takes one item after the other; `containsValue`, `keySet`,\n\
+         `values`, `entrySet` and `toArray` iterate. That these are not atomic is what their documentation lets one expect,\n\
+         not a mistake of the crate.\n",
+        time.as_secs_f64(),
+        own + published,
+        own_objects + published_objects,
+        seconds(time),
+        seconds(time * LONGER),
+    )
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs_f64() {
+        1.0 => "a second".to_owned(),
+        seconds => format!("{seconds} seconds"),
+    }
+}
+
+fn listed(labels: Vec<String>) -> String {
+    if labels.is_empty() { "–".to_owned() } else { labels.join(", ") }
+}
+
+/// Like Figure 6.
+fn methods(entries: &[&Entry]) -> String {
+    let mut out = "| object | core | no violation found | not atomic |\n|---|---|---|---|\n".to_owned();
+    for entry in entries {
+        let core = entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect();
+        let those = |found: bool| {
+            let those = entry.methods.iter().filter(|method| method.found.is_some() == found);
+            listed(those.map(|method| method.label.clone()).collect())
+        };
+        let (name, about) = (entry.studied.name, entry.studied.about);
+        out += &format!("| **{name}**: {about} | {} | {} | {} |\n", listed(core), those(false), those(true));
+    }
+    out
+}
+
+/// Like Table 2.
+fn harnesses(entries: &[&Entry]) -> String {
+    let mut out = String::new();
+    for entry in entries.iter().filter(|entry| entry.methods.iter().any(|method| method.found.is_some())) {
+        let own = entry.studied.instrumented;
+        let by_scheduler = if own { " by the scheduler |" } else { "" };
+        out += &format!("\n### {}\n\n| method | harness | outcome | violated |{by_scheduler}", entry.studied.name);
+        out += &format!(" on real threads |\n|---|---|---|---|{}---|\n", if own { "---|" } else { "" });
+        for method in &entry.methods {
+            let Some(found) = &method.found else { continue };
+            let harness = found.schema.to_string().replace('|', "\\|");
+            let level = violated(entry, method, found).map_or("–", Level::name);
+            out += &format!("| {} | `{harness}` | {} | {level} |", method.label, shown(found));
+            if own {
+                out += &format!(" {} |", by_the_scheduler(method, found));
+            }
+            out += &format!(" {} |\n", on_real_threads(method));
+        }
+    }
+    out
+}
+
+fn by_the_scheduler(method: &Method, found: &Found) -> String {
+    let Runs::Systematic(explored) = &found.runs else { return "–".to_owned() };
+    let (schemas, executions) = (method.searched.hunted.schemas, method.searched.hunted.executions);
+    format!("{}; {} / {}", explored.executions, grouped(schemas), grouped(executions))
+}
+
+fn on_real_threads(method: &Method) -> String {
+    match method.frequency {
+        Some((wrong, executions)) => format!("{} / {}", grouped(wrong), grouped(executions)),
+        None => "–".to_owned(),
+    }
+}
+
+/// Like Table 3.
+fn visibilities(entries: &[&Entry]) -> String {
+    let mut out = "| object | visibility | methods | support |\n|---|---|---|---|\n".to_owned();
+    for entry in entries {
+        let name = entry.studied.name;
+        for level in Level::ALL.into_iter().rev().map(Some).chain([None]) {
+            let those: Vec<&DerivedMethod> =
+                entry.derived.methods.iter().filter(|derived| derived.level == level).collect();
+            if those.is_empty() {
+                continue;
+            }
+            let labels = those.iter().map(|derived| entry.object.label(derived.method)).collect();
+            let sum = |count: fn(&DerivedMethod) -> u64| grouped(those.iter().map(|derived| count(derived)).sum());
+            // Nothing supports that there is no level.
+            let support = level.map_or("–".to_owned(), |_| {
+                format!("{} / {}", sum(|derived| derived.supporting), sum(|derived| derived.supporting_executions))
+            });
+            let level = level.map_or("none", Level::name);
+            out += &format!("| {name} | {level} | {} | {support} |\n", listed(labels));
+        }
+        let together = &entry.derived.together;
+        let counts = format!("{} / {}", grouped(together.schemas), grouped(together.executions));
+        let result = match together.found() {
+            None => "no contradiction".to_owned(),
+            Some(found) => format!("`{}`: {}", found.schema.to_string().replace('|', "\\|"), shown(found)),
+        };
+        if together.schemas > 0 {
+            out += &format!("| {name} | together | {result} | {counts} |\n");
+        }
+    }
+    out
+}
+
+/// What went wrong, in a few words.
+fn shown(found: &Found) -> String {
+    match &found.what {
+        What::Outcome { outcome, .. } => format!("`{}`", text(outcome)),
+        What::Blocked(_) => "never returns".to_owned(),
+        What::Panicked(message) => format!("panicked: {message}"),
+    }
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits")).collect();
+    groups.join(",")
+}
