@@ -14,18 +14,29 @@
 //! - Tasks that are blocked at the end race with what blocks them, too.
 //! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked.
 //!
+//! Objects and tasks are numbered by the engine as they come, which depends on the schedule. What is kept from one
+//! execution for another one is named by what made it: see `exhaustive/names.rs`.
+//!
 //! # Limits
+//!
+//! An object that was new behind a state, in executions that have no use of it in common, can be any other new one there.
+//! It is taken to be, so that nothing is lost: a program that makes its objects as it goes can have executions beyond its
+//! traces ([`Exploration::redundant`]).
 //!
 //! A loop that waits by yielding, and a time-out, are enabled by the state of the whole program; what is explored then
 //! covers all outcomes, but can have several executions for one trace.
 
 mod history;
+mod names;
+mod sleep;
 mod wakeup;
 
-use interloper_std::runtime::{Operation, TaskId};
+use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
 use self::history::History;
-use self::wakeup::{Branch, Future};
+use self::names::{Names, Tasks};
+use self::sleep::Sleeper;
+use self::wakeup::Branch;
 use crate::strategy::{Pending, Strategy};
 use crate::{Blocked, End, Event, Execution, TaskReport};
 
@@ -40,6 +51,9 @@ pub struct Exhaustive {
     picked: usize,
     /// The present execution is not to be explored further.
     stray: Option<Stray>,
+    names: Names,
+    /// The tasks of the present execution.
+    tasks: Tasks,
     begun: bool,
     coverage: Exploration,
 }
@@ -88,8 +102,10 @@ struct State {
     effects: Vec<Operation>,
     /// Options and answer of each decision within the step.
     picks: Vec<(u32, u32)>,
+    /// The last of the objects that were seen before the step.
+    known: Option<ObjectId>,
     /// What need not be explored from here: it was, or its reversal is explored elsewhere.
-    sleep: Vec<Future>,
+    sleep: Vec<Sleeper>,
     /// The wakeup tree: what is to be explored from here. The first branch is the present one.
     tree: Vec<Branch>,
 }
@@ -107,38 +123,32 @@ impl Exhaustive {
 
     /// A state that the search has not been at: goes along the wakeup tree, or else anywhere that does not sleep.
     fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        let (sleep, mut tree) = match self.states.last_mut() {
+        let seen = pending.iter().map(|pending| pending.operation.object).max();
+        let (known, sleep, mut tree) = match self.states.last_mut() {
             Some(before) => {
                 let tree = std::mem::take(&mut before.tree[0].children);
-                let awake = |sleeper: &&Future| sleeper.is_independent(before.task, &before.effects);
-                (before.sleep.iter().filter(awake).cloned().collect(), tree)
+                let awake = |sleeper: &&Sleeper| sleeper.is_independent(before.task, &before.effects);
+                let used = before.effects.iter().map(|effect| effect.object).max();
+                (before.known.max(used).max(seen), before.sleep.iter().filter(awake).cloned().collect(), tree)
             }
-            None => (Vec::new(), Vec::new()),
+            None => (seen, Vec::new(), Vec::new()),
         };
-        let position = |task: TaskId| pending.iter().position(|pending| pending.task == task);
-        if let Some(branch) = tree.first() {
-            let task = branch.future.task;
-            return match position(task) {
-                Some(index) => {
-                    self.push(task, sleep, tree);
-                    index
-                }
-                None => self.stray(Stray::Infeasible),
-            };
-        }
-        let asleep = |task: TaskId| sleep.iter().any(|sleeper: &Future| sleeper.task == task);
-        let tasks = current.into_iter().chain(pending.iter().map(|pending| pending.task));
-        let Some(task) = tasks.into_iter().find(|&task| !asleep(task)) else {
-            return self.stray(Stray::Redundant);
+        let index = match tree.first() {
+            Some(branch) => pending.iter().position(|pending| self.tasks.name(pending.task) == branch.future.task),
+            None => {
+                let asleep = |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task);
+                let tasks = current.into_iter().chain(pending.iter().map(|pending| pending.task));
+                let Some(task) = tasks.into_iter().find(|&task| !asleep(task)) else {
+                    return self.stray(Stray::Redundant);
+                };
+                tree.push(Branch::leaf(self.tasks.name(task)));
+                pending.iter().position(|pending| pending.task == task)
+            }
         };
-        let index = position(task).expect("the task is a pending one");
-        tree.push(Branch::leaf(Future { task, effects: vec![pending[index].operation] }));
-        self.push(task, sleep, tree);
+        let Some(index) = index else { return self.stray(Stray::Infeasible) };
+        let task = pending[index].task;
+        self.states.push(State { task, effects: Vec::new(), picks: Vec::new(), known, sleep, tree });
         index
-    }
-
-    fn push(&mut self, task: TaskId, sleep: Vec<Future>, tree: Vec<Branch>) {
-        self.states.push(State { task, effects: Vec::new(), picks: Vec::new(), sleep, tree });
     }
 
     fn stray(&mut self, how: Stray) -> usize {
@@ -148,12 +158,19 @@ impl Exhaustive {
 
     /// Leaves a sequence that reverses it for each race of the execution (Algorithm 2, lines 3 to 9).
     fn reverse_races(&mut self, execution: &Execution, trace: &[Event]) {
-        let mut history = History::new(trace);
+        let answers = |step: usize| self.states.get(step).map_or(&[][..], |state| &state.picks);
+        let tasks = std::mem::take(&mut self.tasks);
+        let mut history = History::new(trace, &tasks, answers);
+        let could_come =
+            |report: &&TaskReport| matches!(report.blocked, Blocked::Lock | Blocked::Join | Blocked::Token);
+        // What they would use is known before their races are looked at.
+        for report in &execution.stuck {
+            history.push_blocked(report.task, report.wants);
+            history.pop();
+        }
         for step in 0..history.len() {
             self.reverse_races_with(&history, step);
         }
-        let could_come =
-            |report: &&TaskReport| matches!(report.blocked, Blocked::Lock | Blocked::Join | Blocked::Token);
         for report in execution.stuck.iter().filter(could_come) {
             let step = history.push_blocked(report.task, report.wants);
             self.reverse_races_with(&history, step);
@@ -165,10 +182,10 @@ impl Exhaustive {
         for first in history.races_with(second) {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
-            if !state.sleep.iter().any(|sleeper| history.may_begin(&reversed, sleeper)) {
+            if !state.sleep.iter().any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
                 // The present branch is none that the sequence could begin with: its step is what the race is with.
                 let (_, others) = state.tree.split_at_mut(1);
-                if let Some(rest) = wakeup::insert(others, history, reversed) {
+                if let Some(rest) = wakeup::insert(others, history, state.known, reversed) {
                     state.tree.push(rest);
                 }
             }
@@ -187,9 +204,8 @@ impl Exhaustive {
             }
             state.tree.remove(0);
             let effects = std::mem::take(&mut state.effects);
-            state.sleep.push(Future { task: state.task, effects });
-            if let Some(branch) = state.tree.first() {
-                state.task = branch.future.task;
+            state.sleep.push(Sleeper::new(state.task, effects, state.known));
+            if !state.tree.is_empty() {
                 return true;
             }
             self.states.pop();
@@ -219,6 +235,7 @@ impl Strategy for Exhaustive {
             return false;
         }
         (self.depth, self.picked, self.stray, self.begun) = (0, 0, None, true);
+        self.tasks = Tasks::new();
         true
     }
 
@@ -227,13 +244,17 @@ impl Strategy for Exhaustive {
             return 0;
         }
         let index = match self.states.get(self.depth) {
-            Some(state) => match pending.iter().position(|pending| pending.task == state.task) {
-                Some(index) => index,
-                None => return self.stray(Stray::Infeasible),
-            },
+            Some(state) => {
+                let task = state.tree[0].future.task;
+                match pending.iter().position(|pending| self.tasks.name(pending.task) == task) {
+                    Some(index) => index,
+                    None => return self.stray(Stray::Infeasible),
+                }
+            }
             None => self.enter(current, pending),
         };
         if let Some(state) = self.states.get_mut(self.depth) {
+            state.task = pending[index].task;
             state.effects.clear();
             state.effects.push(pending[index].operation);
             self.depth += 1;
@@ -258,7 +279,10 @@ impl Strategy for Exhaustive {
         true
     }
 
-    fn part(&mut self, _: TaskId, operation: Operation) {
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        if operation.action == Action::Spawn {
+            self.tasks.spawn(&mut self.names, task);
+        }
         if let (Some(state), None) = (self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)), self.stray)
         {
             state.effects.push(operation);

@@ -13,6 +13,7 @@ mod atom_fuzzer;
 mod bounded;
 mod crashes;
 mod exhaustive;
+mod naming;
 mod replay;
 mod sampling;
 mod tidy;

@@ -1,16 +1,25 @@
 //! An execution as steps with happens-before, and the races in it.
 
+use std::collections::BTreeMap;
+
 use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 
-use super::wakeup::{Future, dependent};
+use super::names::{Past, TaskName, Tasks, Use};
+use super::sleep::{Sleeper, dependent};
+use super::wakeup::{Future, Named, Object};
 use crate::{Cause, Event};
 
 /// The steps of an execution, in their order.
 pub(super) struct History<'a> {
     trace: &'a [Event],
+    tasks: &'a Tasks,
     steps: Vec<Step>,
     /// The step of each event.
     step_of: Vec<usize>,
+    /// What the execution calls what was used.
+    objects: BTreeMap<Use, ObjectId>,
+    /// Where each object was used.
+    uses: BTreeMap<ObjectId, Vec<Use>>,
 }
 
 struct Step {
@@ -22,20 +31,29 @@ struct Step {
     /// For each task, how many steps of the execution up to (and with) its last one that happens before this one; the
     /// step itself is counted for its own task.
     clock: Vec<usize>,
+    past: Past,
     /// The earlier steps with which it races: the latest first.
     races: Vec<usize>,
 }
 
 impl<'a> History<'a> {
-    pub(super) fn new(trace: &'a [Event]) -> History<'a> {
-        let mut history = History { trace, steps: Vec::new(), step_of: Vec::with_capacity(trace.len()) };
+    /// `answers` gives the decisions within a step: options and answer of each.
+    pub(super) fn new<'b>(
+        trace: &'a [Event],
+        tasks: &'a Tasks,
+        answers: impl Fn(usize) -> &'b [(u32, u32)],
+    ) -> History<'a> {
+        let step_of = Vec::with_capacity(trace.len());
+        let (objects, uses) = (BTreeMap::new(), BTreeMap::new());
+        let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses };
         let mut start = 0;
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
             let events = start..start + 1 + parts;
             history.step_of.resize(events.end, history.steps.len());
             let effects = trace[events.clone()].iter().map(|event| event.operation).collect();
-            history.push(trace[start].task, effects, events.clone(), trace[start].cause);
+            let answers = answers(history.steps.len());
+            history.push(trace[start].task, effects, events.clone(), trace[start].cause, answers);
             start = events.end;
         }
         history
@@ -44,7 +62,7 @@ impl<'a> History<'a> {
     /// A step that its task could not make: it is blocked.
     pub(super) fn push_blocked(&mut self, task: TaskId, operation: Operation) -> usize {
         let end = self.trace.len();
-        self.push(task, vec![operation], end..end, Cause::Ready);
+        self.push(task, vec![operation], end..end, Cause::Ready, &[]);
         self.steps.len() - 1
     }
 
@@ -57,12 +75,24 @@ impl<'a> History<'a> {
         self.steps.len()
     }
 
-    pub(super) fn task(&self, step: usize) -> TaskId {
-        self.steps[step].task
+    pub(super) fn task(&self, step: usize) -> TaskName {
+        self.tasks.name(self.steps[step].task)
     }
 
-    pub(super) fn future(&self, step: usize) -> Future {
-        Future { task: self.steps[step].task, effects: self.steps[step].effects.clone() }
+    /// A step that could come behind a state where there are the objects up to `known`, as other executions know it.
+    pub(super) fn future(&self, known: Option<ObjectId>, step: usize) -> Future {
+        let name = |object: ObjectId| match self.uses.get(&object) {
+            Some(uses) if Some(object) > known => Object::New(uses.as_slice().into()),
+            _ => Object::Known(object),
+        };
+        let named = |operation: &Operation| Named {
+            operation: *operation,
+            object: name(operation.object),
+            lock: given_back(operation).map(name),
+        };
+        // Nobody else knows a task that is only about to be spawned.
+        let effects = self.steps[step].effects.iter().filter(|effect| effect.action != Action::Spawn);
+        Future { task: self.task(step), known, effects: effects.map(named).collect() }
     }
 
     /// The steps with which a later one races.
@@ -81,10 +111,35 @@ impl<'a> History<'a> {
     /// of the sequence.
     pub(super) fn may_begin(&self, sequence: &[usize], future: &Future) -> bool {
         match sequence.iter().position(|&step| self.task(step) == future.task) {
-            // Not by happens-before of the execution: that can pass through steps that are not in the sequence.
-            Some(at) => !sequence[..at].iter().any(|&before| self.is_needed(before, sequence[at])),
-            None => sequence.iter().all(|&step| future.is_independent(self.task(step), &self.steps[step].effects)),
+            Some(at) => self.is_first(sequence, at),
+            None => sequence.iter().all(|&step| self.is_independent(future, &self.steps[step].effects)),
         }
+    }
+
+    /// As [`History::may_begin`], for a step that sleeps in the state before the sequence.
+    pub(super) fn may_begin_asleep(&self, sequence: &[usize], sleeper: &Sleeper) -> bool {
+        match sequence.iter().position(|&step| self.steps[step].task == sleeper.task) {
+            Some(at) => self.is_first(sequence, at),
+            None => {
+                sequence.iter().all(|&step| sleeper.is_independent(self.steps[step].task, &self.steps[step].effects))
+            }
+        }
+    }
+
+    /// Whether a step of the sequence need not come behind another one of it.
+    fn is_first(&self, sequence: &[usize], at: usize) -> bool {
+        // Not by happens-before of the execution: that can pass through steps that are not in the sequence.
+        !sequence[..at].iter().any(|&before| self.is_needed(before, sequence[at]))
+    }
+
+    /// Whether the order of a step of another execution and of one with these effects does not matter. An object that
+    /// this execution cannot tell may be any that is new, too.
+    fn is_independent(&self, future: &Future, effects: &[Operation]) -> bool {
+        let is_new = |operation: &&Operation| Some(operation.object) > future.known;
+        future.effects.iter().all(|named| match named.here(|name| self.objects.get(&name).copied()) {
+            Some(operation) => !dependent(&[operation], effects),
+            None => !effects.iter().filter(is_new).any(|effect| named.may_depend(effect)),
+        })
     }
 
     /// Whether a step happens before a later one of another task with nothing in between.
@@ -103,18 +158,26 @@ impl<'a> History<'a> {
     }
 
     /// Adds a step with its clock and its races.
-    fn push(&mut self, task: TaskId, effects: Vec<Operation>, events: std::ops::Range<usize>, cause: Cause) {
+    fn push(
+        &mut self,
+        task: TaskId,
+        effects: Vec<Operation>,
+        events: std::ops::Range<usize>,
+        cause: Cause,
+        answers: &[(u32, u32)],
+    ) {
         let number = self.steps.len();
-        let mut clock = match self.steps.iter().rposition(|step| step.task == task) {
-            Some(before) => self.steps[before].clock.clone(),
-            None => Vec::new(),
+        let name = self.tasks.name(task);
+        let (mut clock, before) = match self.steps.iter().rfind(|step| step.task == task) {
+            Some(before) => (before.clock.clone(), before.past),
+            None => (Vec::new(), Past::nothing(name)),
         };
         match cause {
             Cause::Ready => {}
             Cause::Event(event) => join(&mut clock, &self.steps[self.step_of[event as usize]].clock),
             Cause::Idle => self.steps.iter().for_each(|step| join(&mut clock, &step.clock)),
         }
-        self.steps.push(Step { task, effects, events, cause, clock: Vec::new(), races: Vec::new() });
+        self.steps.push(Step { task, effects, events, cause, clock: Vec::new(), past: before, races: Vec::new() });
         // A race is with the latest steps on which this one depends; but one that it cannot be before does not stand in
         // the way of those that happen before that.
         let mut seen = clock.clone();
@@ -130,9 +193,25 @@ impl<'a> History<'a> {
                 races.push(earlier);
             }
         }
+        let earlier = self.steps[..number].iter().enumerate();
+        let happened = earlier.filter(|(at, step)| covers(&clock, step.task, *at)).map(|(_, step)| step.past);
+        let past = Past::new(name, happened, answers);
         set(&mut clock, task, number);
-        self.steps[number].clock = clock;
-        self.steps[number].races = races;
+        let step = &mut self.steps[number];
+        (step.clock, step.past, step.races) = (clock, past, races);
+        self.note_uses(number, before);
+    }
+
+    /// Notes what a step uses, whose task has come there by the step before it.
+    fn note_uses(&mut self, number: usize, before: Past) {
+        let Step { effects, past, .. } = &self.steps[number];
+        let lock = given_back(&effects[0]).map(|lock| (before.next_lock(), lock));
+        let parts = effects.iter().enumerate().skip(1).map(|(part, effect)| (past.part(part), effect.object));
+        for (name, object) in [(before.next(), effects[0].object)].into_iter().chain(lock).chain(parts) {
+            if self.objects.insert(name, object).is_none() {
+                self.uses.entry(object).or_default().push(name);
+            }
+        }
     }
 
     /// Whether the second step is enabled when what came behind the first one and does not depend on it has come, but
@@ -163,6 +242,14 @@ impl<'a> History<'a> {
             }),
             _ => true,
         }
+    }
+}
+
+/// The lock that an operation gives back beside what it does to its object.
+fn given_back(operation: &Operation) -> Option<ObjectId> {
+    match operation.action {
+        Action::Wait(lock) => lock,
+        _ => None,
     }
 }
 

@@ -1,0 +1,98 @@
+//! Names of tasks and objects that do not depend on the schedule.
+//!
+//! The engine numbers tasks as they are spawned and objects as they are first used, so a number means something else in
+//! an execution in which another task was first. What the search keeps from one execution to the next, and compares with
+//! steps behind the part that both have in common, is named by what made it instead.
+
+use std::collections::BTreeMap;
+
+use interloper_std::runtime::TaskId;
+
+use crate::decisions::mix;
+
+/// A task: the same in each execution in which its ancestors have spawned as many before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TaskName(u32);
+
+const MAIN: TaskName = TaskName(0);
+
+/// What a task uses: the same in each execution in which the task has come there by the same steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Use(u64);
+
+/// A step with all that happens before it: two executions that share one have the same steps behind it, as far as its
+/// task has seen nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Past(u64);
+
+/// The names of the tasks of a search.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    /// By the parent, and how many it has spawned before.
+    names: BTreeMap<(TaskName, u32), TaskName>,
+}
+
+/// The names of the tasks of an execution, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tasks {
+    spawned: Vec<Task>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    name: TaskName,
+    /// How many tasks it has spawned.
+    children: u32,
+}
+
+impl Tasks {
+    /// Only the main task.
+    pub(super) fn new() -> Tasks {
+        Tasks { spawned: vec![Task { name: MAIN, children: 0 }] }
+    }
+
+    /// A task spawns another one: the one with the next number.
+    pub(super) fn spawn(&mut self, names: &mut Names, parent: TaskId) {
+        let Task { name, children } = &mut self.spawned[parent.index()];
+        let fresh = TaskName(names.names.len() as u32 + 1);
+        let name = *names.names.entry((*name, *children)).or_insert(fresh);
+        *children += 1;
+        self.spawned.push(Task { name, children: 0 });
+    }
+
+    /// The name of a task.
+    pub(super) fn name(&self, task: TaskId) -> TaskName {
+        self.spawned[task.index()].name
+    }
+}
+
+impl Past {
+    /// Of a task that has made no step.
+    pub(super) fn nothing(task: TaskName) -> Past {
+        Past(mix(u64::from(task.0), 0))
+    }
+
+    /// Of a step of `task`, before which these happen; `answers` stand for the decisions within the step.
+    pub(super) fn new(task: TaskName, before: impl Iterator<Item = Past>, answers: &[(u32, u32)]) -> Past {
+        // A sum, since the order in which independent steps were made does not matter; that of dependent ones is in
+        // what happens before each.
+        let before = before.fold(0, |sum: u64, past| sum.wrapping_add(past.0));
+        let step = mix(before, u64::from(task.0) + 1);
+        Past(answers.iter().fold(step, |step, answer| mix(step, 1 + u64::from(answer.1))))
+    }
+
+    /// The object of the operation that the task makes next.
+    pub(super) fn next(self) -> Use {
+        Use(mix(self.0, 0))
+    }
+
+    /// The lock that the task gives back with that operation.
+    pub(super) fn next_lock(self) -> Use {
+        Use(mix(self.0, 1))
+    }
+
+    /// The object of a part of the step, counted from 1.
+    pub(super) fn part(self, number: usize) -> Use {
+        Use(mix(self.0, 1 + number as u64))
+    }
+}
