@@ -1,6 +1,8 @@
 //! What the mirror types share: how they reach the runtime of their thread.
 
-use crate::runtime::{self, Action, Current, ExecutionId, Handle, Mode, ObjectId, ObjectKind, Operation, Place};
+use std::ptr;
+
+use crate::runtime::{self, Action, Current, ExecutionId, Handle, Known, Mode, ObjectId, ObjectKind, Operation, Place};
 use crate::statics;
 
 /// A mirror type whose values are objects of an execution.
@@ -45,15 +47,48 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
     whole
 }
 
-/// Announces a step, in a controlled run; gives the value that stands for `whole` here.
+/// What is known by its address, being as short as the value in it.
+pub(crate) trait Compact: Sized {
+    /// Another one with the value that this one has now. No step.
+    fn copied(&self) -> Self;
+}
+
+/// Announces a step of an atomic, in a controlled run; gives the one that stands for `whole` here.
 #[inline]
-pub(crate) fn step<M: Mirror + ?Sized>(whole: &M, action: Action, location: Place) -> &M {
-    let value = runtime::with(|current| {
-        let (value, object) = here(&current, whole);
+pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> &A {
+    let here = runtime::with(|current| {
+        let (here, object) = placed(&current, whole);
         current.runtime().step(Operation { object, action, location });
-        value
+        here
     });
-    value.unwrap_or_else(|| outside(whole))
+    here.unwrap_or_else(|| {
+        statics::image::remember();
+        whole
+    })
+}
+
+#[inline]
+fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> (&'a A, ObjectId) {
+    let known = current.addresses().find(ptr::from_ref(whole).addr());
+    let Known { object, instance } = known.unwrap_or_else(|| meet(current, whole));
+    let here = match instance {
+        None => whole,
+        // SAFETY: the word was made from an atomic, `whole` or one of other bytes at the same address: it is as long and
+        // as aligned as any, all its bytes have values, and it stays until the next execution. What borrows from a static
+        // of an execution must not be used after it: see the limits of the crate.
+        Some(word) => unsafe { word.cast::<A>().as_ref() },
+    };
+    (here, object)
+}
+
+/// The first use of an atomic in the running execution.
+#[cold]
+fn meet<A: Compact>(current: &Current<'_>, whole: &A) -> Known {
+    let object = current.runtime().register(ObjectKind::Atomic);
+    let instance = statics::fresh(whole).map(|bytes| current.addresses().instance(bytes));
+    let known = Known { object, instance };
+    current.addresses().insert(ptr::from_ref(whole).addr(), known);
+    known
 }
 
 /// The step that was just announced turned out to have only read.

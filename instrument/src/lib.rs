@@ -30,19 +30,23 @@
 //! - Memory is sequentially consistent under control.
 //! - The counts of an `Arc` are std's own: which task drops the last one, and what `Arc::strong_count` says, is not
 //!   explored for its own sake.
-//! - An atomic is longer than the value in it. Code that lays out memory for atomics by the size of their values, or takes
-//!   other memory for them, cannot be put under control (papaya's tables, leapfrog's buckets and saa's queues do).
+//! - An atomic has no room for more than its value, so it is known by its address. One that is moved after its first use is
+//!   another from then on, and what it leaves at its old address is forgotten with the memory: when [`alloc::dealloc`] gives
+//!   it back, or the task ends on whose stack it is. What a `Vec` gives back, say, after having moved or forgotten
+//!   atomics in it, is noticed by nobody: another atomic at the same address then counts as the same one.
 //! - What borrows from a static under control must not be used after the execution.
 //! - The value in the lock of a static is fresh if it was made by the compiler, as that of a static usually is: one that
 //!   holds what might be a pointer to the heap when it is first used is left as it is. So is what other types keep
 //!   beside an atomic (`static mut`, an `UnsafeCell`), which executions that run at once on several threads share, and
 //!   what is used by [`as_ptr`](sync::atomic::AtomicU32::as_ptr).
-//! - Where the platform does not tell which memory is that of statics, they are not fresh.
+//! - Where the platform does not tell which memory is that of statics, they are not fresh. Where it does not tell what was
+//!   in them at first (all but Linux), what an atomic is like when the first execution comes to it counts as that.
 //! - [`collections::HashMap`] and `HashSet` are types of their own, to which those traits of other crates do not apply that
 //!   are implemented for the originals. They dereference to the originals.
 
 #![warn(missing_docs)]
 
+pub mod alloc;
 pub mod collections;
 mod control;
 pub mod hash;

@@ -34,14 +34,18 @@
 //! that they may be called from destructors; a lock that a destructor then takes is granted as usual. While a task
 //! unwinds it is not preempted.
 
+mod addresses;
 mod handle;
 mod operation;
 
 use std::any::Any;
 use std::cell::Cell;
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
+pub use addresses::Addresses;
+pub(crate) use addresses::{Bytes, Known, Word};
 pub(crate) use handle::Home;
 pub use handle::{Handle, Resolved, Slot};
 pub use operation::{Action, Count, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId};
@@ -100,6 +104,9 @@ pub enum Local {
 pub trait Runtime {
     /// The running execution.
     fn execution(&self) -> ExecutionId;
+
+    /// Where it keeps the objects that are known by their addresses: always the same.
+    fn addresses(&self) -> &Addresses;
 
     /// The running task.
     fn task(&self) -> TaskId;
@@ -257,6 +264,7 @@ pub trait Runtime {
 pub struct Current<'a> {
     runtime: &'a dyn Runtime,
     execution: ExecutionId,
+    addresses: &'a Addresses,
 }
 
 impl<'a> Current<'a> {
@@ -271,24 +279,57 @@ impl<'a> Current<'a> {
     pub fn execution(&self) -> ExecutionId {
         self.execution
     }
+
+    /// The objects that are known by their addresses.
+    #[inline]
+    pub(crate) fn addresses(&self) -> &'a Addresses {
+        self.addresses
+    }
+}
+
+/// What this thread runs.
+struct Thread {
+    current: Cell<Option<Current<'static>>>,
+    /// Those of the execution, also while the runtime is left.
+    addresses: Cell<Option<NonNull<Addresses>>>,
 }
 
 thread_local! {
-    static CURRENT: Cell<Option<Current<'static>>> = const { Cell::new(None) };
+    static THREAD: Thread = const { Thread { current: Cell::new(None), addresses: Cell::new(None) } };
 }
 
 /// Calls `use_it` with the runtime of this thread, if there is one.
 #[inline]
 pub fn with<R>(use_it: impl FnOnce(Current<'_>) -> R) -> Option<R> {
     // A thread that is past its thread-locals is not a controlled one.
-    let current = CURRENT.try_with(Cell::get).ok().flatten()?;
+    let current = THREAD.try_with(|thread| thread.current.get()).ok().flatten()?;
     Some(use_it(current))
 }
 
 /// Whether this thread is in a controlled run.
 #[inline]
 pub fn is_controlled() -> bool {
-    CURRENT.try_with(|current| current.get().is_some()).unwrap_or(false)
+    THREAD.try_with(|thread| thread.current.get().is_some()).unwrap_or(false)
+}
+
+/// Whatever was at this address is no more.
+#[inline]
+pub(crate) fn forget(address: usize) {
+    with_addresses(|addresses| addresses.forget(address));
+}
+
+/// Whatever was in this memory is no more.
+#[inline]
+pub(crate) fn forget_range(start: usize, length: usize) {
+    with_addresses(|addresses| addresses.forget_range(start, length));
+}
+
+#[inline]
+fn with_addresses(use_them: impl FnOnce(&Addresses)) {
+    if let Ok(Some(addresses)) = THREAD.try_with(|thread| thread.addresses.get()) {
+        // SAFETY: they are those of a runtime that is borrowed until `enter` takes them away again.
+        use_them(unsafe { addresses.as_ref() });
+    }
 }
 
 /// Runs `body` under `runtime`. The runtime that was there before is put back at the end, also when `body` unwinds.
@@ -296,28 +337,33 @@ pub fn is_controlled() -> bool {
 /// A runtime whose methods switch to another fiber does so under `enter`: a task that is suspended under a runtime of
 /// its own then neither lends it to other tasks nor loses it.
 pub fn enter<R>(runtime: &dyn Runtime, body: impl FnOnce() -> R) -> R {
-    let current = Current { runtime, execution: runtime.execution() };
+    let (execution, addresses) = (runtime.execution(), runtime.addresses());
+    addresses.begin(execution);
+    let current = Current { runtime, execution, addresses };
     // SAFETY: only the lifetime changes. The value is read by `with` alone, on this thread, which hands it to closures
     // that cannot keep it; and `replace` takes it away before the borrow of `runtime` ends, also on unwinding. A fiber
     // that is suspended inside `with` is resumed only by its runtime, which is alive then.
     let current = unsafe { std::mem::transmute::<Current<'_>, Current<'static>>(current) };
-    replace(Some(current), body)
+    replace(Some(current), Some(NonNull::from(addresses)), body)
 }
 
 /// Runs `body` with no runtime: mirror types that it uses are the real ones.
 ///
 /// `body` must not wait for another task of the execution.
 pub fn leave<R>(body: impl FnOnce() -> R) -> R {
-    replace(None, body)
+    replace(None, THREAD.with(|thread| thread.addresses.get()), body)
 }
 
-fn replace<R>(current: Option<Current<'static>>, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<Current<'static>>);
+fn replace<R>(current: Option<Current<'static>>, addresses: Option<NonNull<Addresses>>, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Current<'static>>, Option<NonNull<Addresses>>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            CURRENT.set(self.0);
+            THREAD.with(|thread| {
+                thread.current.set(self.0);
+                thread.addresses.set(self.1);
+            });
         }
     }
-    let _restore = Restore(CURRENT.replace(current));
+    let _restore = THREAD.with(|thread| Restore(thread.current.replace(current), thread.addresses.replace(addresses)));
     body()
 }

@@ -97,15 +97,15 @@ fn a_source_that_is_missing() {
 #[test]
 fn a_copy_that_does_not_compile() {
     let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
-    let library = "#![allow(dead_code)]\nuse std::sync::atomic::AtomicUsize;\n\
-                   pub fn bits(a: AtomicUsize) -> usize { unsafe { std::mem::transmute(a) } }\n";
+    let library = "#![allow(dead_code)]\nuse std::sync::Once;\n\
+                   pub fn bits(a: Once) -> u32 { unsafe { std::mem::transmute(a) } }\n";
     project.dependency("spoon", library);
     project.put("spoon/Cargo.toml", "[package]\nname = \"spoon\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
     project.run(&["test", "--offline"]).expect(0);
     let err = refused(&project, &["test", "--offline", "--instrument", "spoon"]);
     let expected = [
         "error[E0512]: cannot transmute between types of different sizes",
-        " spoon/src/lib.rs:3:49\n",
+        " spoon/src/lib.rs:3:40\n",
         "spoon 1.0.0 at src/lib.rs:1: put in: #[allow(unused_imports)] #[macro_use] extern crate interloper_std as std;\n\
          the build failed in a crate that was put under control\n",
     ];

@@ -1,7 +1,8 @@
 //! Mirrors [`std::sync::atomic`]: under control each operation is a step, and memory is sequentially consistent.
 //!
-//! An atomic is longer than the value in it, so there is no `from_ptr`, and memory must not be transmuted to atomics. All
-//! of them are laid out alike, so that a reference to one may be taken for one to another of the same width.
+//! An atomic has the size, the alignment and the representation of std's, which are those of its value: memory may be
+//! taken for atomics, and atomics for memory. It is known by its address, from its first use in an execution until it is
+//! dropped or its memory is given back by [`dealloc`](crate::alloc::dealloc).
 
 #[macro_use]
 mod common;
@@ -52,9 +53,17 @@ pub fn spin_loop_hint() {
     crate::hint::spin_loop();
 }
 
-/// Makes atomics longer than what programs keep in cells that are atomic for any type: such a cell takes itself for an
-/// atomic when it is as long as one (crossbeam's `AtomicCell` does), which a pair of words must not be.
-type Apart = [u64; 3];
+/// What an atomic begins with, of no length. When it is dropped what is known of its address, which is that of the
+/// atomic, is forgotten. The atomic itself cannot have a destructor: that of an `AtomicPtr<T>` would seem to use a `T`.
+#[derive(Default)]
+struct Begin;
+
+impl Drop for Begin {
+    #[inline]
+    fn drop(&mut self) {
+        runtime::forget(std::ptr::from_ref(self).addr());
+    }
+}
 
 /// The result of a compare-exchange, whose step only reads if it fails.
 #[inline]
@@ -83,15 +92,46 @@ fn for_failure(order: Ordering) -> Ordering {
 mod tests {
     use super::*;
 
+    use std::sync::atomic as real;
+
+    const _: () = {
+        assert!(size_of::<AtomicBool>() == size_of::<real::AtomicBool>());
+        assert!(size_of::<AtomicU8>() == size_of::<real::AtomicU8>());
+        assert!(size_of::<AtomicU16>() == size_of::<real::AtomicU16>());
+        assert!(size_of::<AtomicU32>() == size_of::<real::AtomicU32>());
+        assert!(size_of::<AtomicU64>() == size_of::<real::AtomicU64>());
+        assert!(size_of::<AtomicUsize>() == size_of::<real::AtomicUsize>());
+        assert!(size_of::<AtomicPtr<u64>>() == size_of::<real::AtomicPtr<u64>>());
+        assert!(align_of::<AtomicU16>() == align_of::<real::AtomicU16>());
+        assert!(align_of::<AtomicU64>() == align_of::<real::AtomicU64>());
+        assert!(align_of::<AtomicPtr<u8>>() == align_of::<real::AtomicPtr<u8>>());
+    };
+
     #[test]
-    fn atomics_are_alike_and_like_nothing_else() {
-        assert_eq!([size_of::<AtomicBool>(), size_of::<AtomicU8>(), size_of::<AtomicPtr<u8>>()], [40; 3]);
-        assert_eq!((size_of::<AtomicUsize>(), align_of::<AtomicUsize>()), (40, 8));
-        let (mut number, values) = (5_u8, [AtomicUsize::new(7)]);
-        let pointer = AtomicPtr::new(&raw mut number);
-        // SAFETY: the layouts are the same, and so are the widths of the values.
-        let address = unsafe { &*(&raw const pointer).cast::<AtomicUsize>() };
-        assert_eq!(address.load(Ordering::Relaxed), (&raw mut number).addr());
-        assert_eq!(values[0].swap(8, Ordering::Relaxed), 7);
+    fn atomics_are_like_their_values() {
+        let mut number = 5_u8;
+        let pointers = [&raw mut number, std::ptr::null_mut()];
+        // SAFETY: the representations are the same.
+        let atomics = unsafe { std::mem::transmute::<[*mut u8; 2], [AtomicPtr<u8>; 2]>(pointers) };
+        assert_eq!(atomics.each_ref().map(|atomic| atomic.load(Ordering::Relaxed)), pointers);
+        // SAFETY: as above; zeros are values.
+        let zeros: [AtomicU16; 3] = unsafe { std::mem::zeroed() };
+        assert_eq!(zeros[2].fetch_add(7, Ordering::Relaxed), 0);
+        // SAFETY: it is the place of the number, which is not used meanwhile.
+        let atomic = unsafe { AtomicU8::from_ptr(&raw mut number) };
+        atomic.store(6, Ordering::Relaxed);
+        assert_eq!((number, zeros.map(AtomicU16::into_inner)), (6, [0, 0, 7]));
+    }
+
+    #[test]
+    fn a_pointer_may_outlive_what_it_points_to() {
+        let pointer;
+        {
+            let short = String::from("short");
+            pointer = AtomicPtr::<&str>::new(std::ptr::null_mut());
+            let mut borrowed = short.as_str();
+            pointer.store((&raw mut borrowed).cast(), Ordering::Relaxed);
+        }
+        assert!(!pointer.load(Ordering::Relaxed).is_null());
     }
 }

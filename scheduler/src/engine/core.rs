@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use interloper_std::runtime::{self, Action, Local, Place, TaskId};
+use interloper_std::runtime::{self, Action, Addresses, Local, Place, TaskId};
 
 use super::Config;
 use super::escape::{Escape, Traps};
@@ -20,6 +20,7 @@ use crate::strategy::Strategy;
 pub(super) struct Core {
     pub(super) config: Config,
     pub(super) state: RefCell<State>,
+    pub(super) addresses: Addresses,
     /// The running task, or the one that was chosen to run next: as in the state, for when that is borrowed.
     pub(super) next: Cell<usize>,
     /// All tasks have ended, or the execution has ended early.
@@ -55,6 +56,7 @@ impl Core {
             config,
             beat,
             state: RefCell::new(State::new()),
+            addresses: Addresses::new(),
             next: Cell::new(MAIN),
             over: Cell::new(false),
             traps: RefCell::new(Traps::default()),

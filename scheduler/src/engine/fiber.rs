@@ -34,17 +34,24 @@ impl Fibers {
     }
 
     /// Gives the task a fiber that will run `body`. What comes back leads out of it should it use up its stack.
+    /// `on_stack` is told where the stack is, with its length: other tasks may have left things there.
     ///
     /// # Safety
     /// What `body` borrows lives until the fiber has ended or is never resumed again.
     ///
     /// # Panics
     /// When there is no memory for another stack.
-    pub(super) unsafe fn start(&mut self, task: usize, body: impl FnOnce(Link)) -> CoroutineTrapHandler<()> {
+    pub(super) unsafe fn start(
+        &mut self,
+        task: usize,
+        on_stack: impl FnOnce(usize, usize),
+        body: impl FnOnce(Link),
+    ) -> CoroutineTrapHandler<()> {
         let size = self.stack_size;
         let stack = self.free.pop().unwrap_or_else(|| {
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
+        on_stack(stack.limit().get(), stack.base().get() - stack.limit().get());
         let floor = stack.limit().get() + RESERVE.min(size / 4);
         // SAFETY: the caller's promise is the one that is asked for.
         let fiber = unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| body(Link { yielder, floor })) };

@@ -72,7 +72,10 @@ fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     let pointer: *const Core = core;
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
     // they have ended or are never resumed again.
-    let trap = unsafe { fibers.start(task, move |link| (*pointer).root(task, link)) };
+    let trap = unsafe {
+        let forget = |start, length| core.addresses.forget_range(start, length);
+        fibers.start(task, forget, move |link| (*pointer).root(task, link))
+    };
     core.traps.borrow_mut().set(task, trap);
 }
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use interloper_std::runtime::{
-    Action, Count, ExecutionId, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime, TaskId,
-    Woken,
+    Action, Addresses, Count, ExecutionId, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime,
+    TaskId, Woken,
 };
 
 use super::Unlock;
@@ -18,6 +18,10 @@ use crate::execution::End;
 impl Runtime for Core {
     fn execution(&self) -> ExecutionId {
         self.state.borrow().execution
+    }
+
+    fn addresses(&self) -> &Addresses {
+        &self.addresses
     }
 
     fn task(&self) -> TaskId {

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod atomics;
 mod channels;
 mod lazies;
 mod seeds;

@@ -1,20 +1,20 @@
 //! `AtomicBool`.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Apart, compared, fails_weakly, for_failure};
-use crate::control::{self, Mirror};
-use crate::runtime::{self, Action, Handle, ObjectKind, Place};
+use super::{Begin, compared, fails_weakly, for_failure};
+use crate::control::{self, Compact};
+use crate::runtime::{self, Action, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
 #[derive(Default)]
 #[repr(C)]
 pub struct AtomicBool {
-    handle: Handle,
+    _begin: Begin,
     inner: Inner,
-    _apart: Apart,
 }
 
 impl AtomicBool {
@@ -40,7 +40,7 @@ impl AtomicBool {
     }
 }
 
-mirror! { [] AtomicBool }
+compact! { [] AtomicBool }
 
 impl From<bool> for AtomicBool {
     #[inline]

@@ -7,7 +7,7 @@ macro_rules! common_methods {
         #[inline]
         #[must_use]
         pub const fn new(v: $value) -> Self {
-            Self { handle: Handle::new(), inner: Inner::new(v), _apart: [0; 3] }
+            Self { _begin: Begin, inner: Inner::new(v) }
         }
 
         /// Announces a step; gives the atomic that stands for this one here.
@@ -25,7 +25,20 @@ macro_rules! common_methods {
         /// The value.
         #[inline]
         pub const fn into_inner(self) -> $value {
-            self.inner.into_inner()
+            let this = ManuallyDrop::new(self);
+            // SAFETY: an atomic has the representation of its value, and this one is not used any more.
+            unsafe { (&raw const this).cast::<$value>().read() }
+        }
+
+        /// The atomic at a place where a value is.
+        ///
+        /// # Safety
+        /// As of std's: the pointer is valid and aligned for as long as the atomic is used, and meanwhile the value is
+        /// not used in any other way.
+        #[inline]
+        pub const unsafe fn from_ptr<'a>(ptr: *mut $value) -> &'a Self {
+            // SAFETY: an atomic has the representation of its value, and the rest is for the caller to see to.
+            unsafe { &*ptr.cast::<Self>() }
         }
 
         /// A pointer to the value. What is done through it is not a step.
@@ -173,16 +186,12 @@ macro_rules! common_methods {
     };
 }
 
-/// What ties an atomic to its object.
-macro_rules! mirror {
+/// What makes an atomic one that is known by its address.
+macro_rules! compact {
     ([$($parameters:tt)*] $atomic:ty) => {
-        impl<$($parameters)*> Mirror for $atomic {
-            const KIND: ObjectKind = ObjectKind::Atomic;
-            const OWNS: bool = false;
-
-            #[inline]
-            fn handle(&self) -> &Handle {
-                &self.handle
+        impl<$($parameters)*> Compact for $atomic {
+            fn copied(&self) -> Self {
+                Self::new(self.inner.load(Ordering::Relaxed))
             }
         }
     };

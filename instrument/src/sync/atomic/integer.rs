@@ -1,12 +1,13 @@
 //! The atomics of integers.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{Apart, compared, fails_weakly, for_failure};
-use crate::control::{self, Mirror};
-use crate::runtime::{self, Action, Handle, ObjectKind, Place};
+use super::{Begin, compared, fails_weakly, for_failure};
+use crate::control::{self, Compact};
+use crate::runtime::{self, Action, Place};
 
 macro_rules! integer {
     ($atomic:ident, $value:ident, $module:ident, $width:literal) => {
@@ -23,9 +24,8 @@ macro_rules! integer {
             #[derive(Default)]
             #[repr(C)]
             pub struct $atomic {
-                handle: Handle,
+                _begin: Begin,
                 inner: Inner,
-                _apart: Apart,
             }
 
             impl $atomic {
@@ -52,7 +52,7 @@ macro_rules! integer {
                 }
             }
 
-            mirror! { [] $atomic }
+            compact! { [] $atomic }
 
             impl From<$value> for $atomic {
                 #[inline]

@@ -1,19 +1,19 @@
 //! `AtomicPtr`.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{Apart, compared, fails_weakly, for_failure};
-use crate::control::{self, Mirror};
-use crate::runtime::{self, Action, Handle, ObjectKind, Place};
+use super::{Begin, compared, fails_weakly, for_failure};
+use crate::control::{self, Compact};
+use crate::runtime::{self, Action, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`].
 #[repr(C)]
 pub struct AtomicPtr<T> {
-    handle: Handle,
+    _begin: Begin,
     inner: Inner<T>,
-    _apart: Apart,
 }
 
 impl<T> AtomicPtr<T> {
@@ -77,7 +77,7 @@ impl<T> AtomicPtr<T> {
     }
 }
 
-mirror! { [T] AtomicPtr<T> }
+compact! { [T] AtomicPtr<T> }
 
 impl<T> Default for AtomicPtr<T> {
     fn default() -> AtomicPtr<T> {
