@@ -5,6 +5,18 @@
 //! Every execution makes an object, runs two threads on it, and drops it. Where the time goes is the way of memory from
 //! one processor to the other: some 35 ns for a cache line where they share a cache, 90 ns and more where they do not.
 //! The allocator matters too, as one thread frees what another has allocated.
+//!
+//! What the first harness takes is what the map takes. Executions a second when both sequences run on one core, which has
+//! nothing to wait for and nothing in another cache, and the best of ten rounds:
+//!
+//! | | map alone, no engine | in the engine | by system allocator, alone and in the engine |
+//! |---|---|---|---|
+//! | 8 shards, as `new` makes on two processors | 4.0 M | 2.4 M | 2.9 M, 1.9 M |
+//! | 2 shards | 6.8 M | 3.3 M | 4.4 M, 2.4 M |
+//!
+//! Of 2,780 instructions for an execution 560 are the engine's, and a tenth of the time is the threads taking turns. Fewer
+//! shards are quicker and of no use: with 2 none of 25,000 executions was wrong, with 8 it was 4 to 20 of 15,000, since
+//! `contains` is on its way for longer. Hence the study has 8.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use interloper::objects::derive::{Derivation, Derived};
-use interloper::objects::hunt::{Campaign, Found, Searched, What};
+use interloper::objects::hunt::{Campaign, Found, Hunted, Searched, What};
 use interloper::objects::judge::{Judge, PATIENCE};
 use interloper::objects::stress::{self, Budget};
 use interloper::objects::{Level, Next, Object, Role, Visibility};
@@ -73,6 +73,8 @@ struct Entry {
     studied: Studied,
     object: Object,
     methods: Vec<Method>,
+    /// The search of core methods by themselves. Where they are not atomic, what is said of the others means nothing.
+    core: Hunted,
     derived: Derived,
 }
 
@@ -93,8 +95,9 @@ impl Entry {
         let few = |stage: &Option<(_, u64)>| stage.clone().map(|(bounds, _)| (bounds, DERIVED_WITH));
         let deriving = Campaign { by_rank: few(&campaign.by_rank), random: few(&campaign.random), ..campaign.clone() };
         let methods = studied_methods(&studied, &object, &campaign);
+        let core = deriving.core(&mut |_| Next::Continue);
         let derived = derived(&methods, &Derivation::new(deriving));
-        Entry { studied, object, methods, derived }
+        Entry { studied, object, methods, core, derived }
     }
 
     fn stress(studied: Studied, time: Duration) -> Entry {
@@ -105,8 +108,9 @@ impl Entry {
         for method in &mut methods {
             method.found = method.found.take().map(|found| longer.minimised(found).found);
         }
+        let core = longer.core(&mut |_| Next::Continue);
         let derived = derived(&methods, &Derivation::new(campaign));
-        let mut entry = Entry { studied, object, methods, derived };
+        let mut entry = Entry { studied, object, methods, core, derived };
         entry.count_on_real_threads(time * LONGER);
         entry
     }
@@ -123,7 +127,7 @@ fn studied_methods(studied: &Studied, object: &Object, campaign: &Campaign) -> V
         let label = object.label(method);
         eprintln!("{}.{label}", studied.name);
         let searched = campaign.method(method, &mut |_| Next::Continue);
-        let found = searched.found().cloned();
+        let found = searched.found().filter(|_| !searched.of_core).cloned();
         Method { label, searched, found, frequency: None }
     };
     object.with_role(Role::UnderTest).map(method).collect()
@@ -133,7 +137,7 @@ fn studied_methods(studied: &Studied, object: &Object, campaign: &Campaign) -> V
 fn derived(methods: &[Method], derivation: &Derivation) -> Derived {
     let method = |method: &Method| {
         eprintln!("visibility of {}.{}", derivation.campaign.object.name(), method.label);
-        let known: Vec<Found> = method.searched.hunted.found().into_iter().chain(&method.found).cloned().collect();
+        let known: Vec<Found> = method.found.iter().chain(method.searched.hunted.found()).cloned().collect();
         derivation.method(method.searched.method, &known, &mut |_| ())
     };
     let methods: Vec<_> = methods.iter().map(method).collect();

@@ -356,3 +356,35 @@ fn what_core_methods_do_by_themselves_is_not_the_fault_of_another() {
     let core = campaign.core(&mut |_| Next::Continue);
     assert_eq!((core.schemas, core.found(), &*core.skipped), (200, None, &[][..]));
 }
+
+#[test]
+fn panics_are_outcomes_and_calls_that_never_return_are_named() {
+    let object = Object::describe("purse", || AtomicI64::new(0))
+        .core("add", |coins, (amount,): (i64,)| coins.fetch_add(amount, SeqCst) + amount)
+        .method("take", |coins, ()| {
+            let some = coins.load(SeqCst) > 0;
+            // Somebody else may have taken the last one.
+            some.then(|| assert!(coins.fetch_sub(1, SeqCst) > 0, "nothing left"))
+        })
+        .method("keep", |_, ()| -> () {
+            loop {
+                std::thread::park();
+            }
+        })
+        .build();
+    let schemas = ["{ keep() } || { add(1) }", "{ add(1); take() } || { take() }"];
+    let schemas = schemas.map(|schema| Schema::parse(schema).expect("a schema"));
+    let hunt = Hunt {
+        source: Source::Given(schemas.to_vec()),
+        engine: Engine::exhaustive(),
+        ..Hunt::new(&object, Pool::Together(vec![]), 1)
+    };
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    let [(skipped, refusal)] = &hunted.skipped[..] else { panic!("{hunted:?}") };
+    assert_eq!((skipped, refusal), (&schemas[0], &Refusal::Blocked(0)));
+    assert_eq!(refusal.text(skipped), "keep() does not return on one thread");
+    // The rest is tried all the same. On one thread `take` never panics.
+    let Some(Found { schema, what: What::Outcome { outcome, .. }, .. }) = hunted.found() else { panic!("{hunted:?}") };
+    assert_eq!(*schema, schemas[1]);
+    assert!(outcome[1..].contains(&crate::object::panicked("nothing left")), "{outcome:?}");
+}

@@ -82,13 +82,17 @@ fn listed(labels: Vec<String>) -> String {
 fn methods(entries: &[&Entry]) -> String {
     let mut out = "| object | core | no violation found | not atomic |\n|---|---|---|---|\n".to_owned();
     for entry in entries {
-        let core = entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect();
+        let mut core = listed(entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect());
+        if let Some(found) = entry.core.found() {
+            core +=
+                &format!(" (**not atomic**: `{}` gave {})", found.schema.to_string().replace('|', "\\|"), shown(found));
+        }
         let those = |found: bool| {
             let those = entry.methods.iter().filter(|method| method.found.is_some() == found);
             listed(those.map(|method| method.label.clone()).collect())
         };
         let (name, about) = (entry.studied.name, entry.studied.about);
-        out += &format!("| **{name}**: {about} | {} | {} | {} |\n", listed(core), those(false), those(true));
+        out += &format!("| **{name}**: {about} | {core} | {} | {} |\n", those(false), those(true));
     }
     out
 }
@@ -111,9 +115,58 @@ fn harnesses(entries: &[&Entry]) -> String {
             }
             out += &format!(" {} |\n", on_real_threads(method));
         }
+        let was_found =
+            |name: &&str| entry.methods.iter().any(|method| method.found.is_some() && method.label == **name);
+        for (_, methods, remark) in REMARKS.iter().filter(|(object, ..)| *object == entry.studied.name) {
+            let those: Vec<String> = methods.iter().copied().filter(was_found).map(str::to_owned).collect();
+            if !those.is_empty() {
+                out += &format!("\n{}: {remark}\n", listed(those));
+            }
+        }
     }
     out
 }
+
+/// Why what was found of published crates is so: for an object the methods, and what their documentation or source says.
+const REMARKS: [(&str, &[&str], &str); 12] = [
+    (
+        "dashmap",
+        &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear", "retain"],
+        "one shard after the other, each behind its own lock.",
+    ),
+    ("skip-map", &["size", "isEmpty"], SKIP_LEN),
+    ("skip-set", &["size", "isEmpty"], SKIP_LEN),
+    ("skip-map", &["put"], SKIP_INSERT),
+    ("skip-set", &["insert"], SKIP_INSERT),
+    ("skip-map", &["remove"], SKIP_REMOVE),
+    ("skip-set", &["remove"], SKIP_REMOVE),
+    ("papaya", &["size", "isEmpty"], "the count is brought up to date after the change of the table."),
+    (
+        "papaya",
+        &["clear"],
+        "goes from slot to slot; a key that was removed may come back behind it, and is removed again.",
+    ),
+    ("scc-stack", &["drain", "clear", "addAll"], "one item after the other, by calls of `pop` and `push`."),
+    (
+        "scc-hash-index",
+        &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear"],
+        "one bucket after the other.",
+    ),
+    (
+        "moka",
+        &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear"],
+        "made of `iter` here, whose documentation says that it goes on beside changes.",
+    ),
+];
+
+const SKIP_LEN: &str = "the count goes up before the node is linked (`base.rs`, \"Optimistically increment `len`\").";
+
+const SKIP_INSERT: &str = "an entry with the key is removed before the new one is linked, as the documentation says, so \
+                           that there is none for a moment.";
+
+const SKIP_REMOVE: &str = "gives the entry also to a call that was not the one to remove it: in `base.rs` the `return \
+                           Some(entry)` stands behind the `if n.mark_tower()`, not in it. Two calls remove one entry. A \
+                           program of twenty lines without Interloper shows the same. `Entry::remove` says who it was.";
 
 fn by_the_scheduler(method: &Method, found: &Found) -> String {
     let Runs::Systematic(explored) = &found.runs else { return "–".to_owned() };

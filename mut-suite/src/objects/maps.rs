@@ -34,15 +34,22 @@ trait Map: Default + Send + Sync + 'static {
 
 /// The methods that all of them have.
 fn map<M: Map>(name: &str) -> Description<M> {
-    others(Object::describe(name, M::default).core("put", |map: &M, (key, value)| map.put(key, value)))
+    with_core(Object::describe(name, M::default))
 }
 
-/// All but `put`.
+/// The same for a map that is made in another way.
+fn with_core<M: Map>(description: Description<M>) -> Description<M> {
+    let description = description
+        .core("put", |map: &M, (key, value)| map.put(key, value))
+        .core("remove", |map, (key,)| map.take(key));
+    others(description)
+}
+
+/// All but what changes an entry.
 fn others<M: Map>(description: Description<M>) -> Description<M> {
     description
         .core("get", |map: &M, (key,)| map.look(key))
         .reads()
-        .core("remove", |map, (key,)| map.take(key))
         .core("containsKey", |map, (key,)| map.has(key))
         .reads()
         .method("putAll", |map, (entries,): (BTreeMap<i64, i64>,)| {
@@ -99,7 +106,7 @@ const SHARDS: usize = 8;
 
 pub(super) fn dashmap() -> Object {
     let make = || DashMap::with_shard_amount(SHARDS);
-    others(Object::describe("dashmap", make).core("put", |map, (key, value)| map.put(key, value)))
+    with_core(Object::describe("dashmap", make))
         .method("putIfAbsent", |map, (key, value): (i64, i64)| *map.entry(key).or_insert(value))
         .method("retain", |map, (value,): (i64,)| map.retain(|_, other| *other == value))
         .build()
@@ -341,10 +348,16 @@ pub(super) fn skip_map() -> Object {
             self.0.clone()
         }
     }
-    // `insert` removes an entry with the key before it puts in another one, so that there is none for a moment.
-    let put_if_absent = |map: &SkipMap<i64, i64>, (key, value): (i64, i64)| *map.get_or_insert(key, value).value();
-    others(Object::describe("skip-map", SkipMap::default).core("putIfAbsent", put_if_absent))
+    // `insert` and `remove` of the map are under test: one takes an entry away before it puts in another, and the other
+    // gives the entry to everybody who came upon it. An entry knows who has removed it.
+    let core = Object::describe("skip-map", SkipMap::<i64, i64>::default)
+        .core("putIfAbsent", |map, (key, value): (i64, i64)| *map.get_or_insert(key, value).value())
+        .core("removeEntry", |map, (key,): (i64,)| {
+            map.get(&key).filter(|entry| entry.remove()).map(|entry| *entry.value())
+        });
+    others(core)
         .method("put", |map, (key, value)| map.put(key, value))
+        .method("remove", |map, (key,)| map.take(key))
         .method("firstKey", |map, ()| key(map.front()))
         .reads()
         .method("lastKey", |map, ()| key(map.back()))

@@ -104,15 +104,16 @@ pub(super) fn skip_set() -> Object {
     fn item(entry: Option<crossbeam_skiplist::set::Entry<'_, i64>>) -> Option<i64> {
         entry.map(|entry| *entry)
     }
-    // `insert` removes an item that is equal before it puts in the other one, so that there is none for a moment.
+    // As with the map, `insert` and `remove` of the set are under test.
     let add = |set: &Set, item: i64| drop(set.get_or_insert(item));
-    let remove = |set: &Set, item: i64| set.remove(&item).is_some();
+    let remove = |set: &Set, item: i64| set.get(&item).is_some_and(|entry| entry.remove());
     Object::describe("skip-set", Set::new)
         .core("add", move |set, (item,)| add(set, item))
-        .core("remove", move |set, (item,)| remove(set, item))
+        .core("removeEntry", move |set, (item,)| remove(set, item))
         .core("contains", |set, (item,): (i64,)| set.contains(&item))
         .reads()
         .method("insert", |set, (item,): (i64,)| drop(set.insert(item)))
+        .method("remove", |set, (item,): (i64,)| set.remove(&item).is_some())
         .method("addAll", move |set, (items,): (Vec<i64>,)| items.into_iter().for_each(|item| add(set, item)))
         .method("removeAll", move |set, (items,): (Vec<i64>,)| any(items, |item| remove(set, item)))
         .method("containsAll", |set, (items,): (Vec<i64>,)| items.iter().all(|item| set.contains(item)))
