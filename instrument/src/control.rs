@@ -62,7 +62,9 @@ pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> &A
         here
     });
     here.unwrap_or_else(|| {
-        statics::image::remember();
+        if !action.only_reads() {
+            statics::atomics::remember(whole);
+        }
         whole
     })
 }
@@ -85,7 +87,7 @@ fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> (&'a A, Object
 #[cold]
 fn meet<A: Compact>(current: &Current<'_>, whole: &A) -> Known {
     let object = current.runtime().register(ObjectKind::Atomic);
-    let instance = statics::fresh(whole).map(|bytes| current.addresses().instance(bytes));
+    let instance = statics::atomics::initial(whole).map(|bytes| current.addresses().instance(bytes));
     let known = Known { object, instance };
     current.addresses().insert(ptr::from_ref(whole).addr(), known);
     known

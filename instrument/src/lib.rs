@@ -39,8 +39,7 @@
 //!   holds what might be a pointer to the heap when it is first used is left as it is. So is what other types keep
 //!   beside an atomic (`static mut`, an `UnsafeCell`), which executions that run at once on several threads share, and
 //!   what is used by [`as_ptr`](sync::atomic::AtomicU32::as_ptr).
-//! - Where the platform does not tell which memory is that of statics, they are not fresh. Where it does not tell what was
-//!   in them at first (all but Linux), what an atomic is like when the first execution comes to it counts as that.
+//! - Where the platform does not tell which memory is that of statics, they are not fresh.
 //! - [`collections::HashMap`] and `HashSet` are types of their own, to which those traits of other crates do not apply that
 //!   are implemented for the originals. They dereference to the originals.
 

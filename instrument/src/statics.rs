@@ -4,48 +4,21 @@
 //! be allocated there. Before anybody uses the value its bytes are remembered, and the value of an execution is a copy of
 //! them.
 
+pub(crate) mod atomics;
 pub(crate) mod image;
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-use crate::control::{Compact, Mirror};
-use crate::runtime::{self, Bytes, Current, Home, Slot, Word};
+use crate::control::Mirror;
+use crate::runtime::{self, Current, Home, Slot};
 
 /// The statics that have been used, by their numbers: the bytes of each before its first use.
 static INITIAL: Mutex<Vec<Box<[MaybeUninit<u8>]>>> = Mutex::new(Vec::new());
-
-/// The atomics in statics that executions have used, by their addresses, with what was there at first. Only those of
-/// which the platform does not say what they were to begin with.
-static SEEN: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
-
-/// What an execution begins with, for an atomic in a static; `None` for one elsewhere.
-pub(crate) fn fresh<A: Compact>(whole: &A) -> Option<Bytes> {
-    const { assert!(size_of::<A>() <= size_of::<Bytes>() && align_of::<A>() <= align_of::<Word>()) };
-    let address = address(whole);
-    if !image::contains(address) {
-        return None;
-    }
-    let mut bytes: Bytes = [MaybeUninit::new(0); 8];
-    // SAFETY: an atomic is no longer than that.
-    unsafe { bytes.as_mut_ptr().cast::<A>().write_unaligned(whole.copied()) };
-    let mut initial = [0; 8];
-    if !image::initial(address, &mut initial[..size_of::<A>()]) {
-        let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-        return Some(*seen.entry(address).or_insert(bytes));
-    }
-    // SAFETY: all bytes have values: those of an atomic, which has no padding, and zeros behind it.
-    if unsafe { std::mem::transmute::<Bytes, [u8; 8]>(bytes) } != initial {
-        bytes = initial.map(MaybeUninit::new);
-    }
-    // Otherwise it is as it was at first, and if it is a pointer the copy is one to the same.
-    Some(bytes)
-}
 
 /// Remembers what `whole`, which was not used yet, is like.
 #[cold]

@@ -9,17 +9,6 @@ pub(crate) fn contains(address: usize) -> bool {
     platform::is_loaded(address, true)
 }
 
-/// Sees to it that what statics are like is known, before anything in one of them changes.
-#[inline]
-pub(crate) fn remember() {
-    platform::remember();
-}
-
-/// What was at `address`, in a static, before any atomic there was used. Says whether the platform tells.
-pub(super) fn initial(address: usize, into: &mut [u8]) -> bool {
-    platform::initial(address, into)
-}
-
 /// Whether `address` is in memory that the loader has mapped, for whatever.
 pub(super) fn is_loaded(address: usize) -> bool {
     platform::is_loaded(address, false)
@@ -37,18 +26,13 @@ pub(super) fn may_be_mapped(word: usize) -> bool {
 #[cfg(all(any(target_os = "linux", target_os = "android"), target_pointer_width = "64", not(miri)))]
 mod platform {
     use std::ffi::{c_char, c_int, c_void};
-    use std::fs::File;
-    use std::os::unix::fs::FileExt;
     use std::sync::OnceLock;
 
     /// A stretch of memory.
+    #[derive(Clone, Copy)]
     struct Segment {
         start: usize,
         end: usize,
-        /// How much of it comes from the file. The rest is zero.
-        in_file: usize,
-        /// What was in the part from the file when it was first asked for, if it can be written to.
-        contents: Option<Vec<u8>>,
     }
 
     /// The segments that the loader has mapped, in the order of addresses.
@@ -57,32 +41,12 @@ mod platform {
         writable: Vec<Segment>,
     }
 
-    static SEGMENTS: OnceLock<Segments> = OnceLock::new();
-
-    #[inline]
-    pub(super) fn remember() {
-        SEGMENTS.get_or_init(Segments::find);
-    }
-
     pub(super) fn is_loaded(address: usize, writable: bool) -> bool {
+        static SEGMENTS: OnceLock<Segments> = OnceLock::new();
         let segments = SEGMENTS.get_or_init(Segments::find);
-        segment(if writable { &segments.writable } else { &segments.all }, address).is_some()
-    }
-
-    pub(super) fn initial(address: usize, into: &mut [u8]) -> bool {
-        let segments = SEGMENTS.get_or_init(Segments::find);
-        let Some(segment) = segment(&segments.writable, address) else { return false };
-        let Some(contents) = &segment.contents else { return false };
-        let begin = address - segment.start;
-        for (offset, byte) in (begin..).zip(into) {
-            *byte = contents.get(offset).copied().unwrap_or(0);
-        }
-        true
-    }
-
-    fn segment(segments: &[Segment], address: usize) -> Option<&Segment> {
+        let segments = if writable { &segments.writable } else { &segments.all };
         let after = segments.partition_point(|segment| segment.start <= address);
-        segments[..after].last().filter(|segment| address < segment.end)
+        after > 0 && address < segments[after - 1].end
     }
 
     /// As in `link.h`.
@@ -124,14 +88,6 @@ mod platform {
             unsafe { dl_iterate_phdr(add, (&raw mut found).cast()) };
             found.all.sort_unstable_by_key(|segment| segment.start);
             found.writable.sort_unstable_by_key(|segment| segment.start);
-            // Through the system: other threads may be writing to what is there beside our atomics.
-            if let Ok(memory) = File::open("/proc/self/mem") {
-                for segment in &mut found.writable {
-                    let mut contents = vec![0; segment.in_file];
-                    let read = memory.read_exact_at(&mut contents, segment.start as u64);
-                    segment.contents = read.is_ok().then_some(contents);
-                }
-            }
             found
         }
     }
@@ -145,11 +101,10 @@ mod platform {
             let header = unsafe { &*object.headers.add(index) };
             if header.kind == LOAD {
                 let start = object.base.wrapping_add(header.virtual_address as usize);
-                let end = start.wrapping_add(header.size_in_memory as usize);
-                let in_file = header.size_in_file as usize;
-                found.all.push(Segment { start, end, in_file, contents: None });
+                let segment = Segment { start, end: start.wrapping_add(header.size_in_memory as usize) };
+                found.all.push(segment);
                 if header.flags & WRITE != 0 {
-                    found.writable.push(Segment { start, end, in_file, contents: None });
+                    found.writable.push(segment);
                 }
             }
         }
@@ -173,12 +128,6 @@ mod platform {
         fn dladdr(address: *const c_void, info: *mut Info) -> c_int;
     }
 
-    pub(super) fn remember() {}
-
-    pub(super) fn initial(_: usize, _: &mut [u8]) -> bool {
-        false
-    }
-
     pub(super) fn is_loaded(address: usize, _: bool) -> bool {
         let null: *mut c_void = std::ptr::null_mut();
         let mut info = Info { file_name: null.cast(), file_base: null, symbol_name: null.cast(), symbol_address: null };
@@ -200,12 +149,6 @@ mod platform {
         fn GetModuleHandleExW(flags: u32, address: *const c_void, module: *mut *mut c_void) -> i32;
     }
 
-    pub(super) fn remember() {}
-
-    pub(super) fn initial(_: usize, _: &mut [u8]) -> bool {
-        false
-    }
-
     pub(super) fn is_loaded(address: usize, _: bool) -> bool {
         let (flags, mut module) = (UNCHANGED_REFCOUNT | FROM_ADDRESS, std::ptr::null_mut());
         // SAFETY: with these flags the function asks only which module the address is in, and writes to `module` alone.
@@ -215,12 +158,6 @@ mod platform {
 
 #[cfg(any(miri, not(any(unix, windows))))]
 mod platform {
-    pub(super) fn remember() {}
-
-    pub(super) fn initial(_: usize, _: &mut [u8]) -> bool {
-        false
-    }
-
     pub(super) fn is_loaded(_: usize, _: bool) -> bool {
         false
     }
@@ -229,9 +166,9 @@ mod platform {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
-    use std::sync::atomic::{AtomicU8, Ordering};
+    use std::sync::atomic::AtomicU8;
 
-    use super::{contains, initial, is_loaded, may_be_mapped};
+    use super::{contains, is_loaded, may_be_mapped};
 
     fn address<T>(value: &T) -> usize {
         std::ptr::from_ref(value).addr()
@@ -250,20 +187,6 @@ mod tests {
         })
         .join()
         .unwrap();
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn what_a_static_was_at_first_is_known() {
-        static ZERO: AtomicU8 = AtomicU8::new(0);
-        static DATA: [AtomicU8; 3] = [AtomicU8::new(1), AtomicU8::new(2), AtomicU8::new(3)];
-        super::remember();
-        ZERO.store(7, Ordering::Relaxed);
-        DATA[1].store(7, Ordering::Relaxed);
-        let (mut zero, mut data) = ([9], [9; 3]);
-        assert!(initial(address(&ZERO), &mut zero) && initial(address(&DATA), &mut data));
-        assert_eq!((zero, data), ([0], [1, 2, 3]));
-        assert!(!initial(address(&zero), &mut data));
     }
 
     #[test]

@@ -7,15 +7,23 @@ use std::sync::Arc;
 
 use crate::runtime::{self, Current, ExecutionId, TaskId};
 
-/// Mirrors [`std::thread::Thread`].
+/// Mirrors [`std::thread::Thread`]. As short as a [`Waker`](std::task::Waker): there are queues that have either.
 #[derive(Clone)]
 pub struct Thread(Kind);
 
 #[derive(Clone)]
 enum Kind {
     Real(std::thread::Thread),
-    Task { execution: ExecutionId, task: TaskId, name: Option<Arc<str>> },
+    Task(Arc<Task>),
 }
+
+struct Task {
+    execution: ExecutionId,
+    task: TaskId,
+    name: Option<String>,
+}
+
+const _: () = assert!(size_of::<Option<Thread>>() <= size_of::<std::task::Waker>());
 
 /// Mirrors [`std::thread::ThreadId`].
 ///
@@ -42,9 +50,9 @@ impl Thread {
     }
 
     pub(super) fn of_task(current: &Current<'_>, task: TaskId) -> Thread {
-        let main = || (task == TaskId::MAIN).then(|| Arc::from("main"));
-        let name = current.runtime().task_name(task).map(Arc::from).or_else(main);
-        Thread(Kind::Task { execution: current.execution(), task, name })
+        let main = || (task == TaskId::MAIN).then(|| "main".to_owned());
+        let name = current.runtime().task_name(task).or_else(main);
+        Thread(Kind::Task(Arc::new(Task { execution: current.execution(), task, name })))
     }
 
     /// As [`std::thread::Thread::unpark`].
@@ -54,11 +62,11 @@ impl Thread {
         let location = Location::caller();
         match &self.0 {
             Kind::Real(thread) => thread.unpark(),
-            Kind::Task { execution, task, .. } => {
+            Kind::Task(task) => {
                 // The tasks of another execution have ended.
                 runtime::with(|current| {
-                    if current.execution() == *execution {
-                        current.runtime().unpark(*task, location);
+                    if current.execution() == task.execution {
+                        current.runtime().unpark(task.task, location);
                     }
                 });
             }
@@ -70,7 +78,7 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
             Kind::Real(thread) => Id::Real(thread.id()),
-            Kind::Task { execution, task, .. } => Id::Task(*execution, *task),
+            Kind::Task(task) => Id::Task(task.execution, task.task),
         })
     }
 
@@ -79,7 +87,7 @@ impl Thread {
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Kind::Real(thread) => thread.name(),
-            Kind::Task { name, .. } => name.as_deref(),
+            Kind::Task(task) => task.name.as_deref(),
         }
     }
 }

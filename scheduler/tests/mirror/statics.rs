@@ -1,5 +1,7 @@
 //! What stands in a static is fresh in each execution.
 
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicU32 as RealAtomic;
 
 use interloper_std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -39,6 +41,26 @@ fn what_happens_outside_stays_there() {
     });
     assert!(all_finished(&ends), "{ends:?}");
     assert_eq!((COUNTER.load(Ordering::Relaxed), &*LIST.lock().unwrap()), (7, &vec![7]));
+}
+
+/// The compiler did not make the value: a cell did, that is initialised in each execution.
+#[test]
+fn an_atomic_that_was_made_inside_of_a_static_has_the_value_it_was_made_with() {
+    struct Late(UnsafeCell<MaybeUninit<AtomicU32>>);
+    // SAFETY: it is set before anybody uses it.
+    unsafe impl Sync for Late {}
+    static LATE: Late = Late(UnsafeCell::new(MaybeUninit::uninit()));
+    let mut number = 5;
+    let ends = sample(3, || {
+        // SAFETY: nobody else uses it yet, and afterwards it is only read.
+        let late = unsafe {
+            LATE.0.get().write(MaybeUninit::new(AtomicU32::new(number)));
+            (*LATE.0.get()).assume_init_ref()
+        };
+        assert_eq!((late.fetch_add(1, Ordering::Relaxed), late.load(Ordering::Relaxed)), (number, number + 1));
+        number += 1;
+    });
+    assert!(all_finished(&ends), "{ends:?}");
 }
 
 #[test]
