@@ -2,7 +2,8 @@
 //!
 //! An [`Object`] is described once. [`schemas`] are made for it, [`stress`] runs them on real threads and [`systematic`]
 //! under the scheduler, [`judge`] knows the outcomes that are right, [`hunt`] searches for one that is not and makes its
-//! schema small, [`mod@derive`] finds out how much each method sees, and [`generated`] writes tests.
+//! schema small, [`mod@derive`] finds out how much each method sees, [`mod@explain`] says what
+//! was found, step by step, and [`generated`] writes tests.
 //!
 //! # Limits
 //!
@@ -14,6 +15,7 @@
 //!   blocks the engine.
 
 pub mod derive;
+pub mod explain;
 pub mod generated;
 pub mod hunt;
 pub mod judge;

@@ -57,9 +57,7 @@
 //! assert_eq!(Counter::object().methods().len(), 2);
 //! ```
 
-mod explain;
-
-pub use explain::explain;
+pub use interloper_harness::explain::explain;
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator};
 pub use interloper_harness::schemas::{Bounds, Pool};
 pub use interloper_harness::stress::Next;

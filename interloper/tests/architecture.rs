@@ -24,7 +24,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-collections", low.to_vec()),
         ("interloper-linearize", vec!["interloper-commutativity"]),
         ("interloper-scheduler", vec!["interloper-std"]),
-        ("interloper-harness", harness),
+        ("interloper-harness", harness.into_iter().chain(["interloper-report"]).collect()),
         ("interloper-macros", vec![]),
         ("interloper-channel", vec!["interloper-std"]),
         ("interloper-parking-lot", vec!["interloper-std"]),

@@ -98,4 +98,40 @@ mod tests {
     fn no_word_is_lost() {
         assert_eq!(two(record_atomically), 2);
     }
+
+    /// The lines of the deadlock that a program comes to: where the lock was taken, and where it is wanted again.
+    #[track_caller]
+    fn deadlock(program: impl Fn() + Sync) -> [u32; 2] {
+        let report = interloper::Checker::new("deadlock").executions(10).check(program).unwrap();
+        let found = report.bug.expect("a deadlock").counterexample;
+        let deadlock = found.deadlock.clone().unwrap_or_else(|| panic!("{found}"));
+        [deadlock.held.location, deadlock.wanted.location].map(|place| {
+            let (file, rest) = place.split_once("src/lib.rs:").unwrap_or_else(|| panic!("{place} is not in this file"));
+            assert!(!file.contains("registry"), "{place}");
+            rest.split(':').next().and_then(|line| line.parse().ok()).expect("a line")
+        })
+    }
+
+    #[test]
+    fn a_guard_of_a_map_is_held_too_long() {
+        let first = line!() + 4;
+        let program = || {
+            let map = dashmap::DashMap::with_shard_amount(2);
+            map.insert(7, 70);
+            let seen = map.get(&7).expect("it is there");
+            map.insert(7, *seen + 1);
+        };
+        assert_eq!(deadlock(program), [first, first + 1]);
+    }
+
+    #[test]
+    fn a_mutex_is_locked_twice() {
+        let first = line!() + 3;
+        let program = || {
+            let mutex = Mutex::new(0);
+            let guard = mutex.lock();
+            *mutex.lock() = *guard;
+        };
+        assert_eq!(deadlock(program), [first, first + 1]);
+    }
 }

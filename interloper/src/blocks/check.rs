@@ -10,6 +10,7 @@ use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Unlock, Watchdog};
 
+use super::callers;
 use super::describe::describe;
 use super::report::{Coverage, Grade, Misuse, Report, Violation};
 use super::runner::{Body, Made, Runner};
@@ -148,7 +149,7 @@ impl Checker {
         }
         let mut report = self.report(&summary, "replay".to_owned());
         // It is shown as it is: whoever replays an execution wants this one.
-        let found = |found: Option<Found>| found.map(|found| self.described(&worker, found, &made, None));
+        let mut found = |found: Option<Found>| found.map(|found| self.described(&mut worker, found, &made, None));
         (report.bug, report.error) = (found(summary.bug), found(summary.error));
         report.coverage.serial = summary.serial.and(worker.take_needed());
         Ok(report)
@@ -198,8 +199,9 @@ impl Checker {
     }
 
     /// The execution that was made last.
-    fn described(&self, worker: &Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
+    fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let (mut counterexample, trace) = describe(worker, &self.name, &shown, made, execution);
+        callers::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
         let text = shown.decisions.to_string();
         // The seed makes a longer one again.
         counterexample.replay =

@@ -26,6 +26,7 @@
 mod accesses;
 #[doc(hidden)]
 pub mod attribute;
+mod callers;
 mod check;
 mod describe;
 mod failures;

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::strategies::Guided;
-use interloper_scheduler::{Config, Event, Executions, Strategy};
+use interloper_scheduler::{Config, End, Event, Executions, Strategy};
 use interloper_std::runtime::ObjectKind;
 
+use super::callers::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
 use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
@@ -170,6 +171,21 @@ impl<'a> Worker<'a> {
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
+    }
+
+    /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. It is made again.
+    pub(crate) fn waiting(&mut self, decisions: &Decisions, made: &Made) -> Vec<Waiting> {
+        if !matches!(made.execution.end, End::Deadlock(_) | End::Leaked(_)) {
+            return Vec::new();
+        }
+        let mut callers = Callers::new(Guided::new(ReplaySource::new(decisions.clone())));
+        match self.runner.run(&mut callers) {
+            Some(again) if again.execution == made.execution => {
+                let engine = &self.runner.engine;
+                callers.waiting(&again.execution.end, &engine.trace(), |object| engine.object_kind(object))
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Looks for a smaller execution that shows the same kind of thing as one that was just made.

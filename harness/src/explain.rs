@@ -1,15 +1,15 @@
 //! A finding as a counterexample: one column for each sequence, and the sequential orders that do not explain it.
 
-use interloper_harness::hunt::{Found, Runs, What};
-use interloper_harness::stress::Blocked;
-use interloper_harness::systematic::Trace;
-use interloper_harness::{Object, Program};
+use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
 use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::{Column, Counterexample, Event, Lane, Order, Row};
 use interloper_scheduler::runtime::{Action, Mode, ObjectId, ObjectKind, Operation};
 
-use crate::Value;
+use crate::hunt::{Found, Runs, What};
+use crate::object::{Object, Program, Sequential};
+use crate::stress::Blocked;
+use crate::systematic::Trace;
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -174,7 +174,7 @@ fn orders(program: &Program, visibility: &Visibility, outcome: &[Value], admitte
     let complete = |(_, predicates): (&str, &[_])| predicates == [Level::Complete.into()];
     if !visibility.entries().all(complete) {
         let sequence = format!("any order, with {visibility}");
-        let first = admitted.first().map(|first| interloper_harness::generated::text(first)).unwrap_or_default();
+        let first = admitted.first().map(|first| crate::generated::text(first)).unwrap_or_default();
         return vec![Order { sequence, disagreement: format!("other outcomes, such as {first}") }];
     }
     let mut search = Orders { program, outcome, taken: vec![], all: vec![], more: 0 };
@@ -200,7 +200,7 @@ struct Orders<'a> {
 const COUNTED: usize = 10_000;
 
 impl Orders<'_> {
-    fn extend(&mut self, sequential: &mut interloper_harness::object::Sequential) {
+    fn extend(&mut self, sequential: &mut Sequential) {
         let predecessors = self.program.schema().predecessors();
         if self.more >= COUNTED {
             return;
@@ -224,7 +224,7 @@ impl Orders<'_> {
     }
 
     /// The order that was taken, with the first result that differs.
-    fn order(&self, sequential: &mut interloper_harness::object::Sequential) -> Option<Order> {
+    fn order(&self, sequential: &mut Sequential) -> Option<Order> {
         let calls: Vec<String> = self.program.schema().invocations().map(ToString::to_string).collect();
         let mut state = sequential.initial();
         let mut disagreement = None;

@@ -1,0 +1,246 @@
+//! Where a program was when it made its steps: the calls that led there.
+//!
+//! Many crates make their own locks, of a word and a place to park. To the engine such a lock is no lock: it does not know
+//! who holds it, and the places of its steps are inside the crate. So an execution that is stuck is made once more with the
+//! stack of each step. From these it is seen which line of the program waits, and which one has taken what it waits for.
+
+use std::backtrace::Backtrace;
+use std::rc::Rc;
+
+use interloper_report::{Counterexample, Deadlock, Event as Shown, Place};
+use interloper_scheduler::{Blocked, End, Event, Execution, Pending, Strategy, TaskReport};
+use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, TaskId};
+
+/// A strategy, and the stack of each step.
+pub(crate) struct Callers<S> {
+    strategy: S,
+    /// The task that was chosen last: the one that asks.
+    asks: Option<TaskId>,
+    /// Where each task was when it asked last.
+    last: Vec<Option<Rc<Backtrace>>>,
+    /// The stacks of the steps that do not continue another one; none for the first of a task.
+    steps: Vec<Option<Rc<Backtrace>>>,
+}
+
+impl<S: Strategy> Callers<S> {
+    pub(crate) fn new(strategy: S) -> Callers<S> {
+        Callers { strategy, asks: None, last: Vec::new(), steps: Vec::new() }
+    }
+
+    fn last(&mut self, task: TaskId) -> &mut Option<Rc<Backtrace>> {
+        if self.last.len() <= task.index() {
+            self.last.resize(task.index() + 1, None);
+        }
+        &mut self.last[task.index()]
+    }
+}
+
+impl<S: Strategy> Strategy for Callers<S> {
+    fn begin(&mut self) -> bool {
+        self.strategy.begin()
+    }
+
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        // Whoever asks does so on its own stack, before its next step.
+        if let Some(task) = self.asks {
+            *self.last(task) = Some(Rc::new(Backtrace::force_capture()));
+        }
+        let index = self.strategy.choose(current, pending);
+        let task = pending[index].task;
+        self.asks = Some(task);
+        let stack = self.last(task).clone();
+        self.steps.push(stack);
+        index
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.strategy.pick(options)
+    }
+
+    fn wants_parts(&self) -> bool {
+        self.strategy.wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.part(task, operation);
+    }
+
+    fn end(&mut self, execution: &Execution, trace: &[Event]) {
+        self.strategy.end(execution, trace);
+    }
+}
+
+/// A task that waits for a lock of the program's own making.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    task: TaskId,
+    /// The line of the program that waits.
+    at: String,
+    /// Who has taken what it waits for, and the line, as far as that can be told.
+    taken: Vec<(TaskId, String)>,
+}
+
+impl<S> Callers<S> {
+    /// Which of the tasks that are stuck wait for what the lock of a crate keeps from them.
+    pub(crate) fn waiting(
+        &self,
+        end: &End,
+        trace: &[Event],
+        kind: impl Fn(ObjectId) -> Option<ObjectKind>,
+    ) -> Vec<Waiting> {
+        let (End::Deadlock(tasks) | End::Leaked(tasks)) = end else { return Vec::new() };
+        let stuck = tasks.iter().filter(|report| matches!(report.blocked, Blocked::Queue | Blocked::Token));
+        let steps = self.placed(trace, &kind);
+        stuck.filter_map(|report| self.of(report, &steps)).collect()
+    }
+
+    /// What the tasks did to atomics, in order.
+    fn placed<'e>(&self, trace: &'e [Event], kind: impl Fn(ObjectId) -> Option<ObjectKind>) -> Vec<Step<'e>> {
+        let asked = trace.iter().filter(|event| !event.continues).zip(&self.steps);
+        let of_atomics = asked.filter(|(event, _)| kind(event.operation.object) == Some(ObjectKind::Atomic));
+        let step = |(event, stack): (&'e Event, &Option<Rc<Backtrace>>)| {
+            let call = stack.as_ref().and_then(|stack| Call::of(&stack.to_string()));
+            Step { event, call }
+        };
+        of_atomics.map(step).collect()
+    }
+
+    fn of(&self, report: &TaskReport, steps: &[Step<'_>]) -> Option<Waiting> {
+        let task = report.task;
+        let at = Call::of(&self.last.get(task.index())?.as_ref()?.to_string())?.place;
+        // The word that it has looked at last says no.
+        let word = steps.iter().rev().find(|step| step.event.task == task)?.event.operation.object;
+        let waits = |step: &Step<'_>| step.call.as_ref().is_some_and(|call| call.place == at);
+        // What it did while it waited has not taken anything.
+        let began = steps.iter().rposition(|step| step.event.task == task && !waits(step)).map_or(0, |last| last + 1);
+        let mut taken: Vec<(TaskId, String)> = Vec::new();
+        for (index, Step { event, call }) in steps.iter().enumerate() {
+            let Event { task: who, operation, only_read, .. } = **event;
+            let changes = matches!(operation.action, Action::Write | Action::ReadWrite) && !only_read;
+            if operation.object != word || !changes || who == task && index >= began {
+                continue;
+            }
+            let Some(call) = call else { continue };
+            match call.does {
+                Does::Unlock => {
+                    // A guard can be given away: then it is that of somebody else.
+                    let own = taken.iter().rposition(|(other, _)| *other == who);
+                    if let Some(index) = own.or(taken.len().checked_sub(1)) {
+                        taken.remove(index);
+                    }
+                }
+                // A lock may change its word more than once until it is taken.
+                Does::Lock if !taken.contains(&(who, call.place.clone())) => taken.push((who, call.place.clone())),
+                Does::Lock | Does::Else => {}
+            }
+        }
+        Some(Waiting { task, at, taken })
+    }
+}
+
+/// A step, and what the program had called.
+struct Step<'e> {
+    event: &'e Event,
+    call: Option<Call>,
+}
+
+/// A call that the program makes into a crate.
+#[derive(Debug, PartialEq, Eq)]
+struct Call {
+    /// Where in the program.
+    place: String,
+    /// What it does in there.
+    does: Does,
+}
+
+/// What functions do, by their names: those of locks have the names that lock_api gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    Lock,
+    Unlock,
+    Else,
+}
+
+impl Call {
+    /// Reads a backtrace. Each frame is a line with its function, and one with its place if that is known; the innermost
+    /// comes first.
+    fn of(backtrace: &str) -> Option<Call> {
+        let mut does = Does::Else;
+        let mut function = "";
+        for line in backtrace.lines().map(str::trim_start) {
+            if let Some(place) = line.strip_prefix("at ") {
+                if is_of_program(function, place) {
+                    return Some(Call { place: place.to_owned(), does });
+                }
+                let name = function.rsplit("::").next().unwrap_or_default();
+                if name.contains("unlock") {
+                    does = Does::Unlock;
+                } else if name.contains("lock") && does == Does::Else {
+                    does = Does::Lock;
+                }
+            } else {
+                // Functions that were inlined have no number.
+                let numbered = line.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok());
+                function = numbered.map_or(line, |(_, name)| name);
+            }
+        }
+        None
+    }
+}
+
+/// Whether a frame is of the program itself: not of a crate from elsewhere, not of std, and none of ours.
+fn is_of_program(function: &str, place: &str) -> bool {
+    const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
+    const OURS: [&str; 5] =
+        ["interloper::", "interloper_", "parking_lot_core::", "corosensei::", "core::ops::function"];
+    let function = function.trim_start_matches(['<', '&']);
+    !ELSEWHERE.iter().any(|folder| place.contains(folder)) && !OURS.iter().any(|name| function.starts_with(name))
+}
+
+/// Adds to a report what is known of those that wait.
+pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
+    let columns: Vec<String> = counterexample.columns.iter().map(|column| column.title.clone()).collect();
+    for Waiting { task, at, taken } in waiting {
+        let row = counterexample.rows.iter_mut().rev().find(|row| row.column == task.index());
+        if let Some(row) = row.filter(|row| matches!(row.event, Shown::Blocked(_))) {
+            row.notes.push(format!("called at {at}"));
+            let name = |task: TaskId| columns.get(task.index()).cloned().unwrap_or_default();
+            row.notes.extend(taken.iter().map(|(who, at)| format!("{} has taken it at {at}", name(*who))));
+        }
+        if let (None, Some((_, held))) = (&counterexample.deadlock, taken.iter().find(|(who, _)| who == task)) {
+            let name = columns.get(task.index()).cloned().unwrap_or_default();
+            counterexample.deadlock = Some(Deadlock {
+                held: Place { operation: format!("{name} has taken a lock"), location: held.clone() },
+                wanted: Place { operation: "waits for it".to_owned(), location: at.clone() },
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_found_in_a_backtrace() {
+        let backtrace = "   0: <interloper::blocks::callers::Callers<S> as interloper_scheduler::Strategy>::choose\n\
+                         \x20            at ./interloper/src/blocks/callers.rs:40:50\n\
+                         \x20  1: dashmap::lock::RawRwLock::try_lock_shared_fast\n\
+                         \x20            at /home/me/.cargo/registry/src/index/dashmap-6.2.1/src/lock.rs:200:1\n\
+                         \x20     <dashmap::lock::RawRwLock as lock_api::rwlock::RawRwLock>::lock_shared\n\
+                         \x20            at /home/me/.cargo/registry/src/index/dashmap-6.2.1/src/lock.rs:60:1\n\
+                         \x20  2: __rust_begin_short_backtrace\n\
+                         \x20  3: shop::tests::stock::{{closure}}\n\
+                         \x20            at ./src/lib.rs:12:9\n\
+                         \x20  4: shop::main\n\
+                         \x20            at ./src/main.rs:3:1\n";
+        let call = |place: &str, does| Some(Call { place: place.to_owned(), does });
+        assert_eq!(Call::of(backtrace), call("./src/lib.rs:12:9", Does::Lock));
+        assert_eq!(
+            Call::of(&backtrace.replace("lock_shared", "unlock_shared")),
+            call("./src/lib.rs:12:9", Does::Unlock)
+        );
+        assert_eq!(Call::of(&backtrace.replace("lock_shared", "get")), call("./src/lib.rs:12:9", Does::Else));
+        assert_eq!(Call::of("   0: std::rt\n             at /rustc/1/library/std/src/rt.rs:1:1\n"), None);
+    }
+}
