@@ -47,7 +47,7 @@ fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-channel", vec!["crossbeam-channel"]),
         ("interloper-parking-lot", vec!["lock_api", "parking_lot"]),
         ("parking_lot_core", vec![]),
-        ("interloper-linearize", vec!["rustc-hash"]),
+        ("interloper-linearize", vec!["indexmap", "rustc-hash"]),
         ("interloper-scheduler", vec!["corosensei", "libc", "rand", "rand_pcg"]),
     ])
 }

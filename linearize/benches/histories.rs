@@ -4,6 +4,7 @@
 //! for a set. And the outcomes of a schema of 3 sequences of 8 invocations with one weak method.
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use interloper_commutativity::Value;
@@ -12,26 +13,45 @@ use interloper_linearize::generate::{Calls, Workload, correct, corrupt};
 use interloper_linearize::outcomes::{DEFAULT_BOUND, outcomes};
 use interloper_linearize::program::{Program, Typed};
 use interloper_linearize::random::Random;
-use interloper_linearize::recording::{Recording, check};
-use interloper_linearize::schema::Schema;
-use interloper_linearize::types::{DataType, Signature, type_named};
+use interloper_linearize::recording::{RecordedCall, Recording, check};
+use interloper_linearize::schema::{Invocation, Schema};
+use interloper_linearize::types::{DataType, KeyedText, Signature, type_named};
 use interloper_linearize::visibility::Visibility;
 
-/// A type whose objects are not taken apart.
-struct Whole(&'static dyn DataType);
+/// A key-value store of which histories are not partitioned.
+enum Whole {
+    /// Nobody knows that its keys are independent.
+    Unknown,
+    /// There is also `count()`, which is about all of them.
+    Counted,
+}
+
+static COUNTED: LazyLock<Vec<Signature>> = LazyLock::new(|| {
+    let count = Signature { name: "count", parameters: &[], reads: true };
+    KeyedText.methods().iter().copied().chain([count]).collect()
+});
 
 impl DataType for Whole {
     fn name(&self) -> &'static str {
-        self.0.name()
+        "kv"
     }
     fn methods(&self) -> &'static [Signature] {
-        self.0.methods()
+        &COUNTED
     }
     fn initial(&self) -> Value {
-        self.0.initial()
+        KeyedText.initial()
     }
     fn apply(&self, state: &mut Value, method: &str, arguments: &[Value]) -> Value {
-        self.0.apply(state, method, arguments)
+        match method {
+            "count" => Value::Int(state.len() as i64),
+            _ => KeyedText.apply(state, method, arguments),
+        }
+    }
+    fn part(&self, method: &str, arguments: &[Value]) -> Option<Value> {
+        match self {
+            Whole::Unknown => None,
+            Whole::Counted => KeyedText.part(method, arguments),
+        }
     }
 }
 
@@ -49,8 +69,14 @@ fn searches(criterion: &mut Criterion) {
     let mut bad = correct(&workload(kv, 10, 405, 0), &mut random);
     corrupt(&mut bad, &mut random);
     group.bench_function("kv, 405 calls, incorrect", |bench| bench.iter(|| verdict(kv.data_type(), &bad)));
-    group.bench_function("kv, 405 calls, incorrect, not partitioned", |bench| {
-        bench.iter(|| verdict(&Whole(kv.data_type()), &bad));
+    group.bench_function("kv, 405 calls, incorrect, independent keys not known", |bench| {
+        bench.iter(|| verdict(&Whole::Unknown, &bad));
+    });
+    bad.history.atomic();
+    let count = Invocation::new("count", []);
+    bad.calls.push(RecordedCall { process: 0, invocation: count, result: Some(Value::Int(10)) });
+    group.bench_function("kv, 405 calls and a count, incorrect, not partitioned", |bench| {
+        bench.iter(|| verdict(&Whole::Counted, &bad));
     });
     let register = Calls::Register { values: 5 };
     let registers: Vec<Recording> =

@@ -11,7 +11,10 @@
 //! States are numbered when they are met first, and what a call does from a state is looked up when it was asked before, so
 //! that the search does not allocate but for what it meets for the first time.
 //!
-//! A complete call that is known to change no state comes next as soon as it can, and nothing else is tried then.
+//! A complete call that is known to change no state comes next as soon as it can, and nothing else is tried then. Where
+//! every call that could come next is about a known part of the object, only those about the part of the call that has to
+//! return first are tried: a persistent set (Godefroid, *Partial-order methods*, 1996). So the parts of an object multiply
+//! what is tried only while a call about all of the object is open.
 
 mod mask;
 mod search;
@@ -46,6 +49,14 @@ pub trait Spec {
     fn is_read_only(&self, call: usize) -> bool {
         let _ = call;
         false
+    }
+
+    /// The part of the object that `call` is about. Two calls of different parts do not notice each other: in either
+    /// order each can return what it did, and the state behind them is the same. The search is faster when it knows;
+    /// none, for a call about all of the object, is always right.
+    fn part(&self, call: usize) -> Option<u32> {
+        let _ = call;
+        None
     }
 
     /// Whether the history may end in `state`; a caller that has seen the final state says so here.
@@ -90,7 +101,8 @@ pub struct Witness {
     /// None when all calls can be placed, but never so that the final state is accepted.
     pub stuck: Option<usize>,
     /// The longest linearizations up to there, in the order in which the search found them; at most
-    /// [`Witness::LONGEST`] of them. Pending calls that change nothing are left out.
+    /// [`Witness::LONGEST`] of them. Pending calls that change nothing are left out. Where calls have different parts
+    /// ([`Spec::part`]) the longest ones are looked for when the verdict is known, and not much longer than that took.
     pub longest: Vec<Vec<usize>>,
 }
 

@@ -1,6 +1,7 @@
 //! The search itself.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::mask::Mask;
 use super::{Budget, Spec, Verdict, Witness};
@@ -75,6 +76,14 @@ pub(super) struct Search<'s, S: Spec, M> {
     steps_known: FxHashMap<(u32, u32), u32>,
     /// The operation of each call.
     operations: Vec<u32>,
+    /// The part of each call.
+    parts: Vec<Option<u32>>,
+    /// Whether there are two calls of different parts.
+    has_parts: bool,
+    /// After so many returns every call is tried next, of whatever part.
+    frontier: Option<u32>,
+    /// The attempts after which [`Search::look_closer`] gives up.
+    enough: u64,
     waiting: Waiting,
     /// The node where the search is.
     node: Node<M>,
@@ -92,12 +101,18 @@ pub(super) struct Search<'s, S: Spec, M> {
 /// The budget is used up.
 struct OverBudget;
 
+/// How many attempts may be spent on the longest linearizations when the verdict is known, besides as many as that took.
+const CLOSER: u64 = 20_000;
+
 impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
     pub fn new(spec: &'s mut S, plan: &'s Plan<'s>, budget: Budget<'s>) -> Self {
         let mut states = States::default();
         let state = states.number(spec.initial());
         let operation = |call| u32::try_from(spec.operation(call)).expect("an operation is a number below 2^32");
         let operations = (0..plan.calls.len()).map(operation).collect();
+        let parts: Vec<Option<u32>> = (0..plan.calls.len()).map(|call| spec.part(call)).collect();
+        let mut named = parts.iter().flatten();
+        let has_parts = named.next().is_some_and(|first| named.any(|other| other != first));
         Search {
             spec,
             plan,
@@ -106,6 +121,10 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
             states,
             steps_known: FxHashMap::default(),
             operations,
+            parts,
+            has_parts,
+            frontier: None,
+            enough: u64::MAX,
             waiting: Waiting::new(plan),
             node: Node { returns: 0, state, open: M::empty(plan.slots) },
             choices: Vec::new(),
@@ -119,7 +138,12 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
     pub fn run(mut self) -> Verdict {
         match self.explore() {
             Ok(true) => Verdict::Linearizable { order: self.order() },
-            Ok(false) => Verdict::NotLinearizable(self.longest.witness(self.plan)),
+            Ok(false) => {
+                if self.has_parts {
+                    self.look_closer();
+                }
+                Verdict::NotLinearizable(self.witness())
+            }
             Err(OverBudget) => Verdict::Unknown,
         }
     }
@@ -156,9 +180,13 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
     /// Finds what can be linearized next at a node that the search comes to for the first time.
     fn find_choices(&mut self) -> Result<(), OverBudget> {
         self.own = self.choices.len();
+        let scope = self.scope();
         let mut at = self.waiting.first();
         while let Some(call) = self.waiting.candidate(self.plan, at, self.node.returns) {
             at = self.waiting.after(call);
+            if scope.is_some() && self.parts[call as usize] != scope {
+                continue;
+            }
             self.pay()?;
             let Some(state) = self.step(call) else { continue };
             let is_complete = self.plan.calls[call as usize].returned.is_some();
@@ -181,12 +209,37 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
         Ok(())
     }
 
+    /// The part of the calls that are to be tried next; none: all calls are.
+    ///
+    /// It is the part of the call that has to return first. All that may come before that call waits now, since what is
+    /// invoked later comes later. So take a linearization of what waits, and in it the first call of this part: what
+    /// stands before it is of other parts, so the call may as well stand at the front.
+    fn scope(&self) -> Option<u32> {
+        if !self.has_parts || self.frontier == Some(self.node.returns) {
+            return None;
+        }
+        let scope = self.parts[*self.plan.returns.get(self.node.returns as usize)? as usize];
+        let mut at = self.waiting.first();
+        while let Some(call) = self.waiting.candidate(self.plan, at, self.node.returns) {
+            self.parts[call as usize]?;
+            at = self.waiting.after(call);
+        }
+        scope
+    }
+
     /// The number of the state that `call` leads to from the state of the current node.
     fn step(&mut self, call: u32) -> Option<u32> {
-        let question = (self.node.state, self.operations[call as usize]);
+        let from = self.node.state;
+        let question = (from, self.operations[call as usize]);
+        let is_complete = self.plan.calls[call as usize].returned.is_some();
         let known = self.steps_known.get(&question).copied().unwrap_or_else(|| {
-            let after = self.spec.step(self.states.get(self.node.state), call as usize);
-            let after = after.map_or(IMPOSSIBLE, |state| self.states.number(state));
+            let before = self.states.get(from);
+            let after = match self.spec.step(before, call as usize) {
+                None => IMPOSSIBLE,
+                // It need not be hashed to be found.
+                Some(_) if is_complete && self.spec.is_read_only(call as usize) => from,
+                Some(state) => self.states.number(state),
+            };
             self.steps_known.insert(question, after);
             after
         });
@@ -200,7 +253,7 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
             Budget::StopAfter(attempts) => self.attempts <= attempts,
             Budget::While(go_on) => !self.attempts.is_multiple_of(1024) || go_on(),
         };
-        if go_on { Ok(()) } else { Err(OverBudget) }
+        if go_on && self.attempts <= self.enough { Ok(()) } else { Err(OverBudget) }
     }
 
     /// Linearizes `call` next, which leads to `state`, unless the search has been there.
@@ -222,6 +275,27 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
         }
         self.path.push((call, std::mem::replace(&mut self.node, next), self.own));
         true
+    }
+
+    /// Goes through it again when it is known how far one gets. Calls of other parts than the one that has to return next
+    /// were tried no earlier than they had to be, so those that could come before the call that is stuck come now.
+    fn look_closer(&mut self) {
+        let known = std::mem::take(&mut self.longest);
+        self.frontier = Some(known.reached.0);
+        self.seen.clear();
+        self.enough = 2 * self.attempts + CLOSER;
+        let _nothing_new = self.explore();
+        if self.longest.reached < known.reached {
+            self.longest = known;
+        }
+    }
+
+    fn witness(self) -> Witness {
+        let calls = |order: Vec<u32>| order.into_iter().map(|call| call as usize).collect();
+        Witness {
+            stuck: self.plan.returns.get(self.longest.reached.0 as usize).map(|&call| call as usize),
+            longest: self.longest.orders.into_iter().take(self.longest.kept).map(calls).collect(),
+        }
     }
 
     /// Keeps the linearization that ends here when there is no longer one.
@@ -258,45 +332,29 @@ impl Longest {
             self.kept += 1;
         }
     }
-
-    fn witness(self, plan: &Plan<'_>) -> Witness {
-        let order = |order: Vec<u32>| order.into_iter().map(|call| call as usize).collect();
-        Witness {
-            stuck: plan.returns.get(self.reached.0 as usize).map(|&call| call as usize),
-            longest: self.orders.into_iter().take(self.kept).map(order).collect(),
-        }
-    }
 }
 
 /// In place of the number of a state: the call cannot have returned there what it returned.
 const IMPOSSIBLE: u32 = u32::MAX;
 
-/// The states met so far, numbered.
-struct States<T> {
-    numbers: FxHashMap<T, u32>,
-    states: Vec<T>,
-}
+/// The states met so far, numbered. Each is hashed once, also when the table grows.
+struct States<T>(IndexSet<T, FxBuildHasher>);
 
 impl<T> Default for States<T> {
     fn default() -> Self {
-        States { numbers: FxHashMap::default(), states: Vec::new() }
+        States(IndexSet::default())
     }
 }
 
-impl<T: Clone + Eq + std::hash::Hash> States<T> {
+impl<T: Eq + std::hash::Hash> States<T> {
     fn number(&mut self, state: T) -> u32 {
-        if let Some(&known) = self.numbers.get(&state) {
-            return known;
-        }
-        let number = u32::try_from(self.states.len()).ok().filter(|&number| number != IMPOSSIBLE);
-        let number = number.expect("a search meets less than 2^32 - 1 states");
-        self.states.push(state.clone());
-        self.numbers.insert(state, number);
-        number
+        let (number, _) = self.0.insert_full(state);
+        let number = u32::try_from(number).ok().filter(|&number| number != IMPOSSIBLE);
+        number.expect("a search meets less than 2^32 - 1 states")
     }
 
     fn get(&self, number: u32) -> &T {
-        &self.states[number as usize]
+        &self.0[number as usize]
     }
 }
 

@@ -11,6 +11,9 @@ trait Object: Clone + Eq + Hash {
     /// The object after the call, when the call may have returned what it did.
     fn run(&self, call: Self::Call, pending: bool) -> Option<Self>;
     fn is_read_only(call: Self::Call) -> bool;
+    fn part(_: Self::Call) -> Option<u32> {
+        None
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -85,6 +88,12 @@ impl Object for Map {
     fn is_read_only(call: OnMap) -> bool {
         matches!(call, OnMap::Len(_))
     }
+    fn part(call: OnMap) -> Option<u32> {
+        match call {
+            OnMap::Insert(key, ..) | OnMap::Remove(key, _) => Some(key as u32),
+            OnMap::Len(_) => None,
+        }
+    }
     fn run(&self, call: OnMap, pending: bool) -> Option<Self> {
         let mut map = self.clone();
         let agrees = match call {
@@ -105,12 +114,14 @@ struct Observed<'h, O: Object> {
     end: Option<O>,
     /// Whether the search is told which calls are read-only.
     says_what_reads: bool,
+    /// Whether it is told the parts of the object.
+    says_parts: bool,
 }
 
 impl<'h, O: Object> Observed<'h, O> {
     fn new(initial: O, calls: Vec<O::Call>, history: &'h History, end: Option<O>) -> Self {
         let unknown = history.calls().iter().map(|interval| interval.returned.is_none()).collect();
-        Observed { initial, calls, history, unknown, end, says_what_reads: true }
+        Observed { initial, calls, history, unknown, end, says_what_reads: true, says_parts: true }
     }
 }
 
@@ -124,6 +135,9 @@ impl<O: Object> Spec for Observed<'_, O> {
     }
     fn is_read_only(&self, call: usize) -> bool {
         self.says_what_reads && O::is_read_only(self.calls[call])
+    }
+    fn part(&self, call: usize) -> Option<u32> {
+        O::part(self.calls[call]).filter(|_| self.says_parts)
     }
     fn accept(&self, state: &O) -> bool {
         self.end.as_ref().is_none_or(|end| end == state)
@@ -170,25 +184,30 @@ fn before(history: &History, position: usize) -> History {
 
 fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
     let expected = twin(observed, &mut Vec::new());
-    for says_what_reads in [false, true] {
+    let mut reached = None;
+    let has_parts = observed.calls.iter().any(|&call| O::part(call).is_some());
+    for (says_what_reads, says_parts) in [(false, false), (true, false), (false, true), (true, true)] {
+        if says_parts && !has_parts {
+            continue;
+        }
         observed.says_what_reads = says_what_reads;
-        compare_with(observed, expected);
+        observed.says_parts = says_parts;
+        match check(observed, observed.history, Budget::Unlimited) {
+            Verdict::Linearizable { order } => {
+                assert!(is_linearization(observed, &order, true));
+                assert!(expected);
+            }
+            Verdict::NotLinearizable(witness) => {
+                assert!(!expected);
+                // How far one gets does not depend on what the search is told.
+                let length = (witness.stuck, witness.longest[0].len());
+                assert_eq!(*reached.get_or_insert(length), length);
+                assert_witness(observed, &witness);
+            }
+            Verdict::Unknown => panic!("there is no budget"),
+        }
     }
     expected
-}
-
-fn compare_with<O: Object>(observed: &mut Observed<'_, O>, expected: bool) {
-    match check(observed, observed.history, Budget::Unlimited) {
-        Verdict::Linearizable { order } => {
-            assert!(is_linearization(observed, &order, true));
-            assert!(expected);
-        }
-        Verdict::NotLinearizable(witness) => {
-            assert!(!expected);
-            assert_witness(observed, &witness);
-        }
-        Verdict::Unknown => panic!("there is no budget"),
-    }
 }
 
 fn assert_witness<O: Object>(observed: &mut Observed<'_, O>, witness: &Witness) {
@@ -315,6 +334,70 @@ fn all_small_map_histories() {
     let (histories, linearizable) = sweep(Map([None; 2]), &alphabet, 3, &[None, Some(Map([None; 2]))]);
     assert_eq!(histories, 37 * 343 * 2);
     assert!(0 < linearizable && linearizable < histories);
+    let alphabet = [Insert(0, 5, None), Insert(0, 6, Some(5)), Remove(0, Some(5)), Insert(1, 5, None), Len(1)];
+    let (histories, linearizable) = sweep(Map([None; 2]), &alphabet, 4, &[None]);
+    assert_eq!(histories, 266 * 625);
+    assert!(0 < linearizable && linearizable < histories);
+}
+
+/// `n` calls about parts of their own, which all overlap, and one about the first part that cannot have returned so.
+struct Parts {
+    n: usize,
+    says_parts: bool,
+}
+
+impl Spec for Parts {
+    type State = u64;
+    fn initial(&self) -> u64 {
+        0
+    }
+    fn step(&mut self, state: &u64, call: usize) -> Option<u64> {
+        (call < self.n).then_some(state | 1 << call)
+    }
+    fn part(&self, call: usize) -> Option<u32> {
+        self.says_parts.then_some((call % self.n) as u32)
+    }
+}
+
+#[test]
+fn parts_do_not_multiply() {
+    let n = 40;
+    let mut history = History::new();
+    let calls: Vec<usize> = (0..n).map(|_| history.invoke()).collect();
+    calls.into_iter().for_each(|call| history.complete(call));
+    let stuck = history.atomic();
+    let expected = Witness { stuck: Some(stuck), longest: vec![(0..n).collect()] };
+    let verdict = |says_parts, attempts| check(&mut Parts { n, says_parts }, &history, Budget::StopAfter(attempts));
+    // Each call when it has to return, and then the one that cannot.
+    assert_eq!(verdict(true, 41), Verdict::NotLinearizable(expected.clone()));
+    assert_eq!(verdict(true, 40), Verdict::Unknown);
+    // And once more for the longest linearizations.
+    assert_eq!(verdict(true, 10_000), Verdict::NotLinearizable(expected));
+    // There are 2^40 sets of calls.
+    assert_eq!(verdict(false, 100_000), Verdict::Unknown);
+}
+
+#[test]
+fn the_longest_linearization_has_calls_of_other_parts() {
+    // Part 0: a call that cannot have returned so. Parts 1 and 2: calls that overlap it.
+    let mut history = History::new();
+    let calls: Vec<usize> = (0..3).map(|_| history.invoke()).collect();
+    calls.into_iter().for_each(|call| history.complete(call));
+    struct First;
+    impl Spec for First {
+        type State = usize;
+        fn initial(&self) -> usize {
+            0
+        }
+        fn step(&mut self, state: &usize, call: usize) -> Option<usize> {
+            (call > 0).then_some(state + call)
+        }
+        fn part(&self, call: usize) -> Option<u32> {
+            Some(call as u32)
+        }
+    }
+    let expected = Witness { stuck: Some(0), longest: vec![vec![1, 2]] };
+    assert_eq!(check(&mut First, &history, Budget::Unlimited), Verdict::NotLinearizable(expected));
 }
 
 /// The history H_2 of COLT, Figure 4: remove(4) is true, and then contains(4) is true.

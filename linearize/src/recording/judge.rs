@@ -299,6 +299,9 @@ struct Sequential<'p> {
     part: &'p Part<'p>,
     /// For each call of the part the number of the first one that is the same call with the same result.
     operations: Vec<usize>,
+    /// For each call of the part the number of the part, the entry of a map for example, that it is
+    /// about.
+    entries: Vec<Option<u32>>,
 }
 
 impl<'p> Sequential<'p> {
@@ -309,7 +312,19 @@ impl<'p> Sequential<'p> {
             *first.entry((&call.invocation, call.result.as_ref())).or_insert(index)
         };
         let operations = (0..part.calls.len()).map(operation).collect();
-        Sequential { part, operations }
+        let mut names: FxHashMap<Option<Value>, u32> = FxHashMap::default();
+        let entry = |index| {
+            let RecordedCall { invocation, result, .. } = part.call(index);
+            let name = part.data_type.part(&invocation.method, &invocation.arguments);
+            // Nobody notices a pending call that changes nothing, so it is about a part of its own.
+            if name.is_none() && !(result.is_none() && part.reads[part.calls[index]]) {
+                return None;
+            }
+            let next = names.len() as u32;
+            Some(*names.entry(name).or_insert(next))
+        };
+        let entries = (0..part.calls.len()).map(entry).collect();
+        Sequential { part, operations, entries }
     }
 }
 
@@ -329,6 +344,10 @@ impl Spec for Sequential<'_> {
 
     fn operation(&self, call: usize) -> usize {
         self.operations[call]
+    }
+
+    fn part(&self, call: usize) -> Option<u32> {
+        self.entries[call]
     }
 
     fn is_read_only(&self, call: usize) -> bool {

@@ -1,7 +1,9 @@
 use super::*;
 use crate::general::{Budget, Verdict, Witness};
+use crate::generate::{Calls, Workload, correct, corrupt};
+use crate::random::Random;
 use crate::schema::Schema;
-use crate::types::{Unresolved, type_named};
+use crate::types::{DataType, Signature, Unresolved, type_named};
 
 /// A history as text, a line for each process and a character for each moment: a call is written from its invocation to
 /// its return, `call → result` in angle brackets. `<put(1,2) → 3>`, or `<put(1,2)` for a pending call.
@@ -223,4 +225,60 @@ fn a_part_without_an_answer() {
     recording = recorder.finish();
     let witness = Witness { stuck: Some(21), longest: vec![vec![]] };
     assert_eq!(verdict(&recording), Verdict::NotLinearizable(witness));
+}
+
+/// A type of which nothing is known but how its calls run.
+struct Opaque(&'static dyn DataType);
+
+impl DataType for Opaque {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn methods(&self) -> &'static [Signature] {
+        self.0.methods()
+    }
+    fn initial(&self) -> Value {
+        self.0.initial()
+    }
+    fn apply(&self, state: &mut Value, method: &str, arguments: &[Value]) -> Value {
+        self.0.apply(state, method, arguments)
+    }
+}
+
+/// The verdict, and how far one gets.
+fn reached(data_type: &dyn DataType, recording: &Recording) -> (bool, Option<usize>) {
+    match check(data_type, recording, Budget::Unlimited).expect("calls of the type").verdict {
+        Verdict::Linearizable { .. } => (true, None),
+        Verdict::NotLinearizable(witness) => (false, witness.stuck),
+        Verdict::Unknown => panic!("there is no budget"),
+    }
+}
+
+#[test]
+fn what_is_known_of_a_type_changes_no_verdict() {
+    let mut random = Random::seeded(5);
+    let mut good = 0;
+    for round in 0..300 {
+        let calls = [Calls::Map { keys: 3 }, Calls::KeyedText { keys: 3 }][round % 2];
+        let workload = Workload { calls, processes: 4, length: 30, pending: [0, 100][round / 2 % 2] };
+        let mut recording = correct(&workload, &mut random);
+        if round % 3 > 0 {
+            corrupt(&mut recording, &mut random);
+        }
+        let data_type = calls.data_type();
+        let expected = reached(&Opaque(data_type), &recording);
+        good += usize::from(expected.0);
+        assert_eq!(reached(data_type, &recording), expected);
+        // Some gets become calls about the whole map, with a result that may be wrong.
+        if matches!(calls, Calls::Map { .. }) {
+            for call in recording.calls.iter_mut().filter(|call| &*call.invocation.method == "get") {
+                if random.below(6) == 0 {
+                    call.invocation = Invocation::new("size", []);
+                    call.result = call.result.as_ref().map(|_| Value::Int(random.below(3) as i64));
+                }
+            }
+            assert_eq!(reached(data_type, &recording), reached(&Opaque(data_type), &recording));
+        }
+    }
+    assert!(100 < good && good < 250, "{good}");
 }
