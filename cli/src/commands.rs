@@ -15,6 +15,8 @@ mod suite;
 mod types;
 mod visibility;
 
+use std::io::{self, Write};
+
 pub use replay::difference;
 use serde::Serialize;
 
@@ -25,14 +27,24 @@ use crate::failure::{Failure, Finding};
 pub struct Answer {
     /// For standard output.
     pub text: String,
+    /// What comes behind it where that may be too much to keep.
+    pub rest: Option<Rest>,
     /// What it amounts to.
     pub finding: Finding,
 }
 
+/// Writes the end of an answer.
+pub type Rest = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()>>;
+
 impl Answer {
+    /// An answer that is one text.
+    pub fn new(text: String, finding: Finding) -> Self {
+        Self { text, rest: None, finding }
+    }
+
     /// An answer with nothing unexpected in it.
     fn expected(text: String) -> Self {
-        Self { text, finding: Finding::Expected }
+        Self::new(text, Finding::Expected)
     }
 }
 

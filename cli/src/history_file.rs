@@ -7,9 +7,10 @@
 //!
 //! Instead of a return there may be `{"process":0,"type":"unknown"}`, when the call may have taken effect or may do so
 //! later, or `{"process":0,"type":"fail"}`, when it has not and never will. A call with no such line is as an unknown one.
-//! Fields with other names are ignored, and so are blank lines.
+//! Where only one process is in a call, the end of the call need not name it: `{"type":"return","value":true}`. Fields with
+//! other names are ignored, and so are blank lines.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use interloper_commutativity::Value;
@@ -63,12 +64,21 @@ struct Reader<'t> {
     calls: Vec<(Lines, bool)>,
     /// The last call of each process.
     last: HashMap<Process, usize>,
+    /// The processes that are in a call.
+    open: BTreeSet<Process>,
     names: HashMap<String, Arc<str>>,
 }
 
 impl<'t> Reader<'t> {
     fn new(data_type: &'t dyn DataType) -> Self {
-        Reader { data_type, recorder: Recorder::new(), calls: Vec::new(), last: HashMap::new(), names: HashMap::new() }
+        Reader {
+            data_type,
+            recorder: Recorder::new(),
+            calls: Vec::new(),
+            last: HashMap::new(),
+            open: BTreeSet::new(),
+            names: HashMap::new(),
+        }
     }
 
     fn finish(self) -> Recorded {
@@ -81,7 +91,9 @@ impl<'t> Reader<'t> {
             std::str::from_utf8(text).map_err(|error| format!("byte {} is not UTF-8", error.valid_up_to() + 1))?;
         let json: Json = serde_json::from_str(text).map_err(|error| no_json(&error))?;
         let Json::Object(fields) = json else { return Err("a line holds one object: { … }".to_owned()) };
+        let is_end = fields.get("type").is_some_and(|kind| kind != "invoke");
         let process = match fields.get("process") {
+            None if is_end && self.open.len() == 1 => self.open.first().copied().expect("there is one"),
             None => return Err("\"process\" is missing".to_owned()),
             Some(process) => {
                 process.as_i64().ok_or_else(|| format!("\"process\" is {process}, which is no integer"))?
@@ -92,9 +104,14 @@ impl<'t> Reader<'t> {
             Some(Json::String(kind)) => match kind.as_str() {
                 "invoke" => self.invoke(line, process, &fields),
                 "return" => self.returned(line, process, &fields),
-                "unknown" => self.recorder.unknown(process).map_err(|error| error.to_string()),
+                "unknown" => {
+                    self.recorder.unknown(process).map_err(|error| error.to_string())?;
+                    self.open.remove(&process);
+                    Ok(())
+                }
                 "fail" => {
                     self.recorder.failed(process).map_err(|error| error.to_string())?;
+                    self.open.remove(&process);
                     self.calls[self.last[&process]].1 = false;
                     Ok(())
                 }
@@ -118,6 +135,7 @@ impl<'t> Reader<'t> {
         resolve(self.data_type, &method, &arguments)
             .map_err(|error| format!("in {}: {error}", self.data_type.name()))?;
         self.recorder.invoke(process, Invocation { method, arguments }).map_err(|error| error.to_string())?;
+        self.open.insert(process);
         self.last.insert(process, self.calls.len());
         self.calls.push((Lines { invoked: line, returned: None }, true));
         Ok(())
@@ -142,6 +160,7 @@ impl<'t> Reader<'t> {
             return Err("\"value\" is missing; it is null where nothing is returned".to_owned());
         };
         self.recorder.returned(process, from_json(value)?).map_err(|error| error.to_string())?;
+        self.open.remove(&process);
         self.calls[self.last[&process]].0.returned = Some(line);
         Ok(())
     }
@@ -236,6 +255,23 @@ mod tests {
         for empty in ["", "\n\n", "\u{feff}"] {
             assert_eq!(parse("register", empty).expect("no events").recording, Recording::default());
         }
+    }
+
+    #[test]
+    fn ends_of_the_only_call_that_is_open() {
+        let invoke = |process: i64| format!("{{\"process\":{process},\"type\":\"invoke\",\"call\":\"read\"}}\n");
+        let end = |kind: &str| format!("{{\"type\":\"{kind}\",\"value\":null}}\n");
+        let text = [invoke(3), end("return"), invoke(4), end("fail"), invoke(5), end("unknown"), invoke(6)].concat();
+        let read = parse("register", &text).expect("events");
+        let calls: Vec<(Process, bool)> =
+            read.recording.calls.iter().map(|call| (call.process, call.result.is_some())).collect();
+        assert_eq!(calls, [(3, true), (5, false), (6, false)]);
+        // Nobody is in a call, or several are.
+        for text in [end("return"), [invoke(1), end("return"), end("return")].concat()] {
+            assert_eq!(parse("register", &text).expect_err("no process").reason, "\"process\" is missing");
+        }
+        let malformed = parse("register", &[invoke(1), invoke(2), end("return")].concat()).expect_err("two processes");
+        assert_eq!((malformed.line, malformed.reason.as_str()), (3, "\"process\" is missing"));
     }
 
     #[test]

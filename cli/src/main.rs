@@ -38,10 +38,10 @@ fn main() -> ExitCode {
 fn run() -> Result<Finding, Failure> {
     let cli = match args::parse(std::env::args_os())? {
         Request::Run(cli) => cli,
-        Request::Print(text) => return output::print(&text).map(|()| Finding::Expected),
+        Request::Print(text) => return output::print(&text, None).map(|()| Finding::Expected),
     };
     logging::start(cli.output.log.as_deref())?;
     let answer = commands::execute(&cli)?;
-    output::print(&answer.text)?;
+    output::print(&answer.text, answer.rest)?;
     Ok(answer.finding)
 }

@@ -1,17 +1,20 @@
-//! Standard output: one text, written at once.
+//! Standard output: one text, written at once, and what is too long for one.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anstyle::AnsiColor;
 use interloper_report::text::Style;
 
 use crate::args::Color;
+use crate::commands::Rest;
 use crate::failure::Failure;
 
 /// Writes the result. A reader that has gone away has seen what it wanted.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+pub fn print(text: &str, rest: Option<Rest>) -> Result<(), Failure> {
+    // Not the buffer of standard output itself, which is written at every end of a line.
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let written = out.write_all(text.as_bytes()).and_then(|()| rest.map_or(Ok(()), |rest| rest(&mut out)));
+    match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Request(format!("cannot write to standard output: {error}")))
         }

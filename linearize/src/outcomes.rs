@@ -24,14 +24,16 @@ mod table_2;
 mod tests;
 mod views;
 
+use std::borrow::Borrow;
+
 use interloper_commutativity::Value;
 use rustc_hash::FxHashMap;
 
 use crate::program::{Behaviour, Program, Set, TooLarge};
 use diagram::{Diagrams, Node};
 
-/// The bound on configurations that a caller without an opinion may use.
-pub const DEFAULT_BOUND: usize = 4_000_000;
+/// The bound on configurations that a caller without an opinion may use: some seconds, and less than 300 MB.
+pub const DEFAULT_BOUND: usize = 1_000_000;
 
 /// The admitted outcomes of a program.
 pub struct Outcomes {
@@ -46,8 +48,8 @@ pub struct Outcomes {
 /// Computes the admitted outcomes of a program.
 ///
 /// # Errors
-/// When there are more configurations and nodes of diagrams than the bound; 64 choices of what an invocation sees count as
-/// one.
+/// When there are more configurations and nodes of diagrams than the bound; 64 choices of what an invocation sees, and 8
+/// of which the consequences are kept, count as one.
 pub fn outcomes<B: Behaviour>(behaviour: &mut B, program: &Program, bound: usize) -> Result<Outcomes, TooLarge> {
     explore::outcomes(behaviour, program, bound)
 }
@@ -59,8 +61,8 @@ impl Outcomes {
     }
 
     /// Whether an outcome, the results in text order, is admitted.
-    pub fn contains(&self, outcome: &[Value]) -> bool {
-        let number = |invocation: usize| self.numbers.get(outcome.get(invocation)?).copied();
+    pub fn contains<V: Borrow<Value>>(&self, outcome: &[V]) -> bool {
+        let number = |invocation: usize| self.numbers.get(outcome.get(invocation)?.borrow()).copied();
         outcome.len() == self.invocations && self.diagrams.contains(self.set, number)
     }
 

@@ -84,6 +84,9 @@ impl Timeline {
                     }
                     p.verdict { span.wrong[self.is_wrong] { (self.verdict) } }
                     @for note in &self.notes { p { (note) } }
+                    @if self.is_wide() && self.calls.iter().any(|call| call.mark == Mark::Stuck) {
+                        p { a href="#stuck" { "To the call that cannot be placed" } }
+                    }
                     div.scroll { (self.rows()) }
                     @if !self.steps.is_empty() { (self.table()) }
                 }
@@ -96,8 +99,9 @@ impl Timeline {
 
     fn rows(&self) -> Markup {
         let names = self.processes.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let left = names * LETTER + 20;
-        let (width, height) = (left + self.events * EVENT + EVENT, self.processes.len() * ROW + 10);
+        let scale = Scale { left: names * LETTER + 20, event: self.event() };
+        let (left, width) = (scale.left, scale.at(self.events + 1));
+        let height = self.processes.len() * ROW + 10;
         html! {
             svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height) viewBox=(format!("0 0 {width} {height}")) {
                 @for (index, name) in self.processes.iter().enumerate() {
@@ -105,7 +109,7 @@ impl Timeline {
                         text x="0" y=(index * ROW + ROW - 14) { (name) }
                         line x1=(left) x2=(width) y1=(index * ROW + ROW - 18) y2=(index * ROW + ROW - 18) {}
                         @for call in self.calls.iter().filter(|call| call.process == index) {
-                            (self.bar(call, left, index * ROW))
+                            (self.bar(call, scale, index * ROW))
                         }
                     }
                 }
@@ -113,10 +117,25 @@ impl Timeline {
         }
     }
 
-    fn bar(&self, call: &Call, left: usize, top: usize) -> Markup {
-        let from = left + call.from * EVENT;
+    /// The distance between two events: where they are few, enough for the texts of the calls.
+    fn event(&self) -> usize {
+        let wanted = |call: &Call| {
+            let events = call.until.unwrap_or(self.events).saturating_sub(call.from).max(1);
+            ((call.text.chars().count() + 2) * LETTER).div_ceil(events)
+        };
+        let most = (WIDE / self.events.max(1)).clamp(EVENT, 4 * EVENT);
+        self.calls.iter().map(wanted).max().unwrap_or(0).clamp(EVENT, most)
+    }
+
+    /// Whether it takes scrolling to see all calls.
+    fn is_wide(&self) -> bool {
+        self.events * self.event() > WIDE / 4
+    }
+
+    fn bar(&self, call: &Call, scale: Scale, top: usize) -> Markup {
+        let from = scale.at(call.from);
         // A pending call goes on until behind the last event.
-        let until = left + call.until.unwrap_or(self.events) * EVENT;
+        let until = scale.at(call.until.unwrap_or(self.events));
         let width = until.saturating_sub(from).max(1);
         let class = match (call.mark, call.until) {
             (Mark::Stuck, _) => "stuck",
@@ -126,25 +145,25 @@ impl Timeline {
         html! {
             g class=(class) {
                 title { (call.text) "\n" (call.detail) }
-                rect x=(from) y=(top + 22) width=(width) height="22" rx="3" {}
-                text x=(from + 5) y=(top + 37) { (fitting(&call.text, width / LETTER)) }
+                rect id=[(call.mark == Mark::Stuck).then_some("stuck")] x=(from) y=(top + 22) width=(width) height="22" rx="3" {}
                 @if let Mark::Point { gap, number } = call.mark {
-                    @let x = left + gap * EVENT + self.offset(gap, number);
+                    @let x = scale.at(gap) + self.offset(scale, gap, number);
                     line.point x1=(x) x2=(x) y1=(top + 17) y2=(top + 47) {}
                     text.point x=(x) y=(top + 14) { (number) }
                 }
+                text.name x=(from + 5) y=(top + 37) { (fitting(&call.text, width / LETTER)) }
             }
         }
     }
 
     /// How far behind the event that opens a gap a call takes effect there: those of the same gap stand side by side.
-    fn offset(&self, gap: usize, number: usize) -> usize {
+    fn offset(&self, scale: Scale, gap: usize, number: usize) -> usize {
         let same = self.calls.iter().filter_map(|call| match call.mark {
             Mark::Point { gap: other, number } if other == gap => Some(number),
             _ => None,
         });
         let (before, all) = same.fold((0, 0), |(before, all), other| (before + usize::from(other < number), all + 1));
-        EVENT * (before + 1) / (all + 1)
+        scale.event * (before + 1) / (all + 1)
     }
 
     fn table(&self) -> Markup {
@@ -160,7 +179,25 @@ impl Timeline {
     }
 }
 
-/// The distance between two events, the height of a row, and the width of a letter.
+/// Where events are drawn.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// The first one.
+    left: usize,
+    /// The distance between two.
+    event: usize,
+}
+
+impl Scale {
+    fn at(self, event: usize) -> usize {
+        self.left + event * self.event
+    }
+}
+
+/// How wide a page becomes so that texts have room.
+const WIDE: usize = 5000;
+
+/// The least distance between two events, the height of a row, and the width of a letter.
 const EVENT: usize = 56;
 const ROW: usize = 60;
 const LETTER: usize = 8;
@@ -194,6 +231,7 @@ svg .process > line { stroke: var(--line); }
 svg rect { fill: var(--call); stroke: var(--edge); }
 svg .pending rect { stroke-dasharray: 4 3; fill-opacity: 0.5; }
 svg .stuck rect { stroke: var(--wrong); stroke-width: 2; } svg .stuck text { fill: var(--wrong); }
+svg text.name { paint-order: stroke; stroke: var(--call); stroke-width: 3px; }
 svg line.point { stroke: var(--ink); stroke-width: 2; }
 svg text.point { font-size: 11px; text-anchor: middle; fill: var(--faint); }
 ";
@@ -250,8 +288,9 @@ mod tests {
     fn points_of_one_gap_stand_side_by_side() {
         let mut timeline = example();
         timeline.calls[1].mark = Mark::Point { gap: 1, number: 2 };
-        assert_eq!((timeline.offset(1, 1), timeline.offset(1, 2)), (EVENT / 3, 2 * EVENT / 3));
-        assert_eq!(example().offset(1, 1), EVENT / 2);
+        let scale = Scale { left: 0, event: 60 };
+        assert_eq!((timeline.offset(scale, 1, 1), timeline.offset(scale, 1, 2)), (20, 40));
+        assert_eq!(example().offset(scale, 1, 1), 30);
     }
 
     #[test]
@@ -262,6 +301,22 @@ mod tests {
         check(2, "…");
         check(1, "");
         check(0, "");
+    }
+
+    #[test]
+    fn few_calls_have_room_for_their_texts() {
+        let mut timeline = example();
+        // "read() → 7" takes 12 letters with its margin, and one event.
+        assert_eq!(timeline.event(), 12 * LETTER);
+        let page = timeline.page();
+        assert!(page.contains(">read() → 7</text>") && page.contains("<rect id=\"stuck\""));
+        assert!(!page.contains("#stuck"));
+        timeline.calls[1].text = "x".repeat(60);
+        assert_eq!(timeline.event(), 4 * EVENT);
+        // Many events stand as close as they can, and a link leads to the call.
+        timeline.events = 600;
+        assert_eq!(timeline.event(), EVENT);
+        assert!(timeline.page().contains("<a href=\"#stuck\">"));
     }
 
     #[test]

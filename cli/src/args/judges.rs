@@ -21,8 +21,8 @@ pub struct OutcomesArgs {
     /// Show every linearization with every visibility and the outcome
     #[arg(long)]
     pub explain: bool,
-    /// Give up beyond this many configurations, outcomes, or rows to try for --explain [default: 4000000, and 1000000 for
-    /// --explain]
+    /// Give up beyond this many configurations, outcomes, or rows to try for --explain [default: 1000000, and 4000000
+    /// outcomes]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = limit)]
     pub limit: Option<NonZeroUsize>,
 }

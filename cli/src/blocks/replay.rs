@@ -82,5 +82,5 @@ pub fn replay(path: &Path, file: ProgramFile, output: &OutputArgs) -> Result<Ans
             report + &conclusion
         }
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }

@@ -86,7 +86,7 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
         Format::Json => json(&judged.document()),
         _ => judged.text(),
     };
-    Ok(Answer { text, finding: judged.finding() })
+    Ok(Answer::new(text, judged.finding()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

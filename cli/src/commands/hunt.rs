@@ -43,7 +43,7 @@ pub fn hunt(
             report(&subject, &campaign, &rows, in_full, output)
         }
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 /// How the methods are searched.

@@ -1,7 +1,9 @@
 //! `interloper outcomes`: what a small concurrent program may return.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io;
 
 use interloper_commutativity::Value;
 use interloper_linearize::enumerate::{Row, rows};
@@ -13,9 +15,10 @@ use interloper_linearize::visibility::Visibility;
 use interloper_report::table::{Align, Table};
 use serde::Serialize;
 use serde_json::Value as Json;
+use textwrap::core::display_width;
 
 use super::types::type_named;
-use super::{Answer, JSON_VERSION, json};
+use super::{Answer, JSON_VERSION, Rest, json};
 use crate::args::{Format, OutcomesArgs, OutputArgs, SearchArgs};
 use crate::failure::Failure;
 use crate::nearest::unknown;
@@ -32,8 +35,8 @@ struct Document<'a> {
     visibility: BTreeMap<&'a str, String>,
     /// None: 2^128 or more.
     linearizations: Option<u128>,
-    /// For each admitted outcome the results in text order.
-    outcomes: Vec<Vec<Json>>,
+    /// For each admitted outcome the results in text order. They are written one by one, see [`outcomes_as_json`].
+    outcomes: [Json; 0],
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<Vec<Explained>>,
 }
@@ -49,6 +52,9 @@ struct Explained {
 
 /// The bound on what [`rows`] tries when none is given.
 const EXPLAINED: usize = 1_000_000;
+
+/// How many outcomes are listed at most when no bound is given.
+const LISTED: usize = 4_000_000;
 
 /// The admitted outcomes of a schema over a reference type.
 pub fn run(arguments: &OutcomesArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
@@ -102,28 +108,39 @@ impl Question<'_> {
         let limit = self.arguments.limit.map_or(DEFAULT_BOUND, usize::from);
         let program = Program::new(self.schema, self.visibility).map_err(too_large)?;
         let linearizations = linearizations(&program, limit).map_err(too_large)?;
-        let mut admitted = self.admitted(&program, limit)?;
-        let listed = self.listed(&mut admitted, limit)?;
+        let admitted = self.admitted(&program, limit)?;
+        let count = self.count(&admitted)?;
         let rows = if self.arguments.explain { Some(self.rows(&program)?) } else { None };
         if as_json {
-            let document = self.document(&program, linearizations, &listed, rows.as_deref());
-            return Ok(Answer::expected(json(&document)));
+            let document = json(&self.document(&program, linearizations, rows.as_deref()));
+            // Quotes within a string are escaped, so this is the field and nothing else.
+            let (head, tail) = document.split_once("\"outcomes\": []").expect("the field is there");
+            let rest = outcomes_as_json(admitted, tail.to_owned());
+            return Ok(Answer { rest: Some(rest), ..Answer::expected(format!("{head}\"outcomes\": [")) });
         }
-        let mut text = self.heading(linearizations, listed.len());
-        match rows {
-            Some(rows) => write!(text, "{}", self.explanation(&program, &rows)).expect("writing to a string"),
-            None => text.push_str(&self.list(&listed, limit)?),
+        let text = self.heading(linearizations, count);
+        if let Some(rows) = rows {
+            return Ok(Answer::expected(format!("{text}{}", self.explanation(&program, &rows))));
         }
-        Ok(Answer::expected(text))
+        let atomic = match self.visibility.entries().next() {
+            None => None,
+            Some(_) => {
+                let atomic = Program::new(self.schema, &Visibility::complete()).map_err(too_large)?;
+                Some(self.admitted(&atomic, limit)?)
+            }
+        };
+        Ok(Answer { rest: Some(outcomes_as_text(admitted, atomic)), ..Answer::expected(text) })
     }
 
     fn admitted(&self, program: &Program, limit: usize) -> Result<Outcomes, Failure> {
         outcomes(&mut Typed::new(self.data_type, self.schema), program, limit).map_err(too_large)
     }
 
-    fn listed(&self, admitted: &mut Outcomes, limit: usize) -> Result<Vec<Vec<Value>>, Failure> {
+    /// How many outcomes there are, if they can be listed.
+    fn count(&self, admitted: &Outcomes) -> Result<u128, Failure> {
+        let limit = self.arguments.limit.map_or(LISTED, usize::from);
         match admitted.count() {
-            Some(count) if count <= limit as u128 => Ok(admitted.sorted()),
+            Some(count) if count <= limit as u128 => Ok(count),
             count => {
                 let count = count.map_or("2^128 or more".to_owned(), |count| count.to_string());
                 let message =
@@ -145,13 +162,7 @@ impl Question<'_> {
         Ok(found)
     }
 
-    fn document(
-        &self,
-        program: &Program,
-        linearizations: Option<u128>,
-        listed: &[Vec<Value>],
-        rows: Option<&[Row]>,
-    ) -> Document<'_> {
+    fn document(&self, program: &Program, linearizations: Option<u128>, rows: Option<&[Row]>) -> Document<'_> {
         let explained = |row: &Row| Explained {
             linearization: row.linearization.clone(),
             visible: relaxed(program).map(|index| (index, seen(row, index))).collect(),
@@ -166,34 +177,20 @@ impl Question<'_> {
             schema: &self.arguments.schema,
             visibility: self.visibility.entries().map(|(method, all)| (method, predicates(all))).collect(),
             linearizations,
-            outcomes: listed.iter().map(|outcome| outcome.iter().map(to_json).collect()).collect(),
+            outcomes: [],
             explanation: rows.map(|rows| rows.iter().map(explained).collect()),
         }
     }
 
-    fn heading(&self, linearizations: Option<u128>, outcomes: usize) -> String {
+    fn heading(&self, linearizations: Option<u128>, outcomes: u128) -> String {
         let mut text = format!("{}: {}\n", self.data_type.name(), self.schema);
         if self.visibility.entries().next().is_some() {
             writeln!(text, "visibility: {}", self.visibility).expect("writing to a string");
         }
         let count =
             linearizations.map_or("2^128 or more linearizations".to_owned(), |count| plural(count, "linearization"));
-        writeln!(text, "{count}, {}\n", plural(outcomes as u128, "outcome")).expect("writing to a string");
+        writeln!(text, "{count}, {}\n", plural(outcomes, "outcome")).expect("writing to a string");
         text
-    }
-
-    /// The outcomes, and which of them atomic methods have too, where there are others.
-    fn list(&self, listed: &[Vec<Value>], limit: usize) -> Result<String, Failure> {
-        if self.visibility.entries().next().is_none() {
-            return Ok(listed.iter().map(|outcome| format!("{}\n", results(outcome))).collect());
-        }
-        let program = Program::new(self.schema, &Visibility::complete()).map_err(too_large)?;
-        let atomic = self.admitted(&program, limit)?;
-        let mut table = Table::new([("outcome", Align::Left), ("atomic?", Align::Left)]);
-        for outcome in listed {
-            table.row([results(outcome).as_str(), if atomic.contains(outcome) { "✓" } else { "✗" }]);
-        }
-        Ok(table.to_string())
     }
 
     /// A table like Table 1 of *Weak-consistency specification via visibility relaxation*.
@@ -240,8 +237,52 @@ fn seen(row: &Row, invocation: usize) -> Vec<usize> {
     row.seen_by(invocation).filter(|&other| other != invocation).collect()
 }
 
-fn results(outcome: &[Value]) -> String {
-    outcome.iter().map(shown).collect::<Vec<String>>().join(", ")
+fn results<V: Borrow<Value>>(outcome: &[V]) -> String {
+    outcome.iter().map(|value| shown(value.borrow())).collect::<Vec<String>>().join(", ")
+}
+
+/// A line for each outcome; where there are those of atomic methods, a table that says which ones are among them.
+fn outcomes_as_text(mut admitted: Outcomes, atomic: Option<Outcomes>) -> Rest {
+    Box::new(move |out| {
+        let Some(atomic) = atomic else { return each(&mut admitted, |outcome| writeln!(out, "{}", results(outcome))) };
+        let heading = "outcome";
+        let mut width = heading.len();
+        each(&mut admitted, |outcome| {
+            width = width.max(display_width(&results(outcome)));
+            Ok(())
+        })?;
+        let column = |text: &str| format!("{text}{}   ", " ".repeat(width - display_width(text)));
+        writeln!(out, "{0}atomic?\n{1}", column(heading), "─".repeat(width + "   atomic?".len()))?;
+        each(&mut admitted, |outcome| {
+            let mark = if atomic.contains(outcome) { "✓" } else { "✗" };
+            writeln!(out, "{}{mark}", column(&results(outcome)))
+        })
+    })
+}
+
+/// What comes behind the bracket that opens the list: the outcomes, each in a line, and the end of the document.
+fn outcomes_as_json(mut admitted: Outcomes, tail: String) -> Rest {
+    Box::new(move |out| {
+        let mut separator = "";
+        each(&mut admitted, |outcome| {
+            let results: Vec<Json> = outcome.iter().map(|value| to_json(value)).collect();
+            let row = serde_json::to_string(&results).expect("strings, numbers and lists are always JSON");
+            write!(out, "{separator}\n    {row}")?;
+            separator = ",";
+            Ok(())
+        })?;
+        write!(out, "\n  ]{tail}")
+    })
+}
+
+/// Does something with each outcome, until it fails.
+fn each(admitted: &mut Outcomes, mut act: impl FnMut(&[&Value]) -> io::Result<()>) -> io::Result<()> {
+    let mut done = Ok(());
+    admitted.each(|outcome| {
+        done = act(outcome);
+        done.is_ok()
+    });
+    done
 }
 
 fn plural(count: u128, what: &str) -> String {

@@ -90,7 +90,7 @@ pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<A
             report + &conclusion
         }
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 /// The settings of the case with the recorded options.

@@ -69,7 +69,7 @@ pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answ
         (Format::Json, counterexample) => json(&document(&checked, counterexample, search.seed())),
         (Format::Text, counterexample) => plain(&checked, counterexample.as_ref(), output::style(output.color)),
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 /// Everything about one program.
@@ -105,7 +105,7 @@ fn show_program(program: Program, search: &SearchArgs, output: &OutputArgs) -> R
                 + &printing::report(&checked, counterexample.as_ref(), style)
         }
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 fn document(checked: &Checked, counterexample: Option<Counterexample>, seed: u64) -> Document {

@@ -77,7 +77,7 @@ pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure
             format!("{out}\n{}again: interloper {}\n", printing::summary(&programs), search.typed())
         }
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 /// Checks the named cases and programs and reports every violation.
@@ -131,7 +131,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
             out + &format!("again: interloper run {} {}\n", arguments.names.join(" "), search.typed())
         }
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 /// Refuses options that none of what is checked uses: an option that would be ignored is a misunderstanding.

@@ -43,7 +43,7 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
         Format::Json => json(&document(&subject, search, &derived)),
         Format::Text | Format::Html => report(&subject, &derived),
     };
-    Ok(Answer { text, finding })
+    Ok(Answer::new(text, finding))
 }
 
 /// Whether anything is known of a method.

@@ -77,6 +77,26 @@ fn outcomes_as_text() {
     );
 }
 
+#[test]
+fn many_outcomes() {
+    let schema = format!("{{ put(0,0); put(1,1) }} || {{ {} }}", ["size()"; 8].join("; "));
+    let arguments = ["outcomes", "map", &schema, "--visibility", "size=weak"];
+    // Each of the 8 sees none, one or both of the puts; atomic ones count up.
+    let out = printed(&arguments);
+    assert!(out.contains("45 linearizations, 6561 outcomes\n"), "{out}");
+    let lines: Vec<&str> = out.lines().skip(6).collect();
+    assert_eq!(lines.len(), 6561);
+    assert!(lines.is_sorted());
+    assert_eq!(lines.iter().filter(|line| line.ends_with(" ✓")).count(), 45);
+    let all = parsed(&printed(&[&arguments[..], &["--format", "json"]].concat()));
+    assert_eq!(all["outcomes"].as_array().map(Vec::len), Some(6561));
+    assert_eq!(all["linearizations"], json!(45));
+    refused(
+        &[&arguments[..], &["--limit", "6560"]].concat(),
+        "the schema admits 6561 outcomes, which is more than are listed; --limit sets how many are, now 6560",
+    );
+}
+
 /// Table 1 of *Weak-consistency specification via visibility relaxation*, its linearizations in lexicographic order.
 #[test]
 fn the_table_of_the_paper() {

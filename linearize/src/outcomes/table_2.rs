@@ -1,7 +1,9 @@
 //! Every row of Table 2 of *Weak-consistency specification via visibility relaxation*: the outcome is refused at the level
 //! that it violates and admitted at the next weaker one, where there is one. All other methods are complete.
 //!
-//! `null` as the result of a method without one is `()` here.
+//! Differences to the printed table: `null` as the result of a method without one is `()` here (the first row has `()` there
+//! too), sets of elements are lists, `removeLastO` is `removeLastOccurrence`, and the results of `toString`, which the table
+//! prints as if they were collections, are texts as Java makes them.
 
 use interloper_commutativity::Value;
 

@@ -67,15 +67,20 @@ pub(super) struct AllViews {
     steps: FxHashMap<(u8, Views, u8, Set), Steps>,
     /// How many choices were looked at.
     choices: usize,
+    /// How many views there are in all sets.
+    kept: usize,
 }
 
-/// This many choices cost about as much as one configuration.
+/// This many choices take about as long as one configuration.
 const CHOICES: usize = 64;
+
+/// This many views take about as much memory as one configuration.
+const KEPT: usize = 8;
 
 impl AllViews {
     /// What was spent so far, in configurations.
     pub fn work(&self) -> usize {
-        self.choices / CHOICES
+        self.choices / CHOICES + self.kept / KEPT
     }
 
     /// Nothing was linearized: each of the group sees the initial state.
@@ -89,6 +94,7 @@ impl AllViews {
             return known;
         }
         let number = Views::try_from(self.sets.len()).expect("less than 2^32 sets of views");
+        self.kept += views.len();
         self.sets.push(views.clone());
         self.numbers.insert(views, number);
         number

@@ -233,13 +233,13 @@ impl<'t> Reader<'t> {
         char::from_u32(code)
     }
 
-    /// Whether `{` and a digit come next, which no sequence begins with.
+    /// Whether `{` and a digit or `}` come next, which no sequence begins with.
     fn is_at_constraints(&self) -> bool {
         let inside = self.rest().trim_start().strip_prefix('{').map(str::trim_start);
-        inside.is_some_and(|inside| inside.starts_with(|first: char| first.is_ascii_digit()))
+        inside.is_some_and(|inside| inside.starts_with(|first: char| first.is_ascii_digit() || first == '}'))
     }
 
-    /// `{0<2, 1<2}`.
+    /// `{0<2, 1<2}`, or `{}`.
     fn constraints(&mut self, sequences: usize) -> Result<Vec<Constraint>, Mistake> {
         self.skip_space();
         self.at += 1;

@@ -23,6 +23,7 @@ fn both_notations() {
     assert_eq!(schema.happens_before(), [(0, 2), (1, 2)]);
     assert_eq!(schema.len(), 7);
     assert_eq!(schema.to_string(), text);
+    assert_eq!(Ok(parsed("[put(1,0); contains(0)], [put(0,0); put(1,1)], {}")), expected);
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl<'w> Witness<'w> {
         text.push('\n');
         let (steps, end) = steps(self.judged, order, SHOWN);
         match order.len() {
+            0 if self.is_first() => text.push_str("\nNothing comes before it.\n"),
             0 => text.push_str("\nNothing that comes before can be placed either.\n"),
             all => {
                 let what =
@@ -83,6 +84,13 @@ impl<'w> Witness<'w> {
         };
         let invocation = shortened(&call.invocation.to_string());
         format!("{invocation} of process {} cannot have returned {} ({place}).", call.process, shortened(&result))
+    }
+
+    /// Whether the call that cannot be placed overlaps no other call, and none comes before it.
+    fn is_first(&self) -> bool {
+        let calls = self.judged.recorded.recording.history.calls();
+        let Some(returned) = self.found.stuck.and_then(|stuck| calls[stuck].returned) else { return false };
+        calls.iter().filter(|call| call.invoked < returned).count() == 1
     }
 
     /// What the call that cannot be placed would return where the linearization ends.
