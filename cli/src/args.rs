@@ -117,7 +117,7 @@ pub struct ObjectArgs {
     /// How many harnesses each method is tried with, at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
     pub programs: Option<NonZeroU64>,
-    /// Leave a harness out when it takes more than so many configurations to know what is right [default: 4000000]
+    /// Leave a harness out when it takes more than so many configurations to know what is right [default: 1000000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = judges::limit)]
     pub limit: Option<NonZeroUsize>,
 }

@@ -91,7 +91,10 @@ pub fn cases(campaign: &Campaign, searched: &Searched) -> Vec<Case> {
             What::Blocked(_) => "did not return".to_owned(),
             What::Panicked(message) => format!("panicked: {}", message.lines().next().unwrap_or_default()),
         };
-        let note = format!("When this was written, {} was not atomic: it {saw}.", object.label(searched.method));
+        let note = match searched.of_core {
+            false => format!("When this was written, {} was not atomic: it {saw}.", object.label(searched.method)),
+            true => format!("When this was written, core methods were not atomic: this {saw}."),
+        };
         return vec![Case { schema: found.schema.clone(), right, note }];
     }
     let bounds = Bounds { invocations: 3..=4, ..Bounds::default() };

@@ -273,3 +273,31 @@ fn the_study_is_large_enough() {
         }
     }
 }
+
+/// The study that is kept beside the code says the same, and leaves out no object.
+#[test]
+fn the_written_study_agrees() {
+    let study = include_str!("../../docs/STUDY.md");
+    for studied in objects::all() {
+        let row = study.lines().find(|line| line.starts_with(&format!("| **{}**: ", studied.name)));
+        let row = row.unwrap_or_else(|| panic!("no row of {}", studied.name));
+        let columns: Vec<Vec<&str>> =
+            row.trim_matches('|').split(" | ").map(|column| column.trim().split(", ").collect()).collect();
+        let [_, core, atomic, non_atomic] = &columns[..] else { panic!("{row}") };
+        let object = studied.object();
+        for method in object.with_role(Role::Core) {
+            assert!(core.contains(&&*object.label(method)), "{row}");
+        }
+        for method in object.with_role(Role::UnderTest) {
+            let label = object.label(method);
+            assert!(atomic.contains(&&*label) != non_atomic.contains(&&*label), "{label}: {row}");
+        }
+        let Some(expected) = EXPECTED.iter().find(|expected| expected.object == studied.name) else { continue };
+        for (label, _) in expected.non_atomic {
+            assert!(non_atomic.contains(label), "{label}: {row}");
+        }
+        for label in expected.atomic {
+            assert!(atomic.contains(label), "{label}: {row}");
+        }
+    }
+}

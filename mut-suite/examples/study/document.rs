@@ -27,8 +27,9 @@ pub(super) fn document(entries: &[Entry], time: Duration, machine: &str) -> Stri
          The strongest level that nothing contradicts. Core methods are complete by assumption. *Support* is the number of\n\
          harnesses and executions that came after the levels had been found and are in keeping with them; *together*, that\n\
          of random harnesses of all these methods with their levels.\n\n\
-         Under the scheduler, {DERIVED_WITH} harnesses by rank and {DERIVED_WITH} random ones for each method:\n\n{}\n\
-         On real threads, random harnesses for {} for each method: the levels are upper bounds.\n\n{}",
+         Under the scheduler, up to {0} harnesses by rank and {0} random ones for each method:\n\n{1}\n\
+         On real threads, random harnesses for {2} for each method: the levels are upper bounds.\n\n{3}",
+        grouped(DERIVED_WITH),
         visibilities(&own),
         seconds(time),
         visibilities(&published),
@@ -47,14 +48,15 @@ fn heading(entries: &[Entry], time: Duration, machine: &str) -> String {
         "# The study\n\n\
          Which methods of concurrent objects are not atomic, and how weak are they? Printed by\n\
          `cargo run --release -p interloper-suite --example study -- {} '…' > docs/STUDY.md`.\n\n\
-         {} methods of {} objects are not atomic: {own} of {own_objects} that are written over the mirror of std,\n\
+         {} methods of {} objects are not atomic: {own} of {own_objects} that are written over the mirror of std, and\n\
          {published} of {published_objects} of published crates. Core methods are taken to be atomic; of the others it\n\
          says whether a violation was found. Where none was, that is no proof.\n\n\
          - **Under the scheduler** each harness is run in every interleaving, up to 50,000 executions: first harnesses of\n  \
            up to four invocations by rank, then random ones of up to six, 3,000 each. What is said here is a function of\n  \
            the seed and comes out the same on every machine.\n\
          - **On real threads** each method is searched for {} with random harnesses of a twentieth of a second; what is\n  \
-           found is made small for up to {}. What is found, and all counts, depend on the machine and on the day: {machine}.\n\n\
+           found is made small for up to {}. What is found, and all counts, depend on the machine and on the day:\n  \
+           {machine}.\n\n\
          Methods have the names of the JDK. Bulk methods such as `addAll` are loops of core methods where a crate has no\n\
          method of its own for them, and `clear` of a queue takes one item after the other; `containsValue`, `keySet`,\n\
          `values`, `entrySet` and `toArray` iterate. That these are not atomic is what their documentation lets one expect,\n\
@@ -128,7 +130,7 @@ fn harnesses(entries: &[&Entry]) -> String {
 }
 
 /// Why what was found of published crates is so: for an object the methods, and what their documentation or source says.
-const REMARKS: [(&str, &[&str], &str); 12] = [
+const REMARKS: [(&str, &[&str], &str); 16] = [
     (
         "dashmap",
         &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear", "retain"],
@@ -136,10 +138,12 @@ const REMARKS: [(&str, &[&str], &str); 12] = [
     ),
     ("skip-map", &["size", "isEmpty"], SKIP_LEN),
     ("skip-set", &["size", "isEmpty"], SKIP_LEN),
-    ("skip-map", &["put"], SKIP_INSERT),
+    ("skip-map", &["put", "putAll"], SKIP_INSERT),
     ("skip-set", &["insert"], SKIP_INSERT),
     ("skip-map", &["remove"], SKIP_REMOVE),
     ("skip-set", &["remove"], SKIP_REMOVE),
+    ("skip-map", &["pollFirstEntry", "pollLastEntry"], SKIP_POLL),
+    ("skip-set", &["pollFirst", "pollLast"], SKIP_POLL),
     ("papaya", &["size", "isEmpty"], "the count is brought up to date after the change of the table."),
     (
         "papaya",
@@ -147,6 +151,8 @@ const REMARKS: [(&str, &[&str], &str); 12] = [
         "goes from slot to slot; a key that was removed may come back behind it, and is removed again.",
     ),
     ("scc-stack", &["drain", "clear", "addAll"], "one item after the other, by calls of `pop` and `push`."),
+    ("scc-stack", &["toArray"], "walks from entry to entry while others are pushed and popped."),
+    ("scc-hash-map", &["putAll"], "one entry after the other, by calls of `put`."),
     (
         "scc-hash-index",
         &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear"],
@@ -163,6 +169,8 @@ const SKIP_LEN: &str = "the count goes up before the node is linked (`base.rs`, 
 
 const SKIP_INSERT: &str = "an entry with the key is removed before the new one is linked, as the documentation says, so \
                            that there is none for a moment.";
+
+const SKIP_POLL: &str = "removes what stood at the end when it looked; by then another entry may stand there.";
 
 const SKIP_REMOVE: &str = "gives the entry also to a call that was not the one to remove it: in `base.rs` the `return \
                            Some(entry)` stands behind the `if n.mark_tower()`, not in it. Two calls remove one entry. A \
