@@ -31,6 +31,12 @@ pub trait Strategy {
         0
     }
 
+    /// Whether the strategy is asked before a task enters or leaves an atomic block, too. If not, the task does that
+    /// together with its step before: no other task can tell the difference, and there is less to be chosen.
+    fn wants_marks(&self) -> bool {
+        true
+    }
+
     /// Whether [`Strategy::part`] is to be called.
     fn wants_parts(&self) -> bool {
         false
@@ -60,6 +66,10 @@ impl<S: Strategy + ?Sized> Strategy for &mut S {
         (**self).pick(options)
     }
 
+    fn wants_marks(&self) -> bool {
+        (**self).wants_marks()
+    }
+
     fn wants_parts(&self) -> bool {
         (**self).wants_parts()
     }
@@ -84,6 +94,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn pick(&mut self, options: u32) -> u32 {
         (**self).pick(options)
+    }
+
+    fn wants_marks(&self) -> bool {
+        (**self).wants_marks()
     }
 
     fn wants_parts(&self) -> bool {

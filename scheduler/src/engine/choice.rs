@@ -1,5 +1,7 @@
 //! The strategy is asked, and what it says is recorded.
 
+use std::num::NonZeroU32;
+
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 use super::core::{Core, MAIN};
@@ -19,9 +21,34 @@ impl Core {
         Some(chosen)
     }
 
+    /// Asks the strategy, when the running task is enabled, at this position, and nothing keeps a step from being made.
+    /// Gives the index among the enabled operations, and the task.
+    ///
+    /// As [`Core::ask`], which it is the quick part of.
+    #[inline(always)]
+    pub(super) fn ask_at(&self, state: &mut State, position: usize) -> (usize, usize) {
+        state.steps += 1;
+        let pending = &state.enabled[..];
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `ask`.
+        let index = unsafe { (*strategy).choose(Some(TaskId(state.current as u32)), pending) };
+        let Some(chosen) = pending.get(index) else { chose_nothing(index, pending.len()) };
+        let chosen = chosen.task.index();
+        self.choosing.set(false);
+        if self.config.decisions && pending.len() > 1 {
+            let options = NonZeroU32::new(pending.len() as u32);
+            // As `rank` says.
+            let others = index as u32 + u32::from(index < position);
+            let answer = others * u32::from(index != position);
+            state.decisions.push(Decision { question: Question::Task, options, answer });
+        }
+        state.preemptions += u64::from(chosen != state.current);
+        (index, chosen)
+    }
+
     /// Asks the strategy; gives the index among the enabled operations, and the task. `current` is the index of the
     /// running task, if it is enabled.
-    #[inline(always)]
     pub(super) fn ask(&self, state: &mut State, current: Option<usize>, alone: bool) -> Option<(usize, usize)> {
         let mut current = current;
         if state.enabled.is_empty() || state.steps >= self.config.step_bound || self.choosing.get() {
@@ -39,9 +66,7 @@ impl Core {
         // SAFETY: `hub::run` keeps the strategy borrowed. It is used here and in `pick` alone, and cannot come here
         // again from inside: the state is borrowed.
         let index = unsafe { (*strategy).choose(id, pending) };
-        let Some(chosen) = pending.get(index) else {
-            panic!("the strategy chose {index} out of {}", pending.len());
-        };
+        let Some(chosen) = pending.get(index) else { chose_nothing(index, pending.len()) };
         let chosen = chosen.task.index();
         self.choosing.set(false);
         if self.config.decisions && pending.len() > 1 {
@@ -82,6 +107,26 @@ impl Core {
         if let Some(beat) = &self.beat {
             beat.step(chosen, location);
         }
+    }
+
+    /// The running task makes a step behind its last one, as if the strategy had been asked and had chosen it. False when
+    /// it does not go on just so.
+    pub(super) fn go_on(&self, Operation { object, action, location }: Operation) -> bool {
+        let mut state = self.state.borrow_mut();
+        let state = &mut *state;
+        state.settle();
+        let may_switch = state.aborting || std::thread::panicking() || self.is_deep();
+        if may_switch || state.steps >= self.config.step_bound || self.choosing.get() {
+            return false;
+        }
+        let task = state.current;
+        state.show(task, object, action, location);
+        state.steps += 1;
+        if self.config.decisions && state.enabled.len() > 1 {
+            state.decisions.push(Decision::new(Question::Task, state.enabled.len() as u32, 0));
+        }
+        self.record(state, task, object, action, location, Cause::Ready);
+        true
     }
 
     /// No task is enabled, or the bound is reached, or the strategy has panicked and the program caught it.
@@ -161,6 +206,11 @@ impl Core {
         unsafe { (*strategy).part(task, Operation { object, action, location }) };
         self.choosing.set(false);
     }
+}
+
+#[cold]
+fn chose_nothing(index: usize, options: usize) -> ! {
+    panic!("the strategy chose {index} out of {options}")
 }
 
 /// The answer of a decision about tasks: 0 for the one that made the last step, then the others in their order.

@@ -40,6 +40,7 @@ pub(super) struct Core {
     pub(super) strategy: Cell<Option<*mut dyn Strategy>>,
     /// The strategy is being asked. It stays so when the strategy panics.
     pub(super) choosing: Cell<bool>,
+    pub(super) wants_marks: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
     main: Cell<Option<*mut dyn FnMut()>>,
     /// Panics that have begun, by their tasks. Apart from the state, which can be borrowed when one begins.
@@ -66,6 +67,7 @@ impl Core {
             floor: Cell::new(0),
             strategy: Cell::new(None),
             choosing: Cell::new(false),
+            wants_marks: Cell::new(true),
             wants_parts: Cell::new(false),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
@@ -77,7 +79,9 @@ impl Core {
     pub(super) fn begin(&self, strategy: *mut dyn Strategy, main: *mut dyn FnMut(), location: Place) {
         self.strategy.set(Some(strategy));
         // SAFETY: `hub::run` keeps the strategy borrowed.
-        self.wants_parts.set(unsafe { (*strategy).wants_parts() });
+        let strategy = unsafe { &*strategy };
+        self.wants_marks.set(strategy.wants_marks());
+        self.wants_parts.set(strategy.wants_parts());
         self.main.set(Some(main));
         self.over.set(false);
         self.choosing.set(false);

@@ -91,13 +91,9 @@ impl Runtime for Core {
 
     #[inline]
     fn release(&self, lock: ObjectId, mode: Mode, location: Place) {
-        if self.config.unlock == Unlock::Part {
-            return self.release_at_once(lock, mode, location);
+        if self.config.unlock == Unlock::Step || !self.release_at_once(lock, mode, location) {
+            self.release_in_turn(lock, mode, location);
         }
-        let operation = Operation { object: lock, action: Action::Unlock(mode), location };
-        let mut state = self.make(operation, Gate::Open);
-        let task = state.current;
-        state.give_back(task, lock, mode);
     }
 
     fn convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) {
@@ -184,6 +180,9 @@ impl Runtime for Core {
         }
         let mut state = self.state.borrow_mut();
         let parent = state.current;
+        if let (Some(beat), Some(name)) = (&self.beat, &task.name) {
+            beat.name(state.live, name);
+        }
         let child = state.add_task(task.name, task.location, Some(body));
         state.dirty = true;
         let object = state.tasks[child].object;
@@ -254,13 +253,13 @@ impl Runtime for Core {
                 }
             }
         };
-        drop(self.make(self.own(Action::BlockBegin(number as u32), location), Gate::Open));
+        self.mark(Action::BlockBegin(number as u32), location);
     }
 
     fn block_end(&self, location: Place) {
         // It runs in destructors: where the execution has ended it must not unwind.
         if !self.state.borrow().aborting {
-            drop(self.make(self.own(Action::BlockEnd, location), Gate::Open));
+            self.mark(Action::BlockEnd, location);
         }
     }
 
@@ -323,17 +322,35 @@ impl Core {
         woken
     }
 
-    #[inline]
-    fn release_at_once(&self, lock: ObjectId, mode: Mode, location: Place) {
+    /// Gives a lock back as part of the last step. Not so when the execution has ended: false.
+    #[inline(always)]
+    fn release_at_once(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
         let mut state = self.state.borrow_mut();
         if state.aborting {
-            drop(state);
-            state = self.make(Operation { object: lock, action: Action::Unlock(mode), location }, Gate::Open);
+            return false;
         }
         let task = state.current;
         state.give_back(task, lock, mode);
         state.dirty = true;
         self.record_part(&mut state, task, lock, Action::Unlock(mode), location);
+        true
+    }
+
+    /// Not inlined: what it takes to switch would be paid for where nothing is switched.
+    #[inline(never)]
+    fn release_in_turn(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let operation = Operation { object: lock, action: Action::Unlock(mode), location };
+        let mut state = self.make(operation, Gate::Open);
+        let task = state.current;
+        state.give_back(task, lock, mode);
+    }
+
+    /// The running task enters or leaves a block.
+    fn mark(&self, action: Action, location: Place) {
+        let operation = self.own(action, location);
+        if self.wants_marks.get() || !self.go_on(operation) {
+            drop(self.make(operation, Gate::Open));
+        }
     }
 
     /// An operation of the running task on itself.

@@ -26,22 +26,19 @@ impl Core {
         state.settle();
         let task = state.current;
         let Operation { object, action, location } = operation;
-        if state.aborting || std::thread::panicking() || self.is_deep() || !state.is_open(task, gate) {
+        let ends = state.aborting || state.steps >= self.config.step_bound || self.choosing.get();
+        if ends || std::thread::panicking() || self.is_deep() || !state.is_open(task, gate) {
             return self.make_slowly(borrowed, object, action, location, gate);
         }
         let position = state.show(task, object, action, location);
-        match self.ask(state, Some(position), false) {
-            Some((_, chosen)) if chosen == task => {
-                // Not read back from where it was just shown: that would wait for the memory. It waited for nothing.
-                self.record(state, task, object, action, location, Cause::Ready);
-                return borrowed;
-            }
-            Some((index, chosen)) => {
-                self.record_chosen(state, index, chosen);
-                state.enter_gate(task, gate);
-            }
-            None => self.abort(state),
+        let (index, chosen) = self.ask_at(state, position);
+        if chosen == task {
+            // Not read back from where it was just shown: that would wait for the memory. It waited for nothing.
+            self.record(state, task, object, action, location, Cause::Ready);
+            return borrowed;
         }
+        self.record_chosen(state, index, chosen);
+        state.enter_gate(task, gate);
         self.resume_turn(borrowed, task, gate)
     }
 
@@ -95,19 +92,17 @@ impl Core {
         }
     }
 
-    /// Another task was chosen, or the execution has ended: waits for the turn of this one, which does not unwind.
+    /// Another task was chosen: waits for the turn of this one, which does not unwind.
     ///
     /// Inlined, as `suspend` is, because each return behind a switch of stacks is predicted wrongly.
     #[inline(always)]
     fn resume_turn<'a>(&'a self, mut state: RefMut<'a, State>, task: usize, gate: Gate) -> RefMut<'a, State> {
-        if !state.aborting {
-            state = self.suspend(state, task);
-            if !state.aborting {
-                state.leave_gate(task, gate);
-                return state;
-            }
+        state = self.suspend(state, task);
+        if state.aborting {
+            return self.turn_of_aborted(state, gate, false);
         }
-        self.turn_of_aborted(state, gate, false)
+        state.leave_gate(task, gate);
+        state
     }
 
     /// The execution has ended: the task unwinds. If it does so already, the step is made as soon as it can be.
@@ -159,7 +154,7 @@ impl Core {
 
     /// Whether the stack of the running task is almost used up.
     #[inline(always)]
-    fn is_deep(&self) -> bool {
+    pub(super) fn is_deep(&self) -> bool {
         let here = 0u8;
         std::ptr::from_ref(&here).addr() < self.floor.get()
     }

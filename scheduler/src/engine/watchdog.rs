@@ -1,11 +1,12 @@
 //! A step that never comes to its end (a task that waits for something that is not under control) is named, instead of
 //! being waited for in silence.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ impl Watchdog {
 pub struct Stuck {
     /// Whose step it is.
     pub task: TaskId,
+    /// The name of the task.
+    pub name: Option<String>,
     /// Where it began: the last place at which the task was seen.
     pub location: Place,
     /// How many steps were made since the watchdog was set up.
@@ -52,9 +55,10 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
         write!(
             f,
-            "task {} has not come to another step for {:?}; its last one was at {}. It may be blocked in something that \
+            "task {}{name} has not come to another step for {:?}; its last one was at {}. It may be blocked in something that \
              is not under control: a lock or a channel of the real std, a file, a socket.",
             self.task.0, self.patience, self.location
         )
@@ -68,6 +72,8 @@ pub(super) struct Beat {
     steps: AtomicU64,
     task: AtomicU32,
     location: AtomicPtr<std::panic::Location<'static>>,
+    /// The names of the tasks that have one. Changed when a task is spawned, not at each step.
+    names: Mutex<BTreeMap<u32, String>>,
 }
 
 impl Beat {
@@ -77,6 +83,15 @@ impl Beat {
         self.location.store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         // Nobody else writes it.
         self.steps.store(self.steps.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// A task has this name.
+    pub(super) fn name(&self, task: usize, name: &str) {
+        self.names().insert(task as u32, name.to_owned());
+    }
+
+    fn names(&self) -> MutexGuard<'_, BTreeMap<u32, String>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many steps there have been, if an execution is going on.
@@ -90,7 +105,8 @@ impl Beat {
         let task = TaskId(self.task.load(Ordering::Acquire));
         // SAFETY: it is null, or was made from a reference that lives for ever.
         let location = unsafe { location.as_ref() }?;
-        (self.steps() == Some(steps)).then_some(Stuck { task, location, steps, patience })
+        let name = self.names().get(&task.0).cloned();
+        (self.steps() == Some(steps)).then_some(Stuck { task, name, location, steps, patience })
     }
 }
 
@@ -117,6 +133,7 @@ impl Watched {
     }
 
     pub(super) fn begin(&self) -> Watching<'_> {
+        self.beat.names().clear();
         self.beat.running.store(true, Ordering::Relaxed);
         Watching(&self.beat)
     }

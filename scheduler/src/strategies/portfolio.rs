@@ -63,6 +63,10 @@ impl Strategy for Portfolio<'_> {
         self.current().pick(options)
     }
 
+    fn wants_marks(&self) -> bool {
+        self.members.get(self.turn).is_none_or(|member| member.strategy.wants_marks())
+    }
+
     fn wants_parts(&self) -> bool {
         self.members[self.turn].strategy.wants_parts()
     }

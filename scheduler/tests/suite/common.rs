@@ -134,8 +134,18 @@ impl Variable {
 
 #[track_caller]
 pub fn spawn(body: impl FnOnce() + 'static) -> TaskId {
+    spawn_as(None, body)
+}
+
+#[track_caller]
+pub fn spawn_named(name: &str, body: impl FnOnce() + 'static) -> TaskId {
+    spawn_as(Some(name.to_owned()), body)
+}
+
+#[track_caller]
+fn spawn_as(name: Option<String>, body: impl FnOnce() + 'static) -> TaskId {
     let location = Location::caller();
-    let task = NewTask { name: None, location };
+    let task = NewTask { name, location };
     runtime(|runtime| runtime.spawn(task, Box::new(body)))
 }
 

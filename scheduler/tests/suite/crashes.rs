@@ -174,7 +174,7 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
     let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
     let line = line!() + 3;
     let execution = engine.run(&mut RandomWalk::new(0), || {
-        let child = spawn(move || {
+        let child = spawn_named("reader", move || {
             drop(Lock::new().lock());
             WAITS.store(true, Ordering::SeqCst);
             receiver.recv_timeout(Duration::from_secs(60)).unwrap();
@@ -184,7 +184,9 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
     assert!(execution.end.is_finished(), "{execution:?}");
     let stuck = TOLD.lock().unwrap().take().unwrap();
     assert_eq!((stuck.task, stuck.location.file(), stuck.location.line()), (TaskId(1), file!(), line));
-    assert!(stuck.to_string().contains("task 1 has not come to another step"));
+    assert!(stuck.to_string().contains("task 1 (reader) has not come to another step"), "{stuck}");
+    let nameless = Stuck { name: None, ..stuck };
+    assert!(nameless.to_string().contains("task 1 has not come to another step"), "{nameless}");
 }
 
 #[test]

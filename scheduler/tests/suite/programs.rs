@@ -20,6 +20,12 @@ impl Account {
         self.balance.get()
     }
 
+    fn check_then_withdraw(&self) {
+        if self.get_balance() >= 70 {
+            self.withdraw(70);
+        }
+    }
+
     fn withdraw(&self, amount: i32) {
         let _guard = self.lock.lock();
         self.balance.set(self.balance.get() - amount);
@@ -28,22 +34,27 @@ impl Account {
 }
 
 pub fn check_then_withdraw(account: &Account) {
-    atomic("withdraw", || {
-        if account.get_balance() >= 70 {
-            account.withdraw(70);
-        }
-    });
+    atomic("withdraw", || account.check_then_withdraw());
 }
 
 /// Figure 1; with `unrelated` lock operations before the second block, Figure 2.
 pub fn figure_1_and_2(unrelated: usize) {
+    two_withdraw(unrelated, check_then_withdraw);
+}
+
+/// The same with no block marked.
+pub fn without_marks(unrelated: usize) {
+    two_withdraw(unrelated, Account::check_then_withdraw);
+}
+
+fn two_withdraw(unrelated: usize, withdraw: fn(&Account)) {
     let account = Account::new();
     let other = account.clone();
-    let t1 = spawn(move || check_then_withdraw(&other));
+    let t1 = spawn(move || withdraw(&other));
     let t2 = spawn(move || {
         let lock = Lock::new();
         (0..unrelated).for_each(|_| drop(lock.lock()));
-        check_then_withdraw(&account);
+        withdraw(&account);
     });
     [t1, t2].into_iter().for_each(|task| join(task).unwrap());
 }

@@ -226,3 +226,44 @@ fn a_portfolio_takes_turns() {
     assert_eq!(names.take(), ["random", "pct", "preemptions", "random", "pct", "random", "pct", "random", "pct"]);
     assert!(!Portfolio::new().begin());
 }
+
+#[test]
+fn who_is_not_asked_about_marks_goes_through_the_schedules_without_them() {
+    use interloper_scheduler::Pending;
+    use interloper_scheduler::runtime::Action;
+
+    /// A random walk that is not asked about marks.
+    struct Unasked(RandomWalk);
+    impl Strategy for Unasked {
+        fn begin(&mut self) -> bool {
+            self.0.begin()
+        }
+
+        fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+            self.0.choose(current, pending)
+        }
+
+        fn wants_marks(&self) -> bool {
+            false
+        }
+    }
+
+    let is_mark = |action: Action| matches!(action, Action::BlockBegin(_) | Action::BlockEnd);
+    let schedule = |strategy: &mut dyn Strategy, program: fn(usize)| {
+        strategy.begin();
+        let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+        let (_, difference) = engine.run_twice(strategy, || program(2));
+        assert_eq!(difference, None, "the decisions are those of a replay that is asked about marks");
+        // Of the second run, which is the same.
+        let trace = engine.trace();
+        let steps = trace.iter().filter(|event| !is_mark(event.operation.action));
+        steps.map(|event| (event.task, event.operation.action)).collect::<Vec<_>>()
+    };
+    let mut asked_differs = false;
+    for seed in 0..50 {
+        let without = schedule(&mut RandomWalk::new(seed), without_marks);
+        assert_eq!(schedule(&mut Unasked(RandomWalk::new(seed)), figure_1_and_2), without, "seed {seed}");
+        asked_differs |= schedule(&mut RandomWalk::new(seed), figure_1_and_2) != without;
+    }
+    assert!(asked_differs);
+}
