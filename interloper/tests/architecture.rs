@@ -121,3 +121,22 @@ fn every_crate_has_its_invariant() {
         assert!(architecture.contains(&line), "ARCHITECTURE.md states no invariant for {folder}");
     }
 }
+
+/// The tables of docs/PROOF.md take minutes and crates from elsewhere to print. What this sees is that no object which is
+/// described there is missing here.
+#[test]
+fn the_proof_speaks_of_each_object() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let read = |name: &str| std::fs::read_to_string(format!("{root}/{name}")).expect("a file of the repository");
+    let page = read("docs/PROOF.md");
+    let mut objects = 0;
+    for file in ["cells", "maps", "queues"] {
+        let text = read(&format!("proof/src/objects/{file}.rs"));
+        for description in text.split("Object::describe(\"").skip(1) {
+            let (object, _) = description.split_once('"').expect("a name");
+            assert!(page.contains(&format!("`{object}`")), "docs/PROOF.md says nothing of {object}");
+            objects += 1;
+        }
+    }
+    assert!(objects > 15, "there are many: {objects}");
+}

@@ -1,101 +1,146 @@
-//! Which methods of real crates are atomic, with their own sources under control. Prints the table of docs/PROOF.md:
+//! Which methods of real crates are atomic, with their own sources under control: the tables of docs/PROOF.md.
 //!
 //! ```text
-//! cargo interloper run --manifest-path proof/Cargo.toml [-- NAME…]
+//! cargo interloper run --release --manifest-path proof/Cargo.toml -- print [NAME…]   all tables, or those of some objects
+//! …                                                               -- check           compares them with the page
+//! …                                                               -- write           puts them into the page
+//! …                                                               -- composed        the composed operations only
+//! …                                                               -- rate            how quickly it gets on
+//! …                                        -- schema OBJECT SCHEMA EXECUTIONS         one schema, as far as that goes
 //! ```
+//!
+//! It runs in the root of the repository. What it prints on standard output depends on nothing but the sources.
 
 #[cfg(interloper)]
 #[macro_use]
 extern crate interloper_std as std;
 
+// The files of the suite speak of `interloper`. Here that is this crate, and its collections are the originals.
+extern crate self as interloper;
+
+mod composed;
 mod objects;
+mod page;
+mod rate;
+mod search;
+#[path = "../../mut-suite/src/source.rs"]
+mod source;
+mod tables;
 
-use interloper_harness::hunt::{Engine, Found, Hunt, Runs, Source, What};
-use interloper_harness::schemas::{Bounds, Pool};
-use interloper_harness::stress::Next;
-use interloper_harness::systematic::{Search, Settings};
-use interloper_harness::{MethodId, Object};
-use interloper_scheduler::Executions;
+use std::fs;
+use std::process::ExitCode;
 
-/// So many executions of each schema.
-const EXECUTIONS: u64 = 2_000;
-/// So many schemas for each method, smallest first.
-const SCHEMAS: u64 = 12;
+use interloper_harness::MethodId;
+use interloper_harness::systematic::{Executions, Settings};
+use interloper_linearize::schema::Schema;
+use tables::Outcome;
 
-fn main() {
-    let names: Vec<String> = std::env::args().skip(1).collect();
-    println!("| object | method | schemas | executions | systematic | random walk |\n|---|---|---|---|---|---|");
-    for object in objects::all() {
-        if names.is_empty() || names.iter().any(|name| object.name().contains(name.as_str())) {
-            (0..object.methods().len()).for_each(|method| row(&object, MethodId(method)));
+pub use composed::{Case, Check, Datum, MethodUnderTest, ToValue, Value, Verdict, collections, linearization_point};
+
+/// What the tables stand in.
+const PAGE: &str = "docs/PROOF.md";
+/// What the traces stand in.
+const TRACES: &str = "docs/PROOF-TRACES.md";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [] | ["print", ..] => print(arguments.get(1..).unwrap_or_default()),
+        ["check"] => return compare(),
+        ["write"] => write(),
+        ["composed"] => print!("{}", composed::table()),
+        ["rate"] => rate::measure(200_000),
+        ["schema", object, schema, executions] => return one(object, schema, executions),
+        _ => {
+            eprintln!("print [NAME…], check, write, composed, rate, or schema OBJECT SCHEMA EXECUTIONS");
+            return ExitCode::from(2);
         }
+    }
+    ExitCode::SUCCESS
+}
+
+/// A part of a page.
+struct Part {
+    page: &'static str,
+    name: &'static str,
+    text: String,
+}
+
+/// All that is printed.
+fn parts(outcomes: &[Outcome]) -> Vec<Part> {
+    let part = |page, name, text| Part { page, name, text };
+    vec![
+        part(PAGE, "methods", tables::methods(outcomes)),
+        part(PAGE, "violations", tables::violations(outcomes)),
+        part(PAGE, "composed", composed::table()),
+        part(PAGE, "rate", rate::table()),
+        part(TRACES, "traces", tables::traces(outcomes)),
+    ]
+}
+
+/// The objects whose names contain one of these, or all of them.
+fn outcomes(names: &[&str]) -> Vec<Outcome> {
+    let wanted = objects::all().into_iter();
+    let wanted = wanted.filter(|object| names.is_empty() || names.iter().any(|name| object.name().contains(name)));
+    wanted
+        .map(|object| {
+            let methods = (0..object.methods().len()).map(|method| {
+                eprintln!("{}::{}", object.name(), object.label(MethodId(method)));
+                search::search(&object, MethodId(method))
+            });
+            Outcome { methods: methods.collect(), object }
+        })
+        .collect()
+}
+
+fn print(names: &[&str]) {
+    let outcomes = outcomes(names);
+    if names.is_empty() {
+        parts(&outcomes).into_iter().for_each(|part| println!("{}", part.text));
+    } else {
+        println!("{}\n{}\n{}", tables::methods(&outcomes), tables::violations(&outcomes), tables::traces(&outcomes));
     }
 }
 
-fn row(object: &Object, method: MethodId) {
-    let hunted = hunt(object, method, Search::Exhaustive);
-    let verdict = match hunted.found() {
-        None if hunted.schemas == 0 => "nothing tried".to_owned(),
-        None => "no violation".to_owned(),
-        Some(found) => format!("**not atomic**: {}", describe(found)),
+/// Runs one schema of one object.
+fn one(object: &str, schema: &str, executions: &str) -> ExitCode {
+    let object = objects::all().into_iter().find(|other| other.name() == object);
+    let (Some(object), Ok(schema), Ok(executions)) = (object, Schema::parse(schema), executions.parse()) else {
+        eprintln!("there is no such object, or that is no schema, or no number");
+        return ExitCode::from(2);
     };
-    let random = match hunt(object, method, Search::RandomWalk(1)).found() {
-        None => "no violation".to_owned(),
-        Some(found) => format!("found, execution {} of its schema", executions(found)),
-    };
-    let label = object.label(method);
-    println!("| {} | {label} | {} | {} | {verdict} | {random} |", object.name(), hunted.schemas, hunted.executions);
+    let settings = Settings { executions: Executions::AtMost(executions), ..Settings::default() };
+    match search::attempt(&object, &schema, &settings) {
+        Err(reason) => println!("{reason}"),
+        Ok((explored, found)) => {
+            let found = found.map_or("nothing".to_owned(), |found| tables::what(&found.what));
+            println!("{} executions, complete: {}, found: {found}", explored.executions, explored.complete);
+        }
+    }
+    ExitCode::SUCCESS
 }
 
-fn hunt(object: &Object, method: MethodId, search: Search) -> interloper_harness::hunt::Hunted {
-    let bounds = Bounds { invocations: 2..=3, ..Bounds::default() };
-    let settings = Settings { search, executions: Executions::AtMost(EXECUTIONS), ..Settings::default() };
-    let hunt = Hunt {
-        engine: Engine::Systematic(settings),
-        source: Source::ByRank { bounds, seed: 1 },
-        schemas: Some(SCHEMAS),
-        ..Hunt::new(object, Pool::One(method), 1)
-    };
-    hunt.run(&mut |_| Next::Continue)
-}
-
-fn executions(found: &Found) -> u64 {
-    match &found.runs {
-        Runs::Systematic(explored) => explored.executions,
-        Runs::Stress(observed) => observed.executions,
+fn write() {
+    for Part { page, name, text } in parts(&outcomes(&[])) {
+        let old = read(page);
+        let new = page::with_part(&old, name, &text).unwrap_or_else(|| panic!("{page} has no part {name}"));
+        fs::write(page, new).unwrap_or_else(|error| panic!("{page}: {error}"));
     }
 }
 
-/// The schema, what came, and where in the crate's own source the last steps before it were.
-fn describe(found: &Found) -> String {
-    let what = match &found.what {
-        What::Outcome { outcome, .. } => {
-            format!("gives {}", outcome.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", "))
-        }
-        What::Blocked(_) => "blocks".to_owned(),
-        What::Panicked(message) => format!("panics: {message}"),
-    };
-    let steps = match &found.runs {
-        Runs::Systematic(explored) => explored.stopped.as_ref().map(|trace| &trace.steps[..]).unwrap_or_default(),
-        Runs::Stress(_) => &[],
-    };
-    let mut places: Vec<String> = Vec::new();
-    for step in steps {
-        let location = step.operation.location;
-        let file = location.file();
-        if let Some((_, inside)) = file.rsplit_once("/registry/src/") {
-            let inside = inside.split_once('/').map_or(inside, |(_, inside)| inside);
-            let place = format!("{inside}:{}", location.line());
-            if places.last() != Some(&place) {
-                places.push(place);
-            }
+/// Whether the pages say what is printed.
+fn compare() -> ExitCode {
+    let mut same = true;
+    for Part { page, name, text } in parts(&outcomes(&[])) {
+        if page::part(&read(page), name) != Some(&text) {
+            println!("{page}, {name}: it should be\n\n{text}");
+            same = false;
         }
     }
-    let steps = places.len();
-    format!(
-        "`{}` {what}, execution {}; {steps} places, the last {}",
-        found.schema,
-        executions(found),
-        places.last().map_or("none", String::as_str)
-    )
+    if same { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn read(page: &str) -> String {
+    fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}; this runs in the root of the repository"))
 }

@@ -1,0 +1,217 @@
+//! Each method is tried with schemas that grow, by the systematic engine and by a random one.
+
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+
+use interloper_harness::hunt::{Engine, Found, Runs, What, minimise};
+use interloper_harness::judge::{Judge, PATIENCE};
+use interloper_harness::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
+use interloper_harness::stress::Next;
+use interloper_harness::systematic::{self, Explored, Search, Settings};
+use interloper_harness::{MethodId, Object};
+use interloper_linearize::outcomes::DEFAULT_BOUND;
+use interloper_linearize::schema::Schema;
+use interloper_scheduler::Executions;
+
+/// The seed of everything that is random.
+pub const SEED: u64 = 1;
+/// So many schemas of two or three calls for each method, smallest first.
+const SMALL: usize = 30;
+/// So many of four calls about two values, at random.
+const LARGE: usize = 600;
+/// So many executions of each schema of two calls by the systematic engine: enough for most to come to their end.
+const OF_TWO: u64 = 150_000;
+/// So many of each larger one.
+const LARGER: u64 = 5_000;
+/// After so many executions of schemas of two or three calls, and again of four, no other one is begun.
+const ENOUGH: u64 = 30_000;
+/// So many of each schema by the random engine.
+const RANDOM: u64 = 60;
+/// A schema that fails is run so often by the engine that has not found it.
+const AGAIN: u64 = 20_000;
+
+/// What a method was tried with, by one engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// How many schemas.
+    pub schemas: u64,
+    /// Of how many of them every interleaving was seen.
+    pub complete: u64,
+    /// How many executions.
+    pub executions: u64,
+    /// How many of them were cut short before they had an outcome.
+    pub cut: u64,
+}
+
+impl AddAssign<&Explored> for Tally {
+    fn add_assign(&mut self, explored: &Explored) {
+        self.schemas += 1;
+        self.complete += u64::from(explored.complete);
+        self.executions += explored.executions;
+        self.cut += explored.cut;
+    }
+}
+
+/// What came of a method.
+pub struct Searched {
+    /// Its name.
+    pub method: String,
+    /// By the systematic engine, up to what it found: schemas of two or three calls, and of four.
+    pub systematic: [Tally; 2],
+    /// By the random one, unless the systematic one had found something in the small ones.
+    pub random: Tally,
+    /// Schemas of which there is no telling what is right, with the reason.
+    pub refused: Vec<String>,
+    /// What was found.
+    pub violation: Option<Violation>,
+}
+
+/// A method is not atomic.
+pub struct Violation {
+    /// The smallest schema, with its trace.
+    pub found: Found,
+    /// Which execution of it by the systematic engine was the first to show what is wrong, if one was.
+    pub systematic: Option<u64>,
+    /// The same for the random one.
+    pub random: Option<u64>,
+}
+
+/// Tries a method of an object: small schemas systematically, then these and larger ones at random, which takes less, then
+/// the larger ones systematically as well.
+pub fn search(object: &Object, method: MethodId) -> Searched {
+    let mut searched = Searched {
+        method: object.label(method),
+        systematic: [Tally::default(); 2],
+        random: Tally::default(),
+        refused: vec![],
+        violation: None,
+    };
+    let (small, large) = (small(object, method), large(object, method));
+    let [first, second] = &mut searched.systematic;
+    let found = try_all(object, &small, exhaustive, ENOUGH, first, &mut searched.refused);
+    if let Some(found) = found {
+        searched.violation =
+            Some(seen_first_by(object, found, exhaustive(3), at_random(AGAIN), |systematic, random| {
+                (Some(systematic), random)
+            }));
+        return searched;
+    }
+    let all: Vec<Schema> = small.into_iter().chain(large.iter().cloned()).collect();
+    let random = |_| at_random(RANDOM);
+    if let Some(found) = try_all(object, &all, random, u64::MAX, &mut searched.random, &mut vec![]) {
+        let again = Settings { executions: Executions::AtMost(AGAIN), ..Settings::default() };
+        searched.violation = Some(seen_first_by(object, found, at_random(10 * RANDOM), again, |random, systematic| {
+            (systematic, Some(random))
+        }));
+        return searched;
+    }
+    if let Some(found) = try_all(object, &large, exhaustive, ENOUGH, second, &mut searched.refused) {
+        searched.violation =
+            Some(seen_first_by(object, found, exhaustive(4), at_random(AGAIN), |systematic, random| {
+                (Some(systematic), random)
+            }));
+    }
+    searched
+}
+
+/// Runs one schema after the other until one fails, or there were enough executions.
+fn try_all(
+    object: &Object,
+    schemas: &[Schema],
+    settings: impl Fn(usize) -> Settings,
+    enough: u64,
+    tally: &mut Tally,
+    refused: &mut Vec<String>,
+) -> Option<Found> {
+    for schema in schemas {
+        if tally.executions >= enough {
+            break;
+        }
+        match attempt(object, schema, &settings(schema.len())) {
+            Err(reason) => refused.push(format!("{schema}: {reason}")),
+            Ok((explored, found)) => {
+                *tally += &explored;
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+    }
+    None
+}
+
+/// What one engine has found, made small by it, and whether the other one finds it, too.
+fn seen_first_by(
+    object: &Object,
+    found: Found,
+    first: Settings,
+    other: Settings,
+    in_order: impl Fn(u64, Option<u64>) -> (Option<u64>, Option<u64>),
+) -> Violation {
+    let found = smallest(object, found, first);
+    let (_, again) = attempt(object, &found.schema, &other).expect("a schema that was judged can be judged again");
+    let (systematic, random) = in_order(executions(&found), again.map(|again| executions(&again)));
+    Violation { found, systematic, random }
+}
+
+fn smallest(object: &Object, found: Found, settings: Settings) -> Found {
+    let mut engine = Engine::Systematic(settings);
+    minimise(object, object.visibility(), DEFAULT_BOUND, &mut engine, found, None).found
+}
+
+/// Of a schema of so many calls.
+fn exhaustive(calls: usize) -> Settings {
+    let executions = if calls == 2 { OF_TWO } else { LARGER };
+    Settings { executions: Executions::AtMost(executions), ..Settings::default() }
+}
+
+fn at_random(executions: u64) -> Settings {
+    let search = Search::Portfolio(SEED);
+    Settings { search, executions: Executions::AtMost(executions), ..Settings::default() }
+}
+
+fn executions(found: &Found) -> u64 {
+    found.runs.executions()
+}
+
+/// Runs a schema, and judges what it gives. The reason, when there is no telling what is right.
+pub fn attempt(object: &Object, schema: &Schema, settings: &Settings) -> Result<(Explored, Option<Found>), String> {
+    let program = object.program(schema).map_err(|mistake| mistake.to_string())?;
+    let (mut judge, _) = Judge::watched(&program, object.visibility(), DEFAULT_BOUND, PATIENCE)
+        .map_err(|refusal| refusal.text(schema))?;
+    let mut wrong = None;
+    let explored = systematic::run(&program, settings, &mut |outcome| {
+        if judge.admits(outcome) {
+            return Next::Continue;
+        }
+        wrong = Some(outcome.to_vec());
+        Next::Stop
+    });
+    let what = match (explored.panicked(), wrong) {
+        (Some(message), _) => Some(What::Panicked(message.to_owned())),
+        (None, Some(outcome)) => Some(What::Outcome { outcome, admitted: judge.admitted(64) }),
+        (None, None) => None,
+    };
+    let found = what.map(|what| Found {
+        schema: schema.clone(),
+        what,
+        frequencies: vec![],
+        runs: Runs::Systematic(explored.clone()),
+    });
+    Ok((explored, found))
+}
+
+/// Schemas of two or three calls.
+fn small(object: &Object, method: MethodId) -> Vec<Schema> {
+    let bounds = Bounds { invocations: 2..=3, values: 1..=2, ..Bounds::default() };
+    let of_rank = |rank| Enumeration::new(object, method, rank, false).shuffled(SEED);
+    ranks(&bounds).into_iter().flat_map(of_rank).take(SMALL).collect()
+}
+
+/// Different schemas of four calls.
+fn large(object: &Object, method: MethodId) -> Vec<Schema> {
+    let bounds = Bounds { invocations: 4..=4, ..Bounds::default() };
+    let mut known = BTreeSet::new();
+    let schemas = Sampler::new(object, Pool::One(method), bounds, SEED).take(4 * LARGE);
+    schemas.filter(|schema| known.insert(schema.to_string())).take(LARGE).collect()
+}
