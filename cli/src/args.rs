@@ -166,9 +166,9 @@ pub struct SearchArgs {
     /// Stop the search of a case after this time; results then depend on the machine
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
     pub time: Option<Duration>,
-    /// Programs with blocks: random, atomfuzzer, pct, pos, surw, urw, preemptions, exhaustive; several joined with `+` take
-    /// turns, and a parameter follows a colon, as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is
-    /// atomfuzzer+pct+pos+surw+random]
+    /// Programs with blocks: random, atomfuzzer, atomfuzzer-mutex (pauses at mutexes alone, as the paper prints it), pct,
+    /// pos, surw, urw, preemptions, exhaustive; several joined with `+` take turns, and a parameter follows a colon, as in
+    /// `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random]
     #[arg(long, global = true, value_name = "STRATEGY")]
     pub strategy: Option<Schedule>,
     /// Programs with blocks: the probability with which atomfuzzer pauses a thread [default: 0.5]

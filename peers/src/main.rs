@@ -13,6 +13,7 @@ mod figure_2;
 mod memory;
 mod ours;
 mod outcome;
+mod page;
 mod probability;
 mod shuttle_corpus;
 mod source;
@@ -20,7 +21,8 @@ mod table;
 mod under_loom;
 mod under_shuttle;
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 
@@ -35,6 +37,9 @@ struct Arguments {
     /// Only this table, or these.
     #[arg(long, value_enum)]
     only: Vec<Section>,
+    /// Writes the tables, with date and machine, between the marks of this page.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "only"])]
+    into: Option<PathBuf>,
     /// What a process of its own is to go through under loom: see `under_loom::exhaust`.
     #[arg(long = under_loom::ARGUMENT, hide = true)]
     under_loom: Option<usize>,
@@ -57,6 +62,12 @@ enum Section {
 }
 
 impl Section {
+    /// The table; says on standard error that it is being made.
+    fn make(self) -> Table {
+        eprintln!("{} …", self.to_possible_value().expect("none is skipped").get_name());
+        self.table()
+    }
+
     fn table(self) -> Table {
         match self {
             Section::Costs => costs::table(),
@@ -76,19 +87,21 @@ fn silence_panics() {
     std::panic::set_hook(Box::new(|_| ()));
 }
 
-fn main() -> std::io::Result<()> {
+fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     if let Some(number) = arguments.under_loom {
         under_loom::go_through(number);
         return Ok(());
     }
     silence_panics();
+    if let Some(page) = &arguments.into {
+        return write_into(page);
+    }
     let mut out = std::io::stdout().lock();
     let mut tables = Vec::new();
     for section in Section::value_variants() {
         if arguments.only.is_empty() || arguments.only.contains(section) {
-            eprintln!("{} …", section.to_possible_value().expect("none is skipped").get_name());
-            let table = section.table();
+            let table = section.make();
             match arguments.format {
                 Format::Text => writeln!(out, "{table}")?,
                 Format::Json => tables.push(table),
@@ -100,4 +113,18 @@ fn main() -> std::io::Result<()> {
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// Makes all tables and puts them into a page.
+///
+/// # Errors
+/// When the page cannot be read or written, or has no place for them.
+fn write_into(path: &Path) -> io::Result<()> {
+    let page = std::fs::read_to_string(path)?;
+    let no_place = || io::Error::other("the page has no marks between which the tables belong");
+    // Before they are made, which takes long.
+    page::with_tables(&page, "").ok_or_else(no_place)?;
+    let tables: String = Section::value_variants().iter().map(|section| format!("{}\n", section.make())).collect();
+    let tables = format!("{}\n{tables}", page::origin());
+    std::fs::write(path, page::with_tables(&page, &tables).ok_or_else(no_place)?)
 }

@@ -77,7 +77,7 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
     settings.schedule = search.strategy.clone().unwrap_or(settings.schedule);
     if let Some(wanted) = search.q {
         adjust(&mut settings.schedule, ("--q", "atomfuzzer"), wanted, |schedule| match schedule {
-            Schedule::AtomFuzzer { q } => Some(q),
+            Schedule::AtomFuzzer { q } | Schedule::AtomFuzzerMutex { q } => Some(q),
             _ => None,
         })?;
     }

@@ -14,7 +14,7 @@ use super::sections::{Blocks, Rule, Tracker};
 
 /// How schedules are chosen: the strategies of [`interloper_scheduler::strategies`].
 ///
-/// The text form is that of the examples: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `pct:3`, `pos`, `surw`, `urw`,
+/// The text form is that of the examples: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pos`, `surw`, `urw`,
 /// `preemptions:2`, `exhaustive`; several that take turns are joined by `+`, and `portfolio` is `atomfuzzer+pct:3+pos+surw+random`.
 ///
 /// ```
@@ -31,6 +31,11 @@ pub enum Schedule {
     Random,
     /// Algorithm 2, for locks and everything else that is accessed.
     AtomFuzzer {
+        /// The probability of a pause.
+        q: f64,
+    },
+    /// Algorithm 2 as it is printed: a task is paused only before it takes a lock that it has taken before in its block.
+    AtomFuzzerMutex {
         /// The probability of a pause.
         q: f64,
     },
@@ -111,13 +116,8 @@ impl Schedule {
     fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
         match self {
             Schedule::Random => Box::new(RandomWalk::starting_at(seed, round)),
-            Schedule::AtomFuzzer { q } => {
-                let fuzzer = AtomFuzzer::starting_at(seed, round).with_q(*q).with_pattern(Pattern::Accesses);
-                match measured.rule.blocks() {
-                    Blocks::Marked => Box::new(fuzzer),
-                    Blocks::CriticalSections => Box::new(Announcing::new(fuzzer, measured.rule.clone())),
-                }
-            }
+            Schedule::AtomFuzzer { q } => atom_fuzzer(seed, (*q, Pattern::Accesses), round, measured),
+            Schedule::AtomFuzzerMutex { q } => atom_fuzzer(seed, (*q, Pattern::Locks), round, measured),
             Schedule::Pct { depth } => Box::new(Pct::starting_at(seed, depth.get(), round).with_length(measured.steps)),
             Schedule::Pos => Box::new(Pos::starting_at(seed, round)),
             Schedule::Surw => surw(seed, Selection::OneObject, round, measured),
@@ -155,6 +155,14 @@ impl Search {
             Cut::Failed => "an execution was ended early",
             Cut::Infeasible => "a step that was to be taken was not enabled",
         })
+    }
+}
+
+fn atom_fuzzer(seed: u64, (q, pattern): (f64, Pattern), round: u64, measured: &Measured) -> Box<dyn Strategy> {
+    let fuzzer = AtomFuzzer::starting_at(seed, round).with_q(q).with_pattern(pattern);
+    match measured.rule.blocks() {
+        Blocks::Marked => Box::new(fuzzer),
+        Blocks::CriticalSections => Box::new(Announcing::new(fuzzer, measured.rule.clone())),
     }
 }
 
@@ -199,6 +207,10 @@ impl<S: Strategy> Strategy for Announcing<S> {
         self.strategy.pick(options)
     }
 
+    fn wants_marks(&self) -> bool {
+        self.strategy.wants_marks()
+    }
+
     fn wants_parts(&self) -> bool {
         self.strategy.wants_parts()
     }
@@ -217,6 +229,7 @@ impl fmt::Display for Schedule {
         match self {
             Schedule::Random => out.write_str("random"),
             Schedule::AtomFuzzer { q } => write!(out, "atomfuzzer:{q}"),
+            Schedule::AtomFuzzerMutex { q } => write!(out, "atomfuzzer-mutex:{q}"),
             Schedule::Pct { depth } => write!(out, "pct:{depth}"),
             Schedule::Pos => out.write_str("pos"),
             Schedule::Surw => out.write_str("surw"),
@@ -270,7 +283,8 @@ impl FromStr for Schedule {
     }
 }
 
-const NAMES: &str = "there are random, atomfuzzer, pct, pos, surw, urw, preemptions, exhaustive, portfolio";
+const NAMES: &str =
+    "there are random, atomfuzzer, atomfuzzer-mutex, pct, pos, surw, urw, preemptions, exhaustive, portfolio";
 
 fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
     let plain = |schedule: Schedule| if parameter.is_none() { Ok(schedule) } else { Err("it has no parameter") };
@@ -289,11 +303,16 @@ fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
             Ok(bound) => Ok(Schedule::Preemptions(bound)),
             Err(_) => Err("the bound is a number from 0 on"),
         },
-        "atomfuzzer" => match parameter.map_or(Ok(0.5), str::parse) {
-            Ok(q) if (0.0..=1.0).contains(&q) => Ok(Schedule::AtomFuzzer { q }),
-            _ => Err("q is a probability: a number from 0 to 1"),
-        },
+        "atomfuzzer" => probability(parameter).map(|q| Schedule::AtomFuzzer { q }),
+        "atomfuzzer-mutex" => probability(parameter).map(|q| Schedule::AtomFuzzerMutex { q }),
         _ => Err(NAMES),
+    }
+}
+
+fn probability(parameter: Option<&str>) -> Result<f64, &'static str> {
+    match parameter.map_or(Ok(0.5), str::parse) {
+        Ok(q) if (0.0..=1.0).contains(&q) => Ok(q),
+        _ => Err("q is a probability: a number from 0 to 1"),
     }
 }
 
@@ -306,6 +325,7 @@ mod tests {
         for text in [
             "random",
             "atomfuzzer:0.5",
+            "atomfuzzer-mutex:0.25",
             "pct:3",
             "pos",
             "surw",
