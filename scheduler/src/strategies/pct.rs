@@ -126,6 +126,10 @@ impl Strategy for Pct {
         best.0
     }
 
+    fn wants_marks(&self) -> bool {
+        false
+    }
+
     fn pick(&mut self, options: u32) -> u32 {
         self.source.decide(Question::Other, options)
     }

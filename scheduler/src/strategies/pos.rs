@@ -64,6 +64,10 @@ impl Strategy for Pos {
         best.0
     }
 
+    fn wants_marks(&self) -> bool {
+        false
+    }
+
     fn pick(&mut self, options: u32) -> u32 {
         self.source.decide(Question::Other, options)
     }

@@ -39,6 +39,10 @@ impl Strategy for RandomWalk {
         if pending.len() == 1 { 0 } else { self.source.below(pending.len() as u32) as usize }
     }
 
+    fn wants_marks(&self) -> bool {
+        false
+    }
+
     fn pick(&mut self, options: u32) -> u32 {
         self.source.decide(Question::Other, options)
     }

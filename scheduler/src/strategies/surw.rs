@@ -46,7 +46,8 @@ impl Profile {
                 }
                 _ => {}
             }
-            if !event.continues {
+            // Nobody is asked about marks.
+            if !event.continues && !matches!(action, Action::BlockBegin(_) | Action::BlockEnd) {
                 let task = profile.task(event.task);
                 task.steps += 1;
                 match task.places.iter_mut().find(|(place, _)| same(place, location)) {
@@ -275,6 +276,10 @@ impl Strategy for Surw {
             self.intended = None;
         }
         index
+    }
+
+    fn wants_marks(&self) -> bool {
+        false
     }
 
     fn pick(&mut self, options: u32) -> u32 {
