@@ -5,6 +5,7 @@ mod guide;
 mod plans;
 mod projects;
 mod refusals;
+mod repositories;
 
 use std::collections::BTreeMap;
 use std::fs;
