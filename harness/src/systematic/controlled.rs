@@ -229,6 +229,10 @@ impl Strategy for Counting<'_> {
         self.strategy.pick(options)
     }
 
+    fn wants_marks(&self) -> bool {
+        self.strategy.wants_marks()
+    }
+
     fn wants_parts(&self) -> bool {
         self.strategy.wants_parts()
     }

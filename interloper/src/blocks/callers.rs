@@ -57,6 +57,10 @@ impl<S: Strategy> Strategy for Callers<S> {
         self.strategy.pick(options)
     }
 
+    fn wants_marks(&self) -> bool {
+        self.strategy.wants_marks()
+    }
+
     fn wants_parts(&self) -> bool {
         self.strategy.wants_parts()
     }
