@@ -134,4 +134,22 @@ mod tests {
         };
         assert_eq!(deadlock(program), [first, first + 1]);
     }
+
+    fn with_a_worker(record: fn(&str)) -> u64 {
+        let worker = Worker::start();
+        worker.send("a");
+        record("a");
+        assert_eq!(worker.finish(), 1);
+        count("a")
+    }
+
+    #[interloper::test(expect = "bug")]
+    fn a_word_can_be_lost_to_the_worker() {
+        assert_eq!(with_a_worker(record), 2);
+    }
+
+    #[interloper::test(executions = 1000)]
+    fn no_word_is_lost_to_the_worker() {
+        assert_eq!(with_a_worker(record_atomically), 2);
+    }
 }

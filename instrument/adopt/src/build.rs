@@ -126,14 +126,27 @@ impl Controlled {
     /// What the compiler is told, for all crates.
     fn flags(&self) -> Vec<String> {
         let tree = self.tree.base().display();
-        vec![
+        let mut flags = vec![
             "--cfg=interloper".to_owned(),
             "--check-cfg=cfg(interloper)".to_owned(),
             // Copies are folders, whose lints cargo does not cap.
             "--cap-lints=warn".to_owned(),
             // Messages and places name the originals.
             format!("--remap-path-prefix={tree}=/"),
-        ]
+        ];
+        if self.controls_channels() {
+            flags.push("--cfg=interloper_real_channels".to_owned());
+        }
+        flags
+    }
+
+    /// Whether the channels that interloper's own mirror of channels is made over are under control themselves. Then they
+    /// need no mirror, and it is they.
+    fn controls_channels(&self) -> bool {
+        let mirrors = self.project.packages.iter().filter(|package| package.name == "interloper-channel");
+        let originals = mirrors.flat_map(|mirror| &mirror.edges).map(|edge| edge.to);
+        let changed = |original| self.copies.iter().any(|copy| copy.changed && copy.package == original);
+        originals.filter(|original| self.project.packages[*original].name == "crossbeam-channel").any(changed)
     }
 
     /// Compares the versions that would be built with those that the project has.

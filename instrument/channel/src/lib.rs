@@ -28,24 +28,44 @@
 //! - In [`select!`] the arms are separated by commas, unless they are blocks, and a block is a whole arm.
 
 #![warn(missing_docs)]
+#![allow(unexpected_cfgs, reason = "`cargo interloper` sets one")]
 
+/// The originals, which are under control themselves: see `cargo interloper`.
+#[cfg(interloper_real_channels)]
+pub use crossbeam_channel::*;
+
+#[cfg(not(interloper_real_channels))]
 mod clock;
+#[cfg(not(interloper_real_channels))]
 mod constructors;
+#[cfg(not(interloper_real_channels))]
 mod flow;
+#[cfg(not(interloper_real_channels))]
 mod iterators;
+#[cfg(not(interloper_real_channels))]
 mod macros;
+#[cfg(not(interloper_real_channels))]
 mod meeting;
+#[cfg(not(interloper_real_channels))]
 mod receiver;
+#[cfg(not(interloper_real_channels))]
 mod select;
+#[cfg(not(interloper_real_channels))]
 mod sender;
 
+#[cfg(not(interloper_real_channels))]
 pub use crossbeam_channel::{
     ReadyTimeoutError, RecvError, RecvTimeoutError, SelectTimeoutError, SendError, SendTimeoutError, TryReadyError,
     TryRecvError, TrySelectError, TrySendError,
 };
 
+#[cfg(not(interloper_real_channels))]
 pub use constructors::{after, at, bounded, never, tick, unbounded};
+#[cfg(not(interloper_real_channels))]
 pub use iterators::{IntoIter, Iter, TryIter};
+#[cfg(not(interloper_real_channels))]
 pub use receiver::Receiver;
+#[cfg(not(interloper_real_channels))]
 pub use select::{Select, SelectedOperation};
+#[cfg(not(interloper_real_channels))]
 pub use sender::Sender;
