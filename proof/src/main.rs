@@ -87,7 +87,7 @@ fn outcomes(names: &[&str]) -> Vec<Outcome> {
         .map(|object| {
             let methods = (0..object.methods().len()).map(|method| {
                 eprintln!("{}::{}", object.name(), object.label(MethodId(method)));
-                search::search(&object, MethodId(method))
+                search::search(&object, MethodId(method), objects::effort(object.name()))
             });
             Outcome { methods: methods.collect(), object }
         })

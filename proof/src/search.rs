@@ -17,18 +17,43 @@ use interloper_scheduler::Executions;
 pub const SEED: u64 = 1;
 /// So many schemas of two or three calls for each method, smallest first.
 const SMALL: usize = 30;
-/// So many of four calls about two values, at random.
-const LARGE: usize = 600;
-/// So many executions of each schema of two calls by the systematic engine: enough for most to come to their end.
-const OF_TWO: u64 = 150_000;
-/// So many of each larger one.
-const LARGER: u64 = 5_000;
-/// After so many executions of schemas of two or three calls, and again of four, no other one is begun.
-const ENOUGH: u64 = 30_000;
-/// So many of each schema by the random engine.
-const RANDOM: u64 = 60;
 /// A schema that fails is run so often by the engine that has not found it.
 const AGAIN: u64 = 20_000;
+
+/// How much is tried of each method.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// So many executions of each schema of two calls by the systematic engine: enough for most to come to their end.
+    of_two: u64,
+    /// So many of each larger one.
+    larger: u64,
+    /// After so many executions of schemas of two or three calls, and again of four, no other one is begun.
+    enough: u64,
+    /// So many of each schema by the random engine.
+    random: u64,
+    /// So many schemas of four calls about two values, at random.
+    large: usize,
+}
+
+impl Effort {
+    /// Where a call takes some ten steps.
+    pub const FULL: Effort = Effort { of_two: 150_000, larger: 5_000, enough: 30_000, random: 60, large: 600 };
+    /// Where it takes a hundred.
+    pub const BRIEF: Effort = Effort { of_two: 1_000, larger: 300, enough: 3_000, random: 20, large: 100 };
+    /// Where it takes a thousand.
+    pub const BRIEFEST: Effort = Effort { of_two: 60, larger: 20, enough: 120, random: 6, large: 20 };
+
+    /// Of a schema of so many calls.
+    fn exhaustive(self, calls: usize) -> Settings {
+        let executions = if calls == 2 { self.of_two } else { self.larger };
+        Settings { executions: Executions::AtMost(executions), ..Settings::default() }
+    }
+
+    /// A schema that fails is run so often by the engine that has not found it.
+    fn again(self) -> u64 {
+        AGAIN.min(4 * self.enough)
+    }
+}
 
 /// What a method was tried with, by one engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,7 +103,7 @@ pub struct Violation {
 
 /// Tries a method of an object: small schemas systematically, then these and larger ones at random, which takes less, then
 /// the larger ones systematically as well.
-pub fn search(object: &Object, method: MethodId) -> Searched {
+pub fn search(object: &Object, method: MethodId, effort: Effort) -> Searched {
     let mut searched = Searched {
         method: object.label(method),
         systematic: [Tally::default(); 2],
@@ -86,28 +111,30 @@ pub fn search(object: &Object, method: MethodId) -> Searched {
         refused: vec![],
         violation: None,
     };
-    let (small, large) = (small(object, method), large(object, method));
+    let (small, large) = (small(object, method), large(object, method, effort));
+    let exhaustive = |calls| effort.exhaustive(calls);
     let [first, second] = &mut searched.systematic;
-    let found = try_all(object, &small, exhaustive, ENOUGH, first, &mut searched.refused);
+    let found = try_all(object, &small, exhaustive, effort.enough, first, &mut searched.refused);
     if let Some(found) = found {
         searched.violation =
-            Some(seen_first_by(object, found, exhaustive(3), at_random(AGAIN), |systematic, random| {
+            Some(seen_first_by(object, found, exhaustive(3), at_random(effort.again()), |systematic, random| {
                 (Some(systematic), random)
             }));
         return searched;
     }
     let all: Vec<Schema> = small.into_iter().chain(large.iter().cloned()).collect();
-    let random = |_| at_random(RANDOM);
+    let random = |_| at_random(effort.random);
     if let Some(found) = try_all(object, &all, random, u64::MAX, &mut searched.random, &mut vec![]) {
-        let again = Settings { executions: Executions::AtMost(AGAIN), ..Settings::default() };
-        searched.violation = Some(seen_first_by(object, found, at_random(10 * RANDOM), again, |random, systematic| {
-            (systematic, Some(random))
-        }));
+        let again = Settings { executions: Executions::AtMost(effort.again()), ..Settings::default() };
+        searched.violation =
+            Some(seen_first_by(object, found, at_random(10 * effort.random), again, |random, systematic| {
+                (systematic, Some(random))
+            }));
         return searched;
     }
-    if let Some(found) = try_all(object, &large, exhaustive, ENOUGH, second, &mut searched.refused) {
+    if let Some(found) = try_all(object, &large, exhaustive, effort.enough, second, &mut searched.refused) {
         searched.violation =
-            Some(seen_first_by(object, found, exhaustive(4), at_random(AGAIN), |systematic, random| {
+            Some(seen_first_by(object, found, exhaustive(4), at_random(effort.again()), |systematic, random| {
                 (Some(systematic), random)
             }));
     }
@@ -159,12 +186,6 @@ fn smallest(object: &Object, found: Found, settings: Settings) -> Found {
     minimise(object, object.visibility(), DEFAULT_BOUND, &mut engine, found, None).found
 }
 
-/// Of a schema of so many calls.
-fn exhaustive(calls: usize) -> Settings {
-    let executions = if calls == 2 { OF_TWO } else { LARGER };
-    Settings { executions: Executions::AtMost(executions), ..Settings::default() }
-}
-
 fn at_random(executions: u64) -> Settings {
     let search = Search::Portfolio(SEED);
     Settings { search, executions: Executions::AtMost(executions), ..Settings::default() }
@@ -209,9 +230,9 @@ fn small(object: &Object, method: MethodId) -> Vec<Schema> {
 }
 
 /// Different schemas of four calls.
-fn large(object: &Object, method: MethodId) -> Vec<Schema> {
+fn large(object: &Object, method: MethodId, effort: Effort) -> Vec<Schema> {
     let bounds = Bounds { invocations: 4..=4, ..Bounds::default() };
     let mut known = BTreeSet::new();
-    let schemas = Sampler::new(object, Pool::One(method), bounds, SEED).take(4 * LARGE);
-    schemas.filter(|schema| known.insert(schema.to_string())).take(LARGE).collect()
+    let schemas = Sampler::new(object, Pool::One(method), bounds, SEED).take(4 * effort.large);
+    schemas.filter(|schema| known.insert(schema.to_string())).take(effort.large).collect()
 }

@@ -6,6 +6,7 @@ use interloper_harness::generated::text;
 use interloper_harness::hunt::What;
 use interloper_report::text::{Style, render};
 
+use crate::objects;
 use crate::search::{Searched, Tally, Violation};
 
 /// An object with what came of its methods.
@@ -25,7 +26,10 @@ pub fn methods(outcomes: &[Outcome]) -> String {
     for Outcome { object, methods } in outcomes {
         for searched in methods {
             let [small, large] = searched.systematic.map(tally);
-            let verdict = verdict(searched);
+            let mut verdict = verdict(searched);
+            if searched.violation.is_some() && objects::doubtful(object.name(), &searched.method) {
+                verdict.push_str(", doubtful");
+            }
             let random = searched.random.executions;
             out.push_str(&format!(
                 "| `{}` | {} | {small} | {large} | {random} | {verdict} |\n",

@@ -39,7 +39,7 @@ pub fn table() -> String {
             None => "– | – | – | –".to_owned(),
             Some(found) => format!(
                 "`{}` | {} | {} | {}",
-                found.schema,
+                found.schema.to_string().replace('|', "\\|"),
                 found.outcome.iter().map(Value::to_string).collect::<Vec<_>>().join(", "),
                 found.systematic,
                 found.random.map_or("missed".to_owned(), |number| number.to_string())

@@ -4,10 +4,28 @@
 pub mod cells;
 pub mod maps;
 pub mod queues;
+pub mod tables;
 
 use interloper_harness::Object;
 
+use crate::search::Effort;
+
 /// All objects, in a fixed order.
 pub fn all() -> Vec<Object> {
-    [maps::all(), queues::all(), cells::all()].concat()
+    [maps::all(), queues::all(), cells::all(), tables::all()].concat()
+}
+
+/// How much is tried of each method of an object: less where a call is long.
+pub fn effort(object: &str) -> Effort {
+    match object {
+        "moka::sync::Cache" => Effort::BRIEFEST,
+        _ if tables::all().iter().any(|table| table.name() == object) => Effort::BRIEF,
+        _ => Effort::FULL,
+    }
+}
+
+/// Whether what is found of a method need not be its fault: docs/PROOF.md has the reason.
+pub fn doubtful(object: &str, method: &str) -> bool {
+    // Its crate looks at memory of keys that was never written.
+    (object, method) == ("leapfrog::LeapMap", "len")
 }
