@@ -38,6 +38,8 @@ pub struct Effort {
 impl Effort {
     /// Where a call takes some ten steps.
     pub const FULL: Effort = Effort { of_two: 150_000, larger: 5_000, enough: 30_000, random: 60, large: 600 };
+    /// Where it takes more.
+    pub const LESS: Effort = Effort { of_two: 2_000, larger: 500, enough: 15_000, random: 40, large: 200 };
     /// Where it takes a hundred.
     pub const BRIEF: Effort = Effort { of_two: 1_000, larger: 300, enough: 3_000, random: 20, large: 100 };
     /// Where it takes a thousand.
