@@ -130,7 +130,7 @@ fn the_proof_speaks_of_each_object() {
     let read = |name: &str| std::fs::read_to_string(format!("{root}/{name}")).expect("a file of the repository");
     let page = read("docs/PROOF.md");
     let mut objects = 0;
-    for file in ["cells", "maps", "queues"] {
+    for file in ["cells", "maps", "queues", "tables"] {
         let text = read(&format!("proof/src/objects/{file}.rs"));
         for description in text.split("Object::describe(\"").skip(1) {
             let (object, _) = description.split_once('"').expect("a name");
