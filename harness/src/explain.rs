@@ -132,19 +132,7 @@ fn name(trace: &Trace, object: ObjectId) -> String {
     let kind = trace.objects.iter().find(|(other, _)| *other == object).and_then(|(_, kind)| *kind);
     let like = trace.objects.iter().filter(|(_, other)| *other == kind);
     let number = like.take_while(|(other, _)| *other != object).count() + 1;
-    let kind = match kind {
-        Some(ObjectKind::Task) => "task",
-        Some(ObjectKind::Atomic) => "atomic",
-        Some(ObjectKind::Mutex) => "mutex",
-        Some(ObjectKind::RwLock) => "rwlock",
-        Some(ObjectKind::Condvar) => "condvar",
-        Some(ObjectKind::Once) => "once",
-        Some(ObjectKind::Barrier) => "barrier",
-        Some(ObjectKind::Channel) => "channel",
-        Some(ObjectKind::Collection) => "collection",
-        Some(ObjectKind::Other(name)) => name,
-        None => "object",
-    };
+    let kind = kind.map_or("object", ObjectKind::name);
     format!("{kind} {number}")
 }
 

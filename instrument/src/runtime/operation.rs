@@ -88,6 +88,25 @@ pub enum ObjectKind {
     Other(&'static str),
 }
 
+impl ObjectKind {
+    /// The word for it in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ObjectKind::Task => "task",
+            ObjectKind::Atomic => "atomic",
+            ObjectKind::Mutex => "mutex",
+            ObjectKind::RwLock => "rwlock",
+            ObjectKind::Condvar => "condvar",
+            ObjectKind::Once => "once",
+            ObjectKind::Barrier => "barrier",
+            ObjectKind::Channel => "channel",
+            ObjectKind::Collection => "collection",
+            ObjectKind::Other(name) => name,
+        }
+    }
+}
+
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {

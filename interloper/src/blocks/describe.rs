@@ -10,7 +10,7 @@ use super::report::{Finding, Step};
 use super::runner::Made;
 use super::sections::{Passage, Tracker};
 use super::shorten::shorten;
-use super::worker::{Found, Worker, kind_name};
+use super::worker::{Found, Worker};
 
 const SHOWN_ORDERS: usize = 12;
 
@@ -205,7 +205,11 @@ impl<'a> Scene<'a> {
         let engine = &self.worker.runner().engine;
         let kind = engine.object_kind(object);
         let before = self.objects.iter().take_while(|(other, _)| *other != object);
-        format!("{} {}", kind_name(kind), 1 + before.filter(|(_, other)| *other == kind).count())
+        format!(
+            "{} {}",
+            kind.map_or("object", ObjectKind::name),
+            1 + before.filter(|(_, other)| *other == kind).count()
+        )
     }
 
     /// What a step does, in words.

@@ -138,7 +138,7 @@ impl<'a> Worker<'a> {
         let name = |number| engine.block_name(number);
         Warning {
             block: outermost_block(self.judge.rule(), &engine.trace(), twice.index, name),
-            object: kind_name(engine.object_kind(twice.first.object)).to_owned(),
+            object: engine.object_kind(twice.first.object).map_or("object", ObjectKind::name).to_owned(),
             first: twice.first.location.to_string(),
             again: twice.again.location.to_string(),
         }
@@ -239,21 +239,4 @@ fn outermost_block(rule: &Rule, trace: &[Event], index: usize, name: impl Fn(u32
         }
     }
     block
-}
-
-/// What a kind of object is called.
-pub(crate) fn kind_name(kind: Option<ObjectKind>) -> &'static str {
-    match kind {
-        Some(ObjectKind::Task) => "task",
-        Some(ObjectKind::Atomic) => "atomic",
-        Some(ObjectKind::Mutex) => "mutex",
-        Some(ObjectKind::RwLock) => "rwlock",
-        Some(ObjectKind::Condvar) => "condvar",
-        Some(ObjectKind::Once) => "once",
-        Some(ObjectKind::Barrier) => "barrier",
-        Some(ObjectKind::Channel) => "channel",
-        Some(ObjectKind::Collection) => "collection",
-        Some(ObjectKind::Other(name)) => name,
-        None => "object",
-    }
 }
