@@ -29,7 +29,6 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-channel", vec!["interloper-std"]),
         ("interloper-parking-lot", vec!["interloper-std"]),
         ("parking_lot_core", vec!["interloper-std"]),
-        ("interloper-real-parking-lot", vec!["interloper-std", "parking_lot_core"]),
         ("interloper-report", vec![]),
         ("interloper", facade.clone()),
         ("interloper-suite", vec!["interloper"]),

@@ -1,5 +1,6 @@
 //! The programs of the mirror of parking_lot, over the real one above the replacement of its core.
 
+#![cfg(interloper)]
 #[macro_use]
 extern crate interloper_std as std;
 
@@ -10,7 +11,7 @@ macro_rules! program {
     };
 }
 
-#[path = "../../../parking_lot/tests/drop_in/mod.rs"]
+#[path = "../../../../../instrument/parking_lot/tests/drop_in/mod.rs"]
 mod drop_in;
 
 use std::ops::ControlFlow;

@@ -1,11 +1,12 @@
 //! The deadlocks and lost wake-ups that the mirror of parking_lot is tested with, in the real one; and one that only the
 //! real one shows.
 
+#![cfg(interloper)]
 #[macro_use]
 extern crate interloper_std as std;
 extern crate parking_lot as interloper_parking_lot;
 
-#[path = "../../../parking_lot/tests/shared/mod.rs"]
+#[path = "../../../../../instrument/parking_lot/tests/shared/mod.rs"]
 mod mirrored;
 
 use std::ops::ControlFlow;

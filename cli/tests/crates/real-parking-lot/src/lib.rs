@@ -1,0 +1,1 @@
+//! Nothing: what is tested is parking_lot itself, under control. See `tests/`.
