@@ -6,7 +6,7 @@ use interloper_report::Counterexample;
 use crate::args::SearchArgs;
 use crate::checking::Checked;
 use crate::failure::Failure;
-use crate::replay_file::{Moment, Options, ReplayFile, VERSION};
+use crate::replay_file::{Moment, Options, ReplayFile, VERSION, fingerprint};
 
 /// Writes the replay file of a violation, and gives the counterexample with the command that replays it.
 ///
@@ -20,6 +20,7 @@ pub fn record(checked: &Checked, violation: &Violation, search: &SearchArgs) -> 
         return Ok(counterexample);
     }
     let path = ReplayFile::path(name, settings.seed);
+    let history = history(&violation.counterexample);
     let file = ReplayFile {
         version: VERSION,
         case: name.to_owned(),
@@ -30,15 +31,15 @@ pub fn record(checked: &Checked, violation: &Violation, search: &SearchArgs) -> 
             bound: settings.bound,
         },
         decisions: format!("{:#}", violation.decisions),
-        history_hash: format!("{:016x}", violation.history_hash),
-        history: history(&violation.counterexample),
+        history_hash: fingerprint(&history),
+        history,
     };
     file.write(&path)?;
     counterexample.replay = Some(format!("interloper replay {}", path.display()));
     Ok(counterexample)
 }
 
-/// The events of a run as a replay file keeps them.
+/// The events of a run as a replay file keeps them, after the state that the run starts from where it has one.
 pub fn history(counterexample: &Counterexample) -> Vec<Moment> {
     let mut step = 0;
     let moment = |row: &interloper_report::Row| {
@@ -46,7 +47,9 @@ pub fn history(counterexample: &Counterexample) -> Vec<Moment> {
         let who = counterexample.columns.get(row.column).map_or("", |column| column.title.as_str());
         Moment { step, event: format!("{who}: {}", row.event), state: row.state.clone() }
     };
-    counterexample.rows.iter().map(moment).collect()
+    let start = Some(counterexample.start.clone()).filter(|start| !start.is_empty());
+    let start = start.map(|start| Moment { step: 0, event: "start".to_owned(), state: Some(start) });
+    start.into_iter().chain(counterexample.rows.iter().map(moment)).collect()
 }
 
 const ADVERSARIES: [(Adversary, &str); 4] = [

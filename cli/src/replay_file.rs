@@ -1,8 +1,10 @@
 //! The file that a failing case leaves behind, and that `replay` reads.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use interloper_report::file;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -10,8 +12,8 @@ use crate::failure::Failure;
 /// Where replay files are written, below the working directory.
 pub const FOLDER: &str = "interloper-failures";
 
-/// The version that is written and read.
-pub const VERSION: u32 = 1;
+/// The version that is written and read. In version 1 the hash was not that of the history in the file.
+pub const VERSION: u32 = 2;
 
 /// A replay file is some kilobytes; what is larger than this is something else.
 const MAX_BYTES: u64 = 16 << 20;
@@ -30,7 +32,7 @@ pub struct ReplayFile {
     pub options: Options,
     /// The decisions of the run, as the scheduler writes them.
     pub decisions: String,
-    /// The fingerprint of the history, 16 hexadecimal digits.
+    /// The [`fingerprint`] of the history.
     pub history_hash: String,
     /// The history itself: what tells where another run goes another way.
     pub history: Vec<Moment>,
@@ -88,21 +90,52 @@ impl ReplayFile {
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         let damaged = |error: serde_json::Error| format!("damaged: {error}");
         let header: Header = serde_json::from_slice(bytes).map_err(damaged)?;
-        if header.version > VERSION {
-            return Err(format!(
-                "written by a newer interloper (version {}, this one reads version {VERSION})",
-                header.version
-            ));
-        }
-        if header.version != VERSION {
-            return Err(format!("version {} is not supported, only version {VERSION} is", header.version));
-        }
+        check_version(header.version)?;
         let file: Self = serde_json::from_slice(bytes).map_err(damaged)?;
-        if file.history_hash.len() != 16 || !file.history_hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!("damaged: '{}' is no history hash of 16 hexadecimal digits", file.history_hash));
-        }
+        check_hash(&file.history_hash, &file.history)?;
         Ok(file)
     }
+}
+
+/// Refuses a file of another version.
+pub fn check_version(version: u32) -> Result<(), String> {
+    let age = match version {
+        VERSION => return Ok(()),
+        1..VERSION => "an older",
+        0 => return Err("damaged: there is no version 0".to_owned()),
+        _ => "a newer",
+    };
+    Err(format!("written by {age} interloper (version {version}, this one reads version {VERSION})"))
+}
+
+/// Refuses a history that is not the one of the hash beside it.
+pub fn check_hash(hash: &str, history: &[Moment]) -> Result<(), String> {
+    if hash.len() != 16 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("damaged: '{hash}' is no history hash of 16 hexadecimal digits"));
+    }
+    match fingerprint(history) {
+        found if found == hash.to_ascii_lowercase() => Ok(()),
+        found => Err(format!("damaged: its history has the hash {found}, and the file says {hash}: was it edited?")),
+    }
+}
+
+/// A hash of a history that is equal on every machine: FNV-1a over every field, as 16 hexadecimal digits.
+pub fn fingerprint(history: &[Moment]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for Moment { step, event, state } in history {
+        // No text holds the byte 255, and an absent state differs from an empty one.
+        let state = state.as_deref().map_or(&[0xfe][..], str::as_bytes);
+        for part in [step.to_string().as_bytes(), event.as_bytes(), state] {
+            add(part);
+            add(&[0xff]);
+        }
+    }
+    format!("{hash:016x}")
 }
 
 /// Writes a document as indented JSON into a file, and its folder where that is missing.
@@ -114,10 +147,27 @@ pub fn write(document: &impl Serialize, path: &Path) -> Result<(), Failure> {
 
 /// Writes a text into a file, and its folder where that is missing.
 pub fn write_text(text: &str, path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-    folder
-        .and_then(|()| fs::write(path, text))
-        .map_err(|error| Failure::Request(format!("cannot write {}: {error}", path.display())))
+    make_folder(path)?;
+    write_page(text, path)
+}
+
+/// Writes a text into a file of a folder that exists.
+pub fn write_page(text: &str, path: &Path) -> Result<(), Failure> {
+    file::write(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
+}
+
+/// Refuses a file that could not be written, before the search whose result it is to hold.
+pub fn can_write(path: &Path) -> Result<(), Failure> {
+    file::check(path).map_err(|error| cannot_write(path, &error))
+}
+
+/// Makes the folder of a file where it is missing.
+pub fn make_folder(path: &Path) -> Result<(), Failure> {
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::Request(format!("cannot write {}: {error}", path.display()))
 }
 
 /// The bytes of a file, if it can be a replay file.
@@ -142,14 +192,15 @@ mod tests {
     use super::*;
 
     fn example() -> ReplayFile {
+        let history = vec![Moment { step: 1, event: "memoize(7): get(7) → none".into(), state: None }];
         ReplayFile {
             version: VERSION,
             case: "memoize".into(),
             seed: 42,
             options: Options { adversary: "preceding".into(), environment: "open".into(), bound: 3 },
             decisions: "0 1 4".into(),
-            history_hash: "00c0ffee00c0ffee".into(),
-            history: vec![Moment { step: 1, event: "memoize(7): get(7) → none".into(), state: None }],
+            history_hash: fingerprint(&history),
+            history,
         }
     }
 
@@ -175,15 +226,41 @@ mod tests {
             let reason = ReplayFile::parse(file.as_bytes()).expect_err(file);
             assert!(reason.starts_with(expected), "{file}: {reason}");
         };
-        check("{\"version\": 2, \"shape\": 1}", "written by a newer interloper (version 2, this one reads version 1)");
-        check("{\"version\": 0}", "version 0 is not supported");
+        check("{\"version\": 3, \"shape\": 1}", "written by a newer interloper (version 3, this one reads version 2)");
+        check("{\"version\": 1}", "written by an older interloper (version 1, this one reads version 2)");
+        check("{\"version\": 0}", "damaged: there is no version 0");
         check("{\"version\": \"1\"}", "damaged: invalid type");
         check("[]", "damaged: ");
-        check("{\"version\": 1}", "damaged: missing field `case`");
+        check("{\"version\": 2}", "damaged: missing field `case`");
         check("\u{0}\u{1}", "damaged: expected value at line 1 column 1");
         let mut short = example();
         short.history_hash = "+0c0ffee00c0ffee".into();
         check(&serde_json::to_string(&short).expect("JSON"), "damaged: '+0c0ffee00c0ffee' is no history hash");
+    }
+
+    #[test]
+    fn a_history_of_another_hash_is_refused() {
+        let check = |change: fn(&mut ReplayFile)| {
+            let mut file = example();
+            change(&mut file);
+            let bytes = serde_json::to_vec(&file).expect("JSON");
+            let reason = ReplayFile::parse(&bytes).expect_err("it was edited");
+            assert!(reason.starts_with("damaged: its history has the hash "), "{reason}");
+        };
+        check(|file| file.history_hash = "00c0ffee00c0ffee".into());
+        check(|file| file.history[0].event.push('!'));
+        check(|file| file.history[0].step = 2);
+        check(|file| file.history[0].state = Some(String::new()));
+        check(|file| file.history.clear());
+        check(|file| file.history.push(file.history[0].clone()));
+    }
+
+    #[test]
+    fn digits_of_a_hash_may_be_capitals() {
+        let mut file = example();
+        file.history_hash.make_ascii_uppercase();
+        let bytes = serde_json::to_vec(&file).expect("JSON");
+        assert_eq!(ReplayFile::parse(&bytes), Ok(file));
     }
 
     #[test]

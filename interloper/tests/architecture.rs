@@ -33,7 +33,10 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper", facade.clone()),
         ("interloper-suite", vec!["interloper"]),
         ("interloper-examples", vec!["interloper"]),
-        ("interloper-peers", vec!["interloper", "interloper-scheduler", "interloper-std", "interloper-suite"]),
+        (
+            "interloper-peers",
+            vec!["interloper", "interloper-report", "interloper-scheduler", "interloper-std", "interloper-suite"],
+        ),
         ("interloper-cli", facade.into_iter().chain(["interloper", "interloper-adopt", "interloper-suite"]).collect()),
     ])
 }

@@ -25,6 +25,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
+use interloper_report::file;
 
 use self::table::Table;
 
@@ -126,5 +127,5 @@ fn write_into(path: &Path) -> io::Result<()> {
     page::with_tables(&page, "").ok_or_else(no_place)?;
     let tables: String = Section::value_variants().iter().map(|section| format!("{}\n", section.make())).collect();
     let tables = format!("{}\n{tables}", page::origin());
-    std::fs::write(path, page::with_tables(&page, &tables).ok_or_else(no_place)?)
+    file::write(path, page::with_tables(&page, &tables).ok_or_else(no_place)?.as_bytes())
 }

@@ -33,6 +33,7 @@ use std::process::ExitCode;
 use interloper_harness::MethodId;
 use interloper_harness::systematic::{Executions, Settings};
 use interloper_linearize::schema::Schema;
+use interloper_report::file;
 use tables::Outcome;
 
 pub use composed::{Case, Check, Datum, MethodUnderTest, ToValue, Value, Verdict, collections, linearization_point};
@@ -125,7 +126,7 @@ fn write() {
     for Part { page, name, text } in parts(&outcomes(&[])) {
         let old = read(page);
         let new = page::with_part(&old, name, &text).unwrap_or_else(|| panic!("{page} has no part {name}"));
-        fs::write(page, new).unwrap_or_else(|error| panic!("{page}: {error}"));
+        file::write(page.as_ref(), new.as_bytes()).unwrap_or_else(|error| panic!("{page}: {error}"));
     }
 }
 

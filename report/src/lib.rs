@@ -17,6 +17,7 @@
 //! characters at another width shows columns shifted by the difference, with no text lost.
 
 mod counterexample;
+pub mod file;
 pub mod html;
 pub mod json;
 pub mod table;

@@ -7,9 +7,10 @@ use interloper_report::{Counterexample, html};
 use serde::{Deserialize, Serialize};
 
 use super::checking::Checked;
+use crate::commands::JSON_VERSION;
 use crate::failure::Failure;
 use crate::failures::history;
-use crate::replay_file::{Moment, ReplayFile, VERSION, write, write_text};
+use crate::replay_file::{Moment, ReplayFile, VERSION, check_hash, check_version, fingerprint, write, write_text};
 
 /// Everything that determines one execution of one program, and what it showed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct ProgramFile {
     pub finding: String,
     /// The decisions of the smallest execution that shows it, as the scheduler writes them.
     pub decisions: String,
+    /// The [`fingerprint`] of the history.
+    pub history_hash: String,
     /// The steps of that execution: what tells where another one goes another way.
     pub history: Vec<Moment>,
 }
@@ -37,6 +40,7 @@ pub struct ProgramFile {
 pub fn record(checked: &Checked, violation: &Violation) -> Result<Counterexample, Failure> {
     let (name, settings) = (checked.program.name, &checked.settings);
     let path = ReplayFile::path(name, settings.seed);
+    let history = history(&violation.counterexample);
     let file = ProgramFile {
         version: VERSION,
         program: name.to_owned(),
@@ -45,7 +49,8 @@ pub fn record(checked: &Checked, violation: &Violation) -> Result<Counterexample
         execution: violation.execution,
         finding: violation.finding.to_string(),
         decisions: format!("{:#}", violation.smallest),
-        history: history(&violation.counterexample),
+        history_hash: fingerprint(&history),
+        history,
     };
     write(&file, &path)?;
     let replay = Some(format!("interloper replay {}", path.display()));
@@ -73,12 +78,14 @@ pub enum About {
 /// Looks what a file is about.
 ///
 /// # Errors
-/// When it is about a program and damaged.
+/// When it is about a program, and of another version or damaged.
 pub fn read(bytes: &[u8]) -> Result<About, String> {
     match serde_json::from_slice(bytes) {
         Ok(Header { test: Some(test), .. }) => Ok(About::Test(test)),
-        Ok(Header { version: VERSION, program: Some(_), .. }) => {
-            let file = serde_json::from_slice(bytes).map_err(|error| format!("damaged: {error}"))?;
+        Ok(Header { version, program: Some(_), .. }) => {
+            check_version(version)?;
+            let file: Box<ProgramFile> = serde_json::from_slice(bytes).map_err(|error| format!("damaged: {error}"))?;
+            check_hash(&file.history_hash, &file.history)?;
             Ok(About::Program(file))
         }
         _ => Ok(About::Other),
@@ -115,7 +122,7 @@ pub fn write_trace(checked: &Checked, path: &Path) -> Result<(), Failure> {
     let violation = report.violation();
     let steps: &[Step] = violation.map_or(&[], |violation| &violation.trace);
     let header = TraceHeader {
-        version: VERSION,
+        version: JSON_VERSION,
         program: checked.program.name,
         seed: checked.settings.seed,
         grade: report.grade.word(),
@@ -147,9 +154,9 @@ pub fn write_page(name: &str, counterexample: Option<&Counterexample>, path: &Pa
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_file_tells_what_it_is_about() {
-        let file = ProgramFile {
+    fn example() -> ProgramFile {
+        let history = vec![Moment { step: 1, event: "main: locks mutex 1".into(), state: None }];
+        ProgramFile {
             version: VERSION,
             program: "figure-1".into(),
             seed: 42,
@@ -157,15 +164,32 @@ mod tests {
             execution: 3,
             finding: "panic".into(),
             decisions: "T1/2".into(),
-            history: vec![Moment { step: 1, event: "main: locks mutex 1".into(), state: None }],
-        };
-        let bytes = serde_json::to_vec(&file).expect("JSON");
-        assert_eq!(read(&bytes), Ok(About::Program(Box::new(file))));
+            history_hash: fingerprint(&history),
+            history,
+        }
+    }
+
+    #[test]
+    fn a_file_tells_what_it_is_about() {
+        let bytes = serde_json::to_vec(&example()).expect("JSON");
+        assert_eq!(read(&bytes), Ok(About::Program(Box::new(example()))));
         assert_eq!(read(br#"{"version": 1, "test": "suite::case"}"#), Ok(About::Test("suite::case".into())));
-        for other in [&br#"{"version": 1, "case": "memoize"}"#[..], br#"{"version": 2, "program": "x"}"#, b"[]", b""] {
+        for other in [&br#"{"version": 2, "case": "memoize"}"#[..], br#"{"version": 3, "case": "x"}"#, b"[]", b""] {
             assert_eq!(read(other), Ok(About::Other));
         }
-        let damaged = read(br#"{"version": 1, "program": "figure-1"}"#);
-        assert_eq!(damaged, Err("damaged: missing field `seed` at line 1 column 37".into()));
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused() {
+        let check = |text: &str, expected: &str| assert_eq!(read(text.as_bytes()), Err(expected.to_owned()));
+        check(r#"{"version": 2, "program": "figure-1"}"#, "damaged: missing field `seed` at line 1 column 37");
+        let older = "written by an older interloper (version 1, this one reads version 2)";
+        check(r#"{"version": 1, "program": "figure-1"}"#, older);
+        let newer = "written by a newer interloper (version 3, this one reads version 2)";
+        check(r#"{"version": 3, "program": "figure-1"}"#, newer);
+        let mut edited = example();
+        edited.history[0].event.push('!');
+        let reason = read(&serde_json::to_vec(&edited).expect("JSON")).expect_err("its history was edited");
+        assert!(reason.starts_with("damaged: its history has the hash "), "{reason}");
     }
 }

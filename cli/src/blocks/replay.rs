@@ -45,10 +45,9 @@ pub fn replay(path: &Path, file: ProgramFile, output: &OutputArgs) -> Result<Ans
             let found = report.bug.or(report.error);
             let shows = found.as_ref().map_or("nothing".to_owned(), |found| found.finding.to_string());
             let moments = found.as_ref().map(|found| history(&found.counterexample)).unwrap_or_default();
-            let divergence = match () {
-                () if shows != file.finding => Some(format!("recorded was {}, and now it shows {shows}", file.finding)),
-                () if moments != file.history => Some(difference(&file.history, &moments)),
-                () => None,
+            let divergence = match shows == file.finding {
+                true => difference(&file.history, &moments),
+                false => Some(format!("recorded was {}, and now it shows {shows}", file.finding)),
             };
             (divergence, found.map(|found| found.counterexample))
         }

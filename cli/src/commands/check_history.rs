@@ -3,14 +3,17 @@
 mod page;
 mod witness;
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+#[cfg(unix)]
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use interloper_linearize::general::{Budget, Verdict};
 use interloper_linearize::recording::{Checked, Checker, check};
 use interloper_linearize::types::DataType;
+use interloper_report::file;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -19,6 +22,7 @@ use super::{Answer, JSON_VERSION, json};
 use crate::args::{CheckHistoryArgs, Format, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
 use crate::history_file::{self, Recorded};
+use crate::replay_file::{can_write, write_page};
 use crate::values::to_json;
 use witness::Witness;
 
@@ -65,13 +69,16 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
         return Err(Failure::Request("'check-history' writes its page with --html FILE".to_owned()));
     }
     let data_type = type_named(&arguments.data_type)?;
+    if let Some(page) = &arguments.html {
+        refuse_input(&arguments.file, page)?;
+        // Whether the page can be written is known before the search.
+        can_write(page)?;
+    }
     let bytes = read(&arguments.file)?;
     let name = arguments.file.display();
     let recorded = history_file::read(&bytes, data_type)
         .map_err(|malformed| Failure::Request(format!("{name}, line {}: {}", malformed.line, malformed.reason)))?;
     drop(bytes);
-    // Whether the page can be written is known before the search.
-    let page = arguments.html.as_deref().map(Page::create).transpose()?;
     let patience = search.time.unwrap_or(PATIENCE);
     let start = Instant::now();
     let go_on = || start.elapsed() < patience;
@@ -79,8 +86,8 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
         Failure::Internal(format!("call {call} was accepted when it was read, and now: {reason}"))
     })?;
     let judged = Judged { data_type, recorded: &recorded, checked: &checked, patience };
-    if let Some(page) = page {
-        page.write(&judged.page().page())?;
+    if let Some(page) = &arguments.html {
+        write_page(&judged.page().page(), page)?;
     }
     let text = match output.format {
         Format::Json => json(&judged.document()),
@@ -99,22 +106,29 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(refuse)
 }
 
-/// A file that a page is written to.
-struct Page<'p> {
-    path: &'p Path,
-    file: File,
+/// Refuses to write the page over the history.
+fn refuse_input(history: &Path, page: &Path) -> Result<(), Failure> {
+    let same = match history == Path::new("-") {
+        true => fs::metadata(page).is_ok_and(|page| is_standard_input(&page)),
+        false => file::same(history, page),
+    };
+    match same {
+        true => Err(Failure::Request(format!("cannot write {}: it is the history that is read", page.display()))),
+        false => Ok(()),
+    }
 }
 
-impl<'p> Page<'p> {
-    fn create(path: &'p Path) -> Result<Self, Failure> {
-        let refuse = |error: io::Error| Failure::Request(format!("cannot write {}: {error}", path.display()));
-        Ok(Page { path, file: File::create(path).map_err(refuse)? })
-    }
+/// Whether what is read from standard input comes from this file.
+#[cfg(unix)]
+fn is_standard_input(page: &Metadata) -> bool {
+    let input = io::stdin().as_fd().try_clone_to_owned().and_then(|input| fs::File::from(input).metadata());
+    input.is_ok_and(|input| input.is_file() && file::is_same(&input, page) == Some(true))
+}
 
-    fn write(mut self, page: &str) -> Result<(), Failure> {
-        let refuse = |error: io::Error| Failure::Request(format!("cannot write {}: {error}", self.path.display()));
-        self.file.write_all(page.as_bytes()).map_err(refuse)
-    }
+/// Whether what is read from standard input comes from this file: not known here.
+#[cfg(not(unix))]
+fn is_standard_input(_: &Metadata) -> bool {
+    false
 }
 
 /// A history with its verdict.

@@ -10,6 +10,7 @@ use super::hunt::{OPTIONS, campaign};
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::checking::plural;
 use crate::failure::Failure;
+use crate::replay_file::{can_write, write_page};
 use crate::subject::{Subject, Watcher};
 
 /// How many schemas each method is searched with, unless it is said.
@@ -29,6 +30,7 @@ pub fn generate(
         return Err(Failure::Request("'generate' writes Rust: it has no JSON form".to_owned()));
     }
     let subject = Subject::find(args)?;
+    can_write(out)?;
     let named = ObjectArgs {
         name: args.name.clone(),
         method: args.method.clone(),
@@ -59,8 +61,7 @@ pub fn generate(
     };
     let title = format!("What {name} does, and is to do: seed {}.", search.seed());
     let violations = cases.iter().filter(|case| !case.note.is_empty()).count();
-    std::fs::write(out, generated::file(&title, &names, &cases))
-        .map_err(|error| Failure::Request(format!("cannot write {}: {error}", out.display())))?;
+    write_page(&generated::file(&title, &names, &cases), out)?;
     Ok(Answer::expected(format!(
         "{}: {}, {} of violations that were found\n",
         out.display(),

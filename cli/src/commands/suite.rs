@@ -1,12 +1,13 @@
 //! `interloper` and `interloper run`: cases, their verdicts, and the reports of what is to be seen.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use interloper::blocks::Program;
 use interloper::{Misuse, Report, Verdict};
-use interloper_report::Counterexample;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
+use interloper_report::{Counterexample, file};
 use interloper_suite::Case;
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ use crate::checking::{Checked, Outcome, check_all, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures::record;
 use crate::output;
+use crate::replay_file::{ReplayFile, can_write, make_folder};
 
 #[derive(Serialize)]
 struct Document {
@@ -87,7 +89,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     let cases: Vec<Case> = entries.iter().filter_map(Entry::case).collect();
     let programs: Vec<Program> = entries.iter().filter_map(Entry::program).collect();
     refuse_unused("run", &cases, &programs, search)?;
-    refuse_files(arguments, programs.len())?;
+    refuse_files(arguments, programs.len(), search)?;
     let checked = check_all(&cases, search)?;
     if let Some(checked) = checked.iter().find(|checked| matches!(checked.outcome, Outcome::NotApplicable)) {
         return Err(Failure::Request(format!("{}: {}", checked.case.name, Misuse::NoProgramEnvironment)));
@@ -148,14 +150,26 @@ pub fn refuse_unused(command: &str, cases: &[Case], programs: &[Program], search
     }
 }
 
-/// Refuses to write files that are about one when there are several.
-fn refuse_files(arguments: &RunArgs, programs: usize) -> Result<(), Failure> {
+/// Refuses to write files that are about one when there are several, that could not be written, or that would be written
+/// over each other.
+fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Result<(), Failure> {
     let names = arguments.names.len();
     if arguments.trace.is_some() && (names, programs) != (1, 1) {
         return Err(Failure::Request("--trace is for one program with blocks".to_owned()));
     }
     if arguments.html.is_some() && names != 1 {
         return Err(Failure::Request("--html is for one case or program".to_owned()));
+    }
+    let files: Vec<&PathBuf> = arguments.trace.iter().chain(&arguments.html).collect();
+    let replay = ReplayFile::path(&arguments.names[0], search.seed());
+    for (index, path) in files.iter().enumerate() {
+        make_folder(path)?;
+        can_write(path)?;
+        let other = files[..index].iter().any(|other| file::same(other, path));
+        if other || file::same(path, &replay) {
+            let what = if other { "the trace" } else { "the replay file" };
+            return Err(Failure::Request(format!("cannot write {}: {what} is written there", path.display())));
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use interloper::blocks::{Expected, Grade, Program};
 use interloper_suite::blocks::{find_program, programs};
 use serde_json::{Value, json};
 
-use super::{Folder, Ran, bad, good, interloper};
+use super::{Folder, Ran, bad, good, hash, interloper};
 
 /// Two threads of Figure 1, and its assertion.
 const FIGURE_1: &str = "figure-1";
@@ -129,7 +129,11 @@ fn a_replay_that_goes_another_way_is_exit_code_1() {
         assert!(last.starts_with(&format!("diverged from the recorded execution: {expected}")), "{last}");
     };
     check(|file| file["finding"] = json!("deadlock"), "recorded was deadlock, and now it shows panic");
-    check(|file| file["history"][0]["event"] = json!("main: sings"), "at step 1, recorded was 'main: sings', and now");
+    let sings = |file: &mut Value| {
+        file["history"][0]["event"] = json!("main: sings");
+        file["history_hash"] = json!(hash(&file["history"]));
+    };
+    check(sings, "at step 1, recorded was 'main: sings', and now");
     check(|file| file["decisions"] = json!("-"), "");
     let ran = folder.run(&["replay", &name, "--format", "json"]);
     assert_eq!((ran.code, &document(&ran)["same"]), (Some(0), &json!(true)));
@@ -148,6 +152,7 @@ fn a_damaged_file_is_told_in_one_line() {
     };
     check(&|file| file["seed"] = json!("many"), "damaged: invalid type: string \"many\", expected u64");
     check(&|file| file["more"] = json!(1), "damaged: unknown field `more`");
+    check(&|file| file["history"][0]["event"] = json!("main: sings"), "damaged: its history has the hash ");
     check(&|file| file["decisions"] = json!("?"), "damaged: its decisions: decision 1 is \"?\": ");
     check(&|file| file["program"] = json!("figure-1x"), "no case 'figure-1x'; did you mean 'figure-1'?");
     check(&|file| file["program"] = json!(bad()), &format!("'{}' is no program with blocks", bad()));

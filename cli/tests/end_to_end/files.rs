@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Folder, bad};
+use super::{Folder, bad, hash};
 
 /// A directory with the replay file of a bad case, and the name of the file.
 fn recorded() -> (Folder, String) {
@@ -25,7 +25,7 @@ fn edit(folder: &Folder, name: &str, change: impl FnOnce(&mut Value)) {
 fn a_recorded_run_is_the_same_again() {
     let (folder, name) = recorded();
     let document: Value = serde_json::from_str(&folder.read(&name)).expect("JSON");
-    assert_eq!((&document["version"], &document["case"], &document["seed"]), (&1.into(), &bad().into(), &7.into()));
+    assert_eq!((&document["version"], &document["case"], &document["seed"]), (&2.into(), &bad().into(), &7.into()));
     let hash = document["history_hash"].as_str().expect("text").to_owned();
     let ran = folder.run(&["replay", &name]);
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
@@ -47,11 +47,23 @@ fn two_runs_write_the_same_file() {
 }
 
 #[test]
+fn a_history_that_was_edited_is_refused() {
+    let (folder, name) = recorded();
+    edit(&folder, &name, |document| document["history"][1]["event"] = json!("somebody: did something"));
+    let ran = folder.run(&["replay", &name]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    let expected = format!("error: cannot replay {name}: damaged: its history has the hash ");
+    assert!(ran.err.starts_with(&expected), "{}", ran.err);
+    assert!(ran.err.ends_with(": was it edited?\n"), "{}", ran.err);
+}
+
+/// As when the case has changed since the file was written.
+#[test]
 fn another_history_is_told_with_the_step() {
     let (folder, name) = recorded();
     edit(&folder, &name, |document| {
-        document["history_hash"] = json!("0123456789abcdef");
-        document["history"][0]["event"] = json!("somebody: did something");
+        document["history"][1]["event"] = json!("somebody: did something");
+        document["history_hash"] = json!(hash(&document["history"]));
     });
     let ran = folder.run(&["replay", &name]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
@@ -81,7 +93,8 @@ fn damage_is_told_in_one_line() {
         assert!(ran.err.starts_with(&expected), "{} instead of {expected}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     };
-    check("version", json!(2), "written by a newer interloper (version 2, this one reads version 1)");
+    check("version", json!(3), "written by a newer interloper (version 3, this one reads version 2)");
+    check("version", json!(1), "written by an older interloper (version 1, this one reads version 2)");
     check("seed", json!("many"), "damaged: invalid type: string \"many\", expected u64");
     check("case", json!(format!("{}x", bad())), &format!("no case '{}x'; did you mean '{}'?", bad(), bad()));
     check("history_hash", json!("xyz"), "damaged: 'xyz' is no history hash of 16 hexadecimal digits");

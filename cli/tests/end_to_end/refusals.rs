@@ -86,8 +86,8 @@ fn a_log_filter_that_is_none() {
 fn files_that_are_no_replay_files() {
     let folder = Folder::new();
     folder.write("empty.json", "");
-    folder.write("newer.json", "{\"version\": 2, \"case\": \"x\", \"more\": true}");
-    folder.write("other.json", "{\"version\": 1, \"cases\": []}");
+    folder.write("newer.json", "{\"version\": 3, \"case\": \"x\", \"more\": true}");
+    folder.write("other.json", "{\"version\": 2, \"cases\": []}");
     folder.write("text.json", "no JSON");
     let check = |name: &str, reason: &str| {
         refused_in(&folder, &["replay", name], &format!("cannot replay {name}: {reason}"));
@@ -95,7 +95,7 @@ fn files_that_are_no_replay_files() {
     check("missing.json", "No such file or directory (os error 2)");
     check(".", "not a file");
     check("empty.json", "damaged: EOF while parsing a value at line 1 column 0");
-    check("newer.json", "written by a newer interloper (version 2, this one reads version 1)");
+    check("newer.json", "written by a newer interloper (version 3, this one reads version 2)");
     check(
         "other.json",
         "damaged: unknown field `cases`, expected one of `version`, `case`, `seed`, `options`, \

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use interloper_report::Counterexample;
+use interloper_report::{Counterexample, file};
 use interloper_scheduler::decisions::Decisions;
 use serde::{Deserialize, Serialize};
 
@@ -84,10 +84,7 @@ impl Failure {
         let mut text = serde_json::to_string_pretty(self).expect("strings and numbers are always JSON");
         text.push('\n');
         fs::create_dir_all(folder)?;
-        // Whoever reads it meanwhile sees the old file or the new one.
-        let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-        fs::write(&unfinished, text)?;
-        fs::rename(&unfinished, &path)?;
+        file::write(&path, text.as_bytes())?;
         Ok(path)
     }
 
