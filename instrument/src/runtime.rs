@@ -77,6 +77,15 @@ pub enum Woken {
     TimedOut,
 }
 
+/// What ends a wait in the queue of an object, apart from the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wakes {
+    /// A notification alone.
+    Notified,
+    /// A notification or nothing at all: std does not exclude that a wait ends although nobody has notified.
+    AlsoUnasked,
+}
+
 /// What a new task is.
 #[derive(Clone, Debug)]
 pub struct NewTask {
@@ -138,10 +147,19 @@ pub trait Runtime {
     fn step_when_free(&self, operation: Operation, needs: &[Need]);
 
     /// Takes a lock: a visible step that is enabled while the lock is free.
+    ///
+    /// A reader-writer lock may prefer writers: then a reader is not let in while a writer waits.
     fn acquire(&self, lock: ObjectId, mode: Mode, location: Place);
+
+    /// Takes a lock shared: as [`Runtime::acquire`], but a reader that has the lock already takes it again even where a
+    /// writer waits.
+    fn acquire_recursive(&self, lock: ObjectId, location: Place);
 
     /// Takes a lock if it is free, and says whether it was: a visible step.
     fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool;
+
+    /// As [`Runtime::try_acquire`], shared, but a writer that waits does not matter.
+    fn try_acquire_recursive(&self, lock: ObjectId, location: Place) -> bool;
 
     /// Gives a lock back: a visible step.
     ///
@@ -175,7 +193,16 @@ pub trait Runtime {
 
     /// Waits in the queue of `queue`, giving `lock` back meanwhile: the visible step [`Action::Wait`], and, once woken,
     /// the visible step [`Action::Lock`] that takes the lock again.
-    fn wait(&self, queue: ObjectId, lock: (ObjectId, Mode), timeout: Option<Duration>, location: Place) -> Woken;
+    ///
+    /// A wait that ends unasked says [`Woken::Notified`], as std does.
+    fn wait(
+        &self,
+        queue: ObjectId,
+        lock: (ObjectId, Mode),
+        timeout: Option<Duration>,
+        wakes: Wakes,
+        location: Place,
+    ) -> Woken;
 
     /// Waits in the queue of `queue` as part of the step that the task is in. Once woken, the task makes the visible
     /// step `then`.
@@ -203,7 +230,8 @@ pub trait Runtime {
     /// Whether a task has come to its end: a visible step.
     fn is_finished(&self, task: TaskId, location: Place) -> bool;
 
-    /// Takes the token of the running task, waiting for it if need be: a visible step.
+    /// Takes the token of the running task, waiting for it if need be: a visible step. As std says, it may also end
+    /// without the token, and then leaves it where it is.
     fn park(&self, timeout: Option<Duration>, location: Place) -> Woken;
 
     /// Gives a task its token: a visible step.
@@ -215,7 +243,8 @@ pub trait Runtime {
     /// Lets the virtual clock pass: a visible step.
     fn sleep(&self, duration: Duration, location: Place);
 
-    /// The virtual time since the start of the execution. It stands still while any task can go on.
+    /// The virtual time since the start of the execution. It stands still while any task can go on, unless a sleep or a
+    /// time-out ends early.
     fn now(&self) -> Duration;
 
     /// Enters an atomic block: a visible step. Blocks of one name are one block; they nest.

@@ -29,12 +29,21 @@ pub enum Question {
     Task,
     /// Anything else.
     Other,
+    /// Whether the run departs here from the ordinary, where it is free to: a sleeper wakes early, say. 0 is the ordinary.
+    /// The first question of a run that is free to is which freedoms it has, a bit for each.
+    Freedom,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Question; 5] =
-        [Question::Argument, Question::InitialState, Question::Environment, Question::Task, Question::Other];
+    pub const ALL: [Question; 6] = [
+        Question::Argument,
+        Question::InitialState,
+        Question::Environment,
+        Question::Task,
+        Question::Other,
+        Question::Freedom,
+    ];
 
     /// The letter that stands for it in the text form of a list.
     pub const fn letter(self) -> char {
@@ -44,6 +53,7 @@ impl Question {
             Question::Environment => 'E',
             Question::Task => 'T',
             Question::Other => 'O',
+            Question::Freedom => 'F',
         }
     }
 }
@@ -119,6 +129,17 @@ impl Decisions {
     /// How many answers are not 0.
     pub fn deviations(&self) -> usize {
         self.0.iter().filter(|decision| decision.answer != 0).count()
+    }
+
+    /// Which freedoms the run has, a bit for each.
+    pub fn freedoms(&self) -> u32 {
+        self.0.first().filter(|decision| decision.question == Question::Freedom).map_or(0, |decision| decision.answer)
+    }
+
+    /// How far the run is from the ordinary: the freedoms that it has, and how often it makes use of them.
+    pub fn departures(&self) -> u32 {
+        let departures = self.0.iter().filter(|decision| decision.question == Question::Freedom);
+        departures.map(|decision| decision.answer.count_ones()).sum()
     }
 }
 

@@ -4,6 +4,7 @@ mod choice;
 mod core;
 mod escape;
 mod fiber;
+mod freedom;
 mod hub;
 mod object;
 mod panics;
@@ -26,6 +27,7 @@ use self::fiber::Fibers;
 use self::watchdog::Watched;
 use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
+use crate::freedoms::Freedoms;
 use crate::strategy::Strategy;
 
 /// What an engine is told beforehand.
@@ -44,6 +46,9 @@ pub struct Config {
     pub trace: bool,
     /// Whether the decisions are recorded.
     pub decisions: bool,
+    /// How often an execution may depart from the ordinary where std leaves it open. Which of these freedoms an execution
+    /// has is for the strategy to say: see [`Strategy::freedoms`].
+    pub freedoms: Freedoms,
     /// What default hashers and the like are seeded with.
     pub seed: u64,
     /// Who is told when a step does not come to its end.
@@ -63,7 +68,7 @@ pub enum Unlock {
 
 impl Default for Config {
     /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; the trace and the decisions
-    /// are recorded; seed 0; no watchdog.
+    /// are recorded; no freedoms; seed 0; no watchdog.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
@@ -72,6 +77,7 @@ impl Default for Config {
             unlock: Unlock::Step,
             trace: true,
             decisions: true,
+            freedoms: Freedoms::NONE,
             seed: 0,
             watchdog: None,
         }

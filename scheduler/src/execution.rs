@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Mode, ObjectId, Operation, Place, TaskId};
 
+use crate::freedoms::Freedoms;
+
 /// A step that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
@@ -14,7 +16,8 @@ pub struct Event {
     pub operation: Operation,
     /// Whether it is part of the step before it: the strategy was not asked.
     pub continues: bool,
-    /// Whether it turned out to only read: an attempt to take a lock that failed, a compare-exchange that failed.
+    /// Whether it turned out to only read: an attempt to take a lock that failed, a compare-exchange that failed, a park
+    /// that ended without the token.
     pub only_read: bool,
     /// What the task was waiting for before it, apart from locks.
     pub cause: Cause,
@@ -27,8 +30,9 @@ pub enum Cause {
     Ready,
     /// The event of this index in the trace: it spawned the task, woke it, or ended the task that it joins.
     Event(u32),
-    /// No task could go on: the clock passed, or tasks that waited for a change looked again.
-    Idle,
+    /// No task could go on after so many events of the trace: the clock passed, or tasks that waited for a change looked
+    /// again.
+    Idle(u32),
 }
 
 /// What came of an execution.
@@ -46,6 +50,8 @@ pub struct Execution {
     pub clock: Duration,
     /// Whether a task tried to take a lock, or looked whether it was free: see [`crate::Unlock::Part`].
     pub tried: bool,
+    /// How often it has departed from the ordinary: see [`crate::Config::freedoms`].
+    pub departures: Freedoms,
     /// The tasks that were left when the execution ended early, for whatever reason.
     pub stuck: Vec<TaskReport>,
     /// The panics that ended a task, in their order; also those that another task joined and dealt with.

@@ -7,7 +7,8 @@
 //! # Limits
 //!
 //! - Memory is sequentially consistent: reorderings that weaker atomics admit are not shown.
-//! - A time-out passes only when no task can go on: the virtual clock stands still otherwise.
+//! - A time-out passes only when no task can go on: the virtual clock stands still otherwise. An execution that has the
+//!   freedom of time ([`Freedom::Time`]) lets some sleepers and time-outs come earlier.
 //! - While a task unwinds it is not preempted.
 //! - What a task does between two visible steps is one step, also where it touches memory that others touch.
 
@@ -18,6 +19,7 @@ mod determinism;
 mod engine;
 mod execution;
 mod explore;
+mod freedoms;
 mod shrink;
 pub mod strategies;
 mod strategy;
@@ -26,6 +28,7 @@ pub use determinism::Difference;
 pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
+pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Pending, Strategy};

@@ -1,4 +1,4 @@
-//! Makes a failing run smaller: fewer preemptions first, then fewer steps.
+//! Makes a failing run smaller: fewer departures from the ordinary first, then fewer preemptions, then fewer steps.
 //!
 //! Two kinds of change take turns until none helps. One moves a whole block of steps of a task to its next or its last
 //! block, as in N. Jalbert and K. Sen, *A trace simplification technique for effective debugging of concurrent programs*,
@@ -37,10 +37,11 @@ pub struct Shrunk {
 }
 
 impl Failing {
-    /// Fewer preemptions are less, then fewer steps, then fewer and smaller answers.
+    /// Fewer departures from the ordinary are less, then fewer preemptions, then fewer steps, then fewer and smaller answers.
     fn size(&self, other: &Failing) -> Ordering {
         let key = |failing: &Failing| {
-            (failing.preemptions, failing.steps, failing.decisions.deviations(), failing.decisions.0.len())
+            let Failing { decisions, preemptions, steps } = failing;
+            (decisions.departures(), *preemptions, *steps, decisions.deviations(), decisions.0.len())
         };
         let answers =
             |failing: &Failing| failing.decisions.0.iter().map(|decision| decision.answer).collect::<Vec<_>>();
@@ -124,7 +125,8 @@ type Run<'a> = &'a mut dyn FnMut(&Plan) -> Option<(Failing, Vec<TaskId>)>;
 impl Search {
     /// Tries changes until none helps. `None` when the budget is used up.
     fn descend(&mut self, run: Run<'_>) -> Option<()> {
-        while self.join_blocks(run)?
+        while self.without_freedoms(run)?
+            || self.join_blocks(run)?
             || self.cut_tail(run)?
             || self.in_chunks(run, zeroed)?
             || self.in_chunks(run, removed)?
@@ -147,11 +149,40 @@ impl Search {
         Some(found)
     }
 
+    /// Leaves out what departs from the ordinary: all of it, or one departure.
+    fn without_freedoms(&mut self, run: Run<'_>) -> Option<bool> {
+        let is_freedom = |decision: &Decision| decision.question == Question::Freedom;
+        if self.smallest.decisions.departures() == 0 {
+            return Some(false);
+        }
+        let mut ordinary = self.smallest.decisions.clone();
+        ordinary.0.retain(|decision| !is_freedom(decision));
+        if self.attempt(run, Plan::Decisions(ordinary))? {
+            return Some(true);
+        }
+        for position in 0..self.smallest.decisions.0.len() {
+            let decision = self.smallest.decisions.0[position];
+            let bits = (0..u32::BITS).map(|bit| 1 << bit).filter(|bit| decision.answer & bit != 0);
+            for bit in bits.filter(|_| is_freedom(&decision)) {
+                let mut candidate = self.smallest.decisions.clone();
+                candidate.0[position].answer &= !bit;
+                if self.attempt(run, Plan::Decisions(candidate))? {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+
     /// Moves a block of steps of a task forward to its next block, or its next block back to this one.
     fn join_blocks(&mut self, run: Run<'_>) -> Option<bool> {
         let blocks: Vec<Vec<TaskId>> = self.tasks.chunk_by(|a, b| a == b).map(<[_]>::to_vec).collect();
-        let picks = self.smallest.decisions.0.iter().filter(|decision| decision.question == Question::Other);
+        let decisions = &self.smallest.decisions;
+        let which = usize::from(decisions.freedoms() != 0);
+        let is_pick = |decision: &&Decision| matches!(decision.question, Question::Other | Question::Freedom);
+        let picks = decisions.0.iter().skip(which).filter(is_pick);
         let picks: Vec<u32> = picks.map(|decision| decision.answer).collect();
+        let freedoms = decisions.clone();
         for at in 0..blocks.len() {
             let same = |block: &Vec<TaskId>| block[0] == blocks[at][0];
             let Some(next) = blocks[at + 1..].iter().position(same).map(|offset| at + 1 + offset) else { continue };
@@ -160,6 +191,7 @@ impl Search {
                 let block = moved.remove(from);
                 moved.insert(to, block);
                 let follow = Follow::new(moved.into_iter().flatten(), picks.iter().copied());
+                let follow = follow.with_freedoms_of(&freedoms);
                 if self.attempt(run, Plan::Tasks(follow))? {
                     return Some(true);
                 }

@@ -2,6 +2,8 @@
 
 use interloper_std::runtime::{Operation, TaskId};
 
+use crate::freedoms::Freedoms;
+
 /// A task that can go on, and what it is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
@@ -29,6 +31,17 @@ pub trait Strategy {
     fn pick(&mut self, options: u32) -> u32 {
         let _ = options;
         0
+    }
+
+    /// Which of the freedoms that the engine admits the execution has that is about to begin, and how often at most. It is
+    /// asked once for each execution, and not when the engine admits none.
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        admitted
+    }
+
+    /// Whether the execution departs here from the ordinary, in a way that it is free to: a wait ends early, say.
+    fn departs(&mut self) -> bool {
+        self.pick(2) == 1
     }
 
     /// Whether the strategy is asked before a task enters or leaves an atomic block, too. If not, the task does that
@@ -66,6 +79,14 @@ impl<S: Strategy + ?Sized> Strategy for &mut S {
         (**self).pick(options)
     }
 
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        (**self).freedoms(admitted)
+    }
+
+    fn departs(&mut self) -> bool {
+        (**self).departs()
+    }
+
     fn wants_marks(&self) -> bool {
         (**self).wants_marks()
     }
@@ -94,6 +115,14 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn pick(&mut self, options: u32) -> u32 {
         (**self).pick(options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        (**self).freedoms(admitted)
+    }
+
+    fn departs(&mut self) -> bool {
+        (**self).departs()
     }
 
     fn wants_marks(&self) -> bool {

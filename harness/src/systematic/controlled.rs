@@ -9,7 +9,7 @@ use std::sync::Arc;
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, NewTask, Operation, TaskId};
-use interloper_scheduler::{Event, Execution, Pending, Strategy};
+use interloper_scheduler::{Event, Execution, Freedoms, Pending, Strategy};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Span;
@@ -227,6 +227,14 @@ impl Strategy for Counting<'_> {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.strategy.pick(options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.strategy.freedoms(admitted)
+    }
+
+    fn departs(&mut self) -> bool {
+        self.strategy.departs()
     }
 
     fn wants_marks(&self) -> bool {

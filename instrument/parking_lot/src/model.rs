@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use interloper_std::runtime::{
-    self, Action, Count, Current, ExecutionId, Handle, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Woken,
+    self, Action, Count, Current, ExecutionId, Handle, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Wakes,
+    Woken,
 };
 
 /// The lock under control. Outside of a controlled run its methods do nothing and say so with `None`.
@@ -47,6 +48,15 @@ impl Model {
         });
     }
 
+    /// Takes the lock shared, also where a writer waits.
+    #[inline]
+    pub(crate) fn acquire_recursive(&self, location: Place) {
+        runtime::with(|current| {
+            current.runtime().acquire_recursive(self.object(&current), location);
+            self.remember(&current, Mode::Shared, location);
+        });
+    }
+
     /// Takes the lock if it is free.
     #[inline]
     pub(crate) fn try_acquire(&self, mode: Mode, location: Place) -> Option<bool> {
@@ -58,6 +68,27 @@ impl Model {
         runtime::with(|current| {
             self.repeat(&current, timeout, location, || self.try_acquire_here(&current, mode, location))
         })
+    }
+
+    /// Takes the lock shared if no writer has it.
+    #[inline]
+    pub(crate) fn try_acquire_recursive(&self, location: Place) -> Option<bool> {
+        runtime::with(|current| self.try_acquire_recursive_here(&current, location))
+    }
+
+    /// Takes the lock shared if no writer has it in time.
+    pub(crate) fn acquire_recursive_for(&self, timeout: Duration, location: Place) -> Option<bool> {
+        runtime::with(|current| {
+            self.repeat(&current, timeout, location, || self.try_acquire_recursive_here(&current, location))
+        })
+    }
+
+    fn try_acquire_recursive_here(&self, current: &Current<'_>, location: Place) -> bool {
+        let free = current.runtime().try_acquire_recursive(self.object(current), location);
+        if free {
+            self.remember(current, Mode::Shared, location);
+        }
+        free
     }
 
     fn try_acquire_here(&self, current: &Current<'_>, mode: Mode, location: Place) -> bool {
@@ -161,7 +192,13 @@ impl Model {
             let queue = queue.object(&current, ObjectKind::Condvar);
             unlock();
             // If this unwinds, the lock stays marked as given back.
-            let woken = current.runtime().wait(queue, (self.object(&current), Mode::Exclusive), timeout, location);
+            let woken = current.runtime().wait(
+                queue,
+                (self.object(&current), Mode::Exclusive),
+                timeout,
+                Wakes::Notified,
+                location,
+            );
             self.mark(&current, false);
             lock();
             Some(woken)

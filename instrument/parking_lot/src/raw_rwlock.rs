@@ -159,14 +159,14 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     #[track_caller]
     fn lock_shared_recursive(&self) {
-        self.model.acquire(Mode::Shared, here());
+        self.model.acquire_recursive(here());
         self.inner.lock_shared_recursive();
     }
 
     #[inline]
     #[track_caller]
     fn try_lock_shared_recursive(&self) -> bool {
-        let granted = self.model.try_acquire(Mode::Shared, here());
+        let granted = self.model.try_acquire_recursive(here());
         self.accept(granted, Mode::Shared, || self.inner.try_lock_shared_recursive())
             .unwrap_or_else(|| self.inner.try_lock_shared_recursive())
     }
@@ -176,7 +176,7 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
 unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
     #[track_caller]
     fn try_lock_shared_recursive_for(&self, timeout: Duration) -> bool {
-        let granted = self.model.acquire_for(Mode::Shared, timeout, here());
+        let granted = self.model.acquire_recursive_for(timeout, here());
         self.accept(granted, Mode::Shared, || self.inner.try_lock_shared_recursive())
             .unwrap_or_else(|| self.inner.try_lock_shared_recursive_for(timeout))
     }

@@ -149,8 +149,13 @@ pub enum Action {
     Fence,
     /// Takes a lock; enabled while the lock is free for this mode.
     Lock(Mode),
+    /// Takes a lock shared; enabled while no writer holds it, also where a writer waits for it: a recursive read.
+    LockRecursive,
     /// Takes a lock if it is free.
     TryLock(Mode),
+    /// A writer begins to wait for a reader-writer lock that prefers writers: until it has the lock, readers that come
+    /// later wait, too.
+    Contend,
     /// Gives a lock back.
     Unlock(Mode),
     /// Changes how a lock is held; enabled while the other holders admit the new mode.
@@ -175,6 +180,11 @@ pub enum Action {
     Yield,
     /// Waits for the virtual clock. The object is the task.
     Sleep,
+    /// Looks at something of the execution itself, which is the object: its clock, or what else it may do where std leaves
+    /// that open. Part of a step.
+    Consult,
+    /// Changes something of the execution itself: a wait that ends early moves the clock. Part of a step.
+    Affect,
     /// Calls a method of a collection that may write.
     Invoke(u32),
     /// Calls a method of a collection that only reads.
@@ -192,13 +202,14 @@ impl Action {
             Action::Lock(mode) | Action::TryLock(mode) | Action::Convert(_, mode) | Action::TryConvert(_, mode) => {
                 Some(mode)
             }
+            Action::LockRecursive => Some(Mode::Shared),
             _ => None,
         }
     }
 
     /// Whether the action leaves the state of its object as it was, whatever that was.
     pub const fn only_reads(self) -> bool {
-        matches!(self, Action::Read | Action::Inspect(_))
+        matches!(self, Action::Read | Action::Inspect(_) | Action::Consult)
     }
 
     /// Whether the action concerns nobody but its own task.
@@ -215,6 +226,9 @@ impl Action {
         if self.is_private() || other.is_private() {
             return true;
         }
+        if matches!(self, Action::Contend) || matches!(other, Action::Contend) {
+            return !self.is_held_back() && !other.is_held_back();
+        }
         match (self.mode(), other.mode()) {
             // Shared holders do not notice each other, and a shared one does not notice an upgradable one that stays so.
             (Some(a), Some(b)) => {
@@ -227,11 +241,17 @@ impl Action {
     const fn mode(self) -> Option<Mode> {
         match self {
             Action::Lock(mode) | Action::TryLock(mode) | Action::Unlock(mode) => Some(mode),
+            Action::LockRecursive => Some(Mode::Shared),
             Action::Convert(from, to) | Action::TryConvert(from, to) => {
                 Some(if matches!(from, Mode::Exclusive) { Mode::Exclusive } else { to })
             }
             _ => None,
         }
+    }
+
+    /// Whether a writer that waits keeps others from this.
+    const fn is_held_back(self) -> bool {
+        matches!(self, Action::Lock(Mode::Shared | Mode::Upgradable) | Action::TryLock(Mode::Shared | Mode::Upgradable))
     }
 
     const fn converts(self) -> bool {
@@ -303,6 +323,28 @@ mod tests {
         check(operation(0, Action::Lock(Shared)), operation(0, Action::Convert(Upgradable, Exclusive)), true);
         check(operation(0, Action::Lock(Shared)), operation(0, Action::Convert(Exclusive, Shared)), true);
         check(operation(0, Action::TryLock(Exclusive)), operation(0, Action::Read), true);
+    }
+
+    #[test]
+    fn a_writer_that_begins_to_wait_concerns_readers_alone() {
+        use Mode::*;
+        check(operation(0, Action::Contend), operation(0, Action::Lock(Shared)), true);
+        check(operation(0, Action::Contend), operation(0, Action::TryLock(Shared)), true);
+        check(operation(0, Action::Contend), operation(0, Action::Lock(Upgradable)), true);
+        check(operation(0, Action::Contend), operation(0, Action::LockRecursive), false);
+        check(operation(0, Action::Contend), operation(0, Action::Lock(Exclusive)), false);
+        check(operation(0, Action::Contend), operation(0, Action::Unlock(Shared)), false);
+        check(operation(0, Action::Contend), operation(0, Action::Contend), false);
+        check(operation(0, Action::Contend), operation(1, Action::Lock(Shared)), false);
+        check(operation(0, Action::LockRecursive), operation(0, Action::Lock(Exclusive)), true);
+        check(operation(0, Action::LockRecursive), operation(0, Action::Lock(Shared)), false);
+    }
+
+    #[test]
+    fn what_concerns_the_execution_is_looked_at_and_changed() {
+        check(operation(0, Action::Consult), operation(0, Action::Consult), false);
+        check(operation(0, Action::Consult), operation(0, Action::Affect), true);
+        check(operation(0, Action::Affect), operation(0, Action::Affect), true);
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use super::mutex::MutexGuard;
 use crate::control::{self, Mirror};
-use crate::runtime::{self, Count, Handle, ObjectKind, Place, Woken};
+use crate::runtime::{self, Count, Handle, ObjectKind, Place, Wakes, Woken};
 use crate::time::Instant;
 
 /// Mirrors [`std::sync::Condvar`].
 ///
-/// Under control nobody wakes for no reason, a notification wakes a waiter of the run's choice, and a time-out passes
-/// when nothing else can.
+/// Under control a notification wakes a waiter of the run's choice, and a time-out passes when nothing else can. A run
+/// that is free to do so wakes a waiter for no reason, or lets a time-out pass early.
 pub struct Condvar {
     handle: Handle,
     inner: std::sync::Condvar,
@@ -166,7 +166,7 @@ impl Condvar {
         let (guard, woken) = guard.wait_outside(|| {
             runtime::with(|current| {
                 let (_, queue) = control::here(&current, self);
-                current.runtime().wait(queue, lock, timeout, location)
+                current.runtime().wait(queue, lock, timeout, Wakes::AlsoUnasked, location)
             })
         });
         (guard, WaitTimeoutResult(woken == Some(Woken::TimedOut)))

@@ -12,8 +12,8 @@ use crate::runtime::{Handle, Mode, ObjectKind, Place};
 
 /// Mirrors [`std::sync::RwLock`].
 ///
-/// Under control, locking is a step that is enabled while the lock is free for it, whoever else waits; trying to lock
-/// and unlocking are steps.
+/// Under control, locking is a step that is enabled while the lock is free for it; trying to lock and unlocking are
+/// steps. Whether a reader gets the lock while a writer waits for it depends on the run, since std leaves that open.
 pub struct RwLock<T: ?Sized> {
     handle: Handle,
     poison: Poison,

@@ -28,6 +28,7 @@ impl Access {
     pub const fn of(action: Action) -> Option<Access> {
         match action {
             Action::Read | Action::Inspect(_) | Action::Lock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
+            Action::LockRecursive => Some(Access::READ),
             Action::TryLock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
             Action::Write => Some(Access::WRITE),
             Action::ReadWrite | Action::Invoke(_) => Some(Access::BOTH),

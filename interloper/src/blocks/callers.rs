@@ -8,7 +8,7 @@ use std::backtrace::Backtrace;
 use std::rc::Rc;
 
 use interloper_report::{Counterexample, Deadlock, Event as Shown, Place};
-use interloper_scheduler::{Blocked, End, Event, Execution, Pending, Strategy, TaskReport};
+use interloper_scheduler::{Blocked, End, Event, Execution, Freedoms, Pending, Strategy, TaskReport};
 use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, TaskId};
 
 /// A strategy, and the stack of each step.
@@ -55,6 +55,14 @@ impl<S: Strategy> Strategy for Callers<S> {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.strategy.pick(options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.strategy.freedoms(admitted)
+    }
+
+    fn departs(&mut self) -> bool {
+        self.strategy.departs()
     }
 
     fn wants_marks(&self) -> bool {

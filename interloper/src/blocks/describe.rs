@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
-            if self.trace[index].operation.action == Action::Start {
+            if matches!(self.trace[index].operation.action, Action::Start | Action::Consult) {
                 return None;
             }
             let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
@@ -181,6 +181,7 @@ impl<'a> Scene<'a> {
         };
         match action {
             Action::Lock(mode) | Action::Convert(_, mode) => take(object, Some(mode)),
+            Action::LockRecursive => take(object, Some(Mode::Shared)),
             Action::TryLock(mode) | Action::TryConvert(_, mode) if !only_read => take(object, Some(mode)),
             Action::Unlock(_) => take(object, None),
             Action::Wait(Some(lock)) => take(lock, None),
@@ -225,6 +226,7 @@ impl<'a> Scene<'a> {
             Action::Yield => "yields".to_owned(),
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
+            Action::Affect => "wakes early: the clock moves to the end of its wait".to_owned(),
             _ => format!("{} {}", verb(action), self.object(object)),
         }
     }
@@ -325,6 +327,8 @@ fn verb(action: Action) -> &'static str {
         Action::ReadWrite => "reads and writes",
         Action::Lock(Mode::Exclusive) => "locks",
         Action::Lock(Mode::Shared) => "locks for reading",
+        Action::LockRecursive => "locks for reading, recursively,",
+        Action::Contend => "begins to wait as a writer for",
         Action::Lock(Mode::Upgradable) => "locks for reading, upgradable,",
         Action::TryLock(_) => "tries to lock",
         Action::Unlock(_) => "unlocks",

@@ -131,6 +131,7 @@ fn waits_for_the_clock(rule: &Rule, trace: &[Event]) -> bool {
     let mut tracker = Tracker::new(rule.clone());
     trace.iter().any(|event| {
         let passage = tracker.note(event.task, event.operation);
-        event.cause == Cause::Idle && matches!(passage, Passage::Inside(_) | Passage::Leaves(_) | Passage::Cancels(_))
+        matches!(event.cause, Cause::Idle(_))
+            && matches!(passage, Passage::Inside(_) | Passage::Leaves(_) | Passage::Cancels(_))
     })
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use interloper_scheduler::strategies::{
     AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
 };
-use interloper_scheduler::{Event, Execution, Pending, Strategy};
+use interloper_scheduler::{Event, Execution, Freedoms, Pending, Strategy};
 use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Blocks, Rule, Tracker};
@@ -205,6 +205,14 @@ impl<S: Strategy> Strategy for Announcing<S> {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.strategy.pick(options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.strategy.freedoms(admitted)
+    }
+
+    fn departs(&mut self) -> bool {
+        self.strategy.departs()
     }
 
     fn wants_marks(&self) -> bool {

@@ -186,8 +186,10 @@ impl Tracker {
     fn note_section(&mut self, task: TaskId, operation: Operation) {
         let track = &mut self.tasks[task.index()];
         match (operation.action, &mut track.section) {
-            (Action::Lock(_), _) if track.waits_with == Some(operation.object) => track.waits_with = None,
-            (Action::Lock(_), section @ None) => {
+            (Action::Lock(_) | Action::LockRecursive, _) if track.waits_with == Some(operation.object) => {
+                track.waits_with = None
+            }
+            (Action::Lock(_) | Action::LockRecursive, section @ None) => {
                 // The first step of a task is its start.
                 let first = track.steps == 1;
                 if track.marked == 0 && self.rule.opens(task, operation.location, first) {

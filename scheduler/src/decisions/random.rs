@@ -6,12 +6,15 @@ use rand_pcg::Pcg64Mcg;
 use super::{Question, Source};
 
 /// Uniform answers, but for the environment's: those are 0 with probability 1/2, and uniform among the others
-/// otherwise.
+/// otherwise. Questions about freedoms are answered other than 0 with probability 1/2, 1/8 or 1/32, which is drawn for
+/// each execution: so it is neither always the first opportunity that is taken nor none.
 ///
 /// The answers are a function of the seed and the number of the execution.
 #[derive(Clone, Debug)]
 pub struct RandomSource {
     generator: Pcg64Mcg,
+    /// A freedom is taken with probability 2^-`rarity`; 0 before it is drawn.
+    rarity: u32,
 }
 
 impl RandomSource {
@@ -19,7 +22,7 @@ impl RandomSource {
     pub fn new(seed: u64, execution: u64) -> RandomSource {
         let low = mix(seed, execution);
         let high = mix(low, seed);
-        RandomSource { generator: Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low)) }
+        RandomSource { generator: Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low)), rarity: 0 }
     }
 
     /// A number below `options`, uniform up to a bias of `options` / 2^64.
@@ -45,6 +48,14 @@ impl RandomSource {
     pub fn chance(&mut self, numerator: u64) -> bool {
         self.generator.next_u64() >> 32 < numerator
     }
+
+    #[cold]
+    fn takes_freedom(&mut self) -> bool {
+        if self.rarity == 0 {
+            self.rarity = 1 + 2 * self.below(3);
+        }
+        self.word() >> (64 - self.rarity) == 0
+    }
 }
 
 impl Source for RandomSource {
@@ -55,6 +66,8 @@ impl Source for RandomSource {
             (_, 1) => 0,
             (Question::Environment, _) if self.generator.next_u64() >> 63 == 0 => 0,
             (Question::Environment, _) => 1 + self.below(options - 1),
+            (Question::Freedom, _) if !self.takes_freedom() => 0,
+            (Question::Freedom, _) => 1 + self.below(options - 1),
             _ => self.below(options),
         }
     }
@@ -92,6 +105,25 @@ mod tests {
     fn the_stream_is_pinned() {
         // A replay from a seed alone must give the same run in the next version, too.
         assert_eq!(answers(42, 0)[..4], [368, 703, 575, 765]);
+    }
+
+    #[test]
+    fn freedoms_are_taken_often_or_seldom() {
+        // Of 3000 executions a third takes half, an eighth, a thirty-second of the opportunities. A count is off by 5
+        // standard deviations with probability below 2^-20.
+        let mut taken = [0u32; 3];
+        let mut executions = [0u32; 3];
+        for execution in 0..3000 {
+            let mut source = RandomSource::new(11, execution);
+            let count: u32 = (0..32).map(|_| source.decide(Question::Freedom, 2)).sum();
+            let which = (source.rarity as usize - 1) / 2;
+            (taken[which], executions[which]) = (taken[which] + count, executions[which] + 1);
+        }
+        assert!(executions.iter().all(|count| count.abs_diff(1000) < 130), "{executions:?}");
+        for (which, expected) in [16.0, 4.0, 1.0].into_iter().enumerate() {
+            let mean = f64::from(taken[which]) / f64::from(executions[which]);
+            assert!((mean - expected).abs() < 0.5, "{taken:?} {executions:?}");
+        }
     }
 
     #[test]

@@ -70,12 +70,23 @@ impl ReplaySource {
     ///
     /// # Errors
     /// The first difference, also that the list has more decisions than the run asked for.
-    pub fn finish(self) -> Result<(), Divergence> {
+    pub fn finish(mut self) -> Result<(), Divergence> {
+        skip_unused(&self.decisions, &mut self.next);
         match (self.divergence, self.decisions.0.get(self.next)) {
             (Some(divergence), _) => Err(divergence),
             (None, Some(&left)) => Err(Divergence { position: self.next, expected: Some(left), asked: None }),
             (None, None) => Ok(()),
         }
+    }
+
+    /// Whether the question is about a freedom of which the list says nothing here.
+    fn is_ordinary_here(&mut self, question: Question) -> bool {
+        let next = |next: usize| self.decisions.0.get(next).map(|decision| decision.question);
+        if question == Question::Freedom {
+            return next(self.next) != Some(Question::Freedom);
+        }
+        skip_unused(&self.decisions, &mut self.next);
+        false
     }
 
     /// Where the run left the list, if it has done so.
@@ -87,7 +98,7 @@ impl ReplaySource {
 impl Source for ReplaySource {
     /// The answer of the list; 0 once the run has left it.
     fn decide(&mut self, question: Question, options: u32) -> u32 {
-        if self.divergence.is_some() {
+        if self.divergence.is_some() || self.is_ordinary_here(question) {
             return 0;
         }
         match self.decisions.0.get(self.next) {
@@ -112,8 +123,17 @@ impl Source for ReplaySource {
     }
 }
 
+/// A freedom of which no use is made is as good as none: whether a run asks about it depends on how often it may take it.
+fn skip_unused(decisions: &Decisions, next: &mut usize) {
+    let unused = |decision: &Decision| decision.question == Question::Freedom && decision.answer == 0;
+    while decisions.0.get(*next).is_some_and(unused) {
+        *next += 1;
+    }
+}
+
 /// Answers from a list as far as it fits, and 0 otherwise: where the list has ended, where its answer is not among the
-/// options, where it is about something else. The position goes on in any case.
+/// options, where it is about something else. The position goes on in any case, but decisions about freedoms are
+/// answered by such alone.
 #[derive(Clone, Debug)]
 pub struct LooseSource<'a> {
     decisions: &'a Decisions,
@@ -129,7 +149,14 @@ impl<'a> LooseSource<'a> {
 
 impl Source for LooseSource<'_> {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
+        let is_freedom = |decision: &&Decision| decision.question == Question::Freedom;
+        while question != Question::Freedom && self.decisions.0.get(self.next).filter(is_freedom).is_some() {
+            self.next += 1;
+        }
         let decision = self.decisions.0.get(self.next);
+        if question == Question::Freedom && decision.filter(is_freedom).is_none() {
+            return 0;
+        }
         self.next += 1;
         decision.filter(|d| d.question == question && d.answer < options).map_or(0, |decision| decision.answer)
     }
@@ -175,6 +202,21 @@ mod tests {
     fn after_a_divergence_the_answer_is_0() {
         use Question::*;
         assert_eq!(replay("A1.A1.A1", &[(Argument, 2), (Task, 2), (Argument, 2)]).0, [1, 0, 0]);
+    }
+
+    #[test]
+    fn a_freedom_of_which_no_use_is_made_is_as_good_as_none() {
+        use Question::*;
+        // Asked where the list says nothing, and not asked where the list says 0.
+        let asked = [(Freedom, 32), (Task, 2), (Freedom, 2), (Task, 2)];
+        assert_eq!(replay("T1.T1", &asked), (vec![0, 1, 0, 1], Ok(())));
+        assert_eq!(replay("F3.T1.F1.T1", &asked), (vec![3, 1, 1, 1], Ok(())));
+        assert_eq!(replay("F3.F0.T1.F0.F0.T1.F0", &[(Freedom, 32), (Task, 2), (Task, 2)]), (vec![3, 1, 1], Ok(())));
+        // One that is made use of is not left out.
+        let reason = "decision 2 is about Freedom in the list, but the run asks about Task";
+        assert_eq!(replay("T1.F1.T1", &[(Task, 2), (Task, 2)]).1, Err(reason.to_owned()));
+        let reason = "the run ended before decision 2 of the list (Freedom)";
+        assert_eq!(replay("T1.F1", &[(Task, 2)]).1, Err(reason.to_owned()));
     }
 
     #[test]

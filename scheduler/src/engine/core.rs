@@ -41,6 +41,10 @@ pub(super) struct Core {
     /// The strategy is being asked. It stays so when the strategy panics.
     pub(super) choosing: Cell<bool>,
     pub(super) wants_marks: Cell<bool>,
+    /// In this execution reader-writer locks keep readers out while a writer waits.
+    pub(super) prefers_writers: Cell<bool>,
+    /// In this execution waits can end early, so it matters who looks at the clock before whom.
+    pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
     main: Cell<Option<*mut dyn FnMut()>>,
     /// Panics that have begun, by their tasks. Apart from the state, which can be borrowed when one begins.
@@ -68,6 +72,8 @@ impl Core {
             strategy: Cell::new(None),
             choosing: Cell::new(false),
             wants_marks: Cell::new(true),
+            prefers_writers: Cell::new(false),
+            clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
@@ -79,7 +85,7 @@ impl Core {
     pub(super) fn begin(&self, strategy: *mut dyn Strategy, main: *mut dyn FnMut(), location: Place) {
         self.strategy.set(Some(strategy));
         // SAFETY: `hub::run` keeps the strategy borrowed.
-        let strategy = unsafe { &*strategy };
+        let strategy = unsafe { &mut *strategy };
         self.wants_marks.set(strategy.wants_marks());
         self.wants_parts.set(strategy.wants_parts());
         self.main.set(Some(main));
@@ -87,6 +93,7 @@ impl Core {
         self.choosing.set(false);
         let mut state = self.state.borrow_mut();
         state.reset();
+        self.begin_freedoms(&mut state, strategy);
         state.add_task(None, location, None);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
         match first {

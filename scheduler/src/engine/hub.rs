@@ -139,6 +139,7 @@ fn summary(core: &Core) -> Execution {
         tasks: state.live,
         clock: state.clock,
         tried: state.tried,
+        departures: state.used,
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),
     }

@@ -10,20 +10,37 @@ pub(super) struct Object {
     pub(super) contenders: i32,
     /// How many tasks wait in its queue.
     pub(super) waiters: i32,
+    /// How many writers have begun to wait for it and keep readers out.
+    writers: u32,
 }
 
-/// How a lock is held: a bit for an exclusive holder, a bit for an upgradable one, and above them the number of shared
-/// ones, so that each question is one comparison.
+/// How a lock is held: a bit for an exclusive holder, a bit for an upgradable one, a bit for writers that wait and keep
+/// readers out, and above them the number of shared ones, so that each question is one comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Holders(u32);
 
 const EXCLUSIVE: u32 = 1;
 const UPGRADABLE: u32 = 2;
-const SHARED: u32 = 4;
+const WRITERS: u32 = 4;
+const SHARED: u32 = 8;
 
 impl Object {
     pub(super) fn new(kind: ObjectKind) -> Object {
-        Object { kind, holders: Holders::default(), contenders: 0, waiters: 0 }
+        Object { kind, holders: Holders::default(), contenders: 0, waiters: 0, writers: 0 }
+    }
+
+    /// A writer begins to wait: readers that come from now on wait, too.
+    pub(super) fn begin_writer(&mut self) {
+        self.writers += 1;
+        self.holders.0 |= WRITERS;
+    }
+
+    /// A writer that waited has the lock.
+    pub(super) fn end_writer(&mut self) {
+        self.writers -= 1;
+        if self.writers == 0 {
+            self.holders.0 &= !WRITERS;
+        }
     }
 }
 
@@ -32,16 +49,27 @@ impl Holders {
     #[inline(always)]
     pub(super) fn admit(self, mode: Mode) -> bool {
         let hindered_by = match mode {
-            Mode::Shared => EXCLUSIVE,
-            Mode::Upgradable => EXCLUSIVE | UPGRADABLE,
-            Mode::Exclusive => u32::MAX,
+            Mode::Shared => EXCLUSIVE | WRITERS,
+            Mode::Upgradable => EXCLUSIVE | UPGRADABLE | WRITERS,
+            Mode::Exclusive => !WRITERS,
         };
         self.0 & hindered_by == 0
     }
 
+    /// Whether the holders admit another one in this mode, whoever waits.
+    #[inline(always)]
+    pub(super) fn admit_beside(self, mode: Mode) -> bool {
+        Holders(self.0 & !WRITERS).admit(mode)
+    }
+
     /// Whether one holder may change its mode.
     pub(super) fn admit_change(self, from: Mode, to: Mode) -> bool {
-        Holders(self.0 - unit(from)).admit(to)
+        Holders(self.0 - unit(from)).admit_beside(to)
+    }
+
+    /// Whether somebody holds the lock.
+    pub(super) fn any(self) -> bool {
+        self.0 & !WRITERS != 0
     }
 
     #[inline(always)]
@@ -82,6 +110,25 @@ mod tests {
             holders.remove(first);
             assert_eq!(holders, Holders::default());
         }
+    }
+
+    #[test]
+    fn a_writer_that_waits_keeps_readers_out() {
+        let mut lock = Object::new(ObjectKind::RwLock);
+        lock.holders.add(Mode::Shared);
+        lock.begin_writer();
+        lock.begin_writer();
+        lock.end_writer();
+        assert!(MODES.into_iter().all(|mode| !lock.holders.admit(mode)));
+        assert_eq!(MODES.map(|mode| lock.holders.admit_beside(mode)), [true, true, false]);
+        lock.holders.remove(Mode::Shared);
+        assert_eq!(MODES.map(|mode| lock.holders.admit(mode)), [false, false, true]);
+        // The holder itself may let readers in beside it.
+        lock.holders.add(Mode::Exclusive);
+        assert!(lock.holders.admit_change(Mode::Exclusive, Mode::Shared));
+        lock.end_writer();
+        lock.holders.remove(Mode::Exclusive);
+        assert!(MODES.into_iter().all(|mode| lock.holders.admit(mode)));
     }
 
     #[test]

@@ -34,6 +34,11 @@ impl State {
         self.trace.len().checked_sub(1).map_or(Cause::Ready, |last| Cause::Event(last as u32))
     }
 
+    /// That nobody could go on, as a cause.
+    pub(super) fn idle(&self) -> Cause {
+        Cause::Idle(self.trace.len() as u32)
+    }
+
     /// Between two steps: if the last one changed something, tasks that wait for that are enabled.
     #[inline]
     pub(super) fn settle(&mut self) {
@@ -68,10 +73,10 @@ impl State {
                     self.rouse(timer.task, Woken::TimedOut);
                 }
                 self.changes += 1;
-                self.enable_yielded(Cause::Idle);
+                self.enable_yielded(self.idle());
             } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
                 self.idle_rounds += 1;
-                self.enable_yielded(Cause::Idle);
+                self.enable_yielded(self.idle());
             } else {
                 return false;
             }

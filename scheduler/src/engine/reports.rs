@@ -21,7 +21,12 @@ impl State {
             (0..self.live).filter(holds).map(|other| TaskId(other as u32)).collect::<Vec<_>>()
         };
         let mut waits_for = match task.gate {
-            Gate::Lock(lock, _) => holders(lock),
+            Gate::Lock(lock, mode) => match self.objects[lock.index()].holders.admit_beside(mode) {
+                // Only writers that wait keep the task out.
+                true => self.writers(lock),
+                false => holders(lock),
+            },
+            Gate::LockRecursive(lock) => holders(lock),
             Gate::Convert(lock, ..) => holders(lock).into_iter().filter(|other| other.index() != index).collect(),
             Gate::Needs => task.needs.iter().flat_map(|need| holders(need.lock)).collect(),
             Gate::Ended(other) => vec![other],
@@ -36,7 +41,7 @@ impl State {
             blocked: match task.gate {
                 _ if task.position.is_some() => Blocked::No,
                 Gate::Open => Blocked::No,
-                Gate::Lock(..) | Gate::Convert(..) | Gate::Needs => Blocked::Lock,
+                Gate::Lock(..) | Gate::LockRecursive(_) | Gate::Convert(..) | Gate::Needs => Blocked::Lock,
                 Gate::Ended(_) => Blocked::Join,
                 Gate::Queue(_) => Blocked::Queue,
                 Gate::Token => Blocked::Token,
@@ -46,6 +51,12 @@ impl State {
             waits_for,
             holds: task.held.clone(),
         }
+    }
+
+    /// The writers that wait for a lock and keep readers out.
+    fn writers(&self, lock: ObjectId) -> Vec<TaskId> {
+        let waits = |task: &usize| self.tasks[*task].contends == Some(lock);
+        (0..self.live).filter(waits).map(|task| TaskId(task as u32)).collect()
     }
 
     /// The operations that the last steps went round in, in the order of tasks and places.

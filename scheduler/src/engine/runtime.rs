@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use interloper_std::runtime::{
     Action, Addresses, Count, ExecutionId, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime,
-    TaskId, Woken,
+    TaskId, Wakes, Woken,
 };
 
 use super::Unlock;
 use super::core::{Core, is_unwinding};
+use super::freedom::Ended;
 use super::state::State;
 use super::task::Gate;
 use crate::execution::End;
+use crate::freedoms::Freedom;
 
 impl Runtime for Core {
     fn execution(&self) -> ExecutionId {
@@ -69,10 +71,20 @@ impl Runtime for Core {
 
     #[inline]
     fn acquire(&self, lock: ObjectId, mode: Mode, location: Place) {
+        if self.prefers_writers.get() && mode == Mode::Exclusive {
+            return self.acquire_before_readers(lock, location);
+        }
         let operation = Operation { object: lock, action: Action::Lock(mode), location };
         let mut state = self.make(operation, Gate::Lock(lock, mode));
         let task = state.current;
         state.take(task, lock, mode, location);
+    }
+
+    fn acquire_recursive(&self, lock: ObjectId, location: Place) {
+        let operation = Operation { object: lock, action: Action::LockRecursive, location };
+        let mut state = self.make(operation, Gate::LockRecursive(lock));
+        let task = state.current;
+        state.take(task, lock, Mode::Shared, location);
     }
 
     fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
@@ -80,13 +92,15 @@ impl Runtime for Core {
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
         let free = state.objects[lock.index()].holders.admit(mode);
-        state.tried = true;
-        if free {
-            state.take(task, lock, mode, location);
-        } else {
-            state.turn_out_only_read();
-        }
-        free
+        self.attempted(&mut state, task, free, (lock, mode, location))
+    }
+
+    fn try_acquire_recursive(&self, lock: ObjectId, location: Place) -> bool {
+        let operation = Operation { object: lock, action: Action::TryLock(Mode::Shared), location };
+        let mut state = self.make(operation, self.gate_of_attempt(operation));
+        let task = state.current;
+        let free = state.objects[lock.index()].holders.admit_beside(Mode::Shared);
+        self.attempted(&mut state, task, free, (lock, Mode::Shared, location))
     }
 
     #[inline]
@@ -140,6 +154,7 @@ impl Runtime for Core {
         queue: ObjectId,
         (lock, mode): (ObjectId, Mode),
         timeout: Option<Duration>,
+        wakes: Wakes,
         location: Place,
     ) -> Woken {
         let wait = Operation { object: queue, action: Action::Wait(Some(lock)), location };
@@ -148,9 +163,9 @@ impl Runtime for Core {
         state.give_back(task, lock, mode);
         drop(state);
         let again = Operation { object: lock, action: Action::Lock(mode), location };
-        let (mut state, woken) = self.wait_at(Gate::Queue(queue), timeout, again, Gate::Lock(lock, mode));
+        let (mut state, ended) = self.wait_at(Gate::Queue(queue), (timeout, wakes), again, Gate::Lock(lock, mode));
         state.take(task, lock, mode, location);
-        woken
+        ended.woken()
     }
 
     fn block(&self, queue: ObjectId, timeout: Option<Duration>, then: Operation) -> Woken {
@@ -158,7 +173,7 @@ impl Runtime for Core {
         let task = state.current;
         self.record_part(&mut state, task, queue, Action::Wait(None), then.location);
         drop(state);
-        self.wait_at(Gate::Queue(queue), timeout, then, Gate::Open).1
+        self.wait_at(Gate::Queue(queue), (timeout, Wakes::Notified), then, Gate::Open).1.woken()
     }
 
     fn notify(&self, queue: ObjectId, count: Count, location: Place) -> u32 {
@@ -205,10 +220,14 @@ impl Runtime for Core {
 
     fn park(&self, timeout: Option<Duration>, location: Place) -> Woken {
         let operation = self.own(Action::Park, location);
-        let (mut state, woken) = self.wait_at(Gate::Token, timeout, operation, Gate::Open);
+        let (mut state, ended) = self.wait_at(Gate::Token, (timeout, Wakes::AlsoUnasked), operation, Gate::Open);
         let task = state.current;
-        state.tasks[task].token = false;
-        woken
+        match ended {
+            Ended::Ordinarily(_) => state.tasks[task].token = false,
+            // The token, if it has come meanwhile, is there for the next time.
+            Ended::Unasked | Ended::Early(_) => state.leave_token(),
+        }
+        ended.woken()
     }
 
     fn unpark(&self, task: TaskId, location: Place) {
@@ -234,11 +253,14 @@ impl Runtime for Core {
         if duration.is_zero() {
             drop(self.make(operation, Gate::Open));
         } else {
-            drop(self.wait_at(Gate::Clock, Some(duration), operation, Gate::Open));
+            drop(self.wait_at(Gate::Clock, (Some(duration), Wakes::Notified), operation, Gate::Open));
         }
     }
 
     fn now(&self) -> Duration {
+        if self.clock_matters.get() {
+            self.look_at_clock(&mut self.state.borrow_mut());
+        }
         self.state.borrow().clock
     }
 
@@ -299,6 +321,11 @@ impl Runtime for Core {
         self.state.borrow().aborting
     }
 
+    fn fails_weakly(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        self.departs(&mut state, Freedom::Weak)
+    }
+
     fn fail(&self, reason: String) {
         self.stop(End::Failed { task: self.task(), reason });
     }
@@ -320,6 +347,23 @@ impl Core {
             state.rouse(task, Woken::Notified);
         }
         woken
+    }
+
+    /// What came of an attempt to take a lock.
+    fn attempted(
+        &self,
+        state: &mut State,
+        task: usize,
+        free: bool,
+        (lock, mode, location): (ObjectId, Mode, Place),
+    ) -> bool {
+        state.tried = true;
+        if free {
+            state.take(task, lock, mode, location);
+        } else {
+            state.turn_out_only_read();
+        }
+        free
     }
 
     /// Gives a lock back as part of the last step. Not so when the execution has ended: false.

@@ -8,7 +8,8 @@ use super::object::Object;
 use super::progress::Timer;
 use super::task::{Gate, Slots, Task};
 use crate::decisions::Decision;
-use crate::execution::{Cause, End, Event, Held, PanicReport, TaskReport};
+use crate::execution::{End, Event, Held, PanicReport, TaskReport};
+use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Pending;
 
 /// Everything that changes while a program runs.
@@ -38,6 +39,18 @@ pub(super) struct State {
     pub(super) idle_rounds: u32,
     /// Whether a task tried to take a lock.
     pub(super) tried: bool,
+    /// How often the execution may depart from the ordinary.
+    pub(super) granted: Freedoms,
+    /// How often it still may.
+    pub(super) free: Freedoms,
+    /// How often it has done so.
+    pub(super) used: Freedoms,
+    /// The answer that says which freedoms it has, until it is recorded: with the first decision about them.
+    pub(super) freedoms_answer: Option<u32>,
+    /// The object that stands for the clock, where freedoms are granted.
+    pub(super) clock_object: ObjectId,
+    /// The objects that stand for how often the execution may still make use of each freedom, where any are granted.
+    pub(super) freedom_objects: [ObjectId; Freedom::ALL.len()],
     pub(super) clock: Duration,
     pub(super) timers: Vec<Timer>,
     /// Orders waiters and timers by their age.
@@ -77,6 +90,12 @@ impl State {
             yielded: Vec::new(),
             idle_rounds: 0,
             tried: false,
+            granted: Freedoms::NONE,
+            free: Freedoms::NONE,
+            used: Freedoms::NONE,
+            freedoms_answer: None,
+            clock_object: ObjectId::from_index(0),
+            freedom_objects: [ObjectId::from_index(0); Freedom::ALL.len()],
             clock: Duration::ZERO,
             timers: Vec::new(),
             tickets: 0,
@@ -103,6 +122,8 @@ impl State {
         (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
         self.yielded.clear();
         self.tried = false;
+        (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
+        self.freedoms_answer = None;
         self.clock = Duration::ZERO;
         self.timers.clear();
         self.tickets = 0;
@@ -204,7 +225,9 @@ impl State {
     fn contend(&mut self, task: usize, gate: Gate, by: i32) {
         match gate {
             Gate::Open => {}
-            Gate::Lock(lock, _) | Gate::Convert(lock, ..) => self.objects[lock.index()].contenders += by,
+            Gate::Lock(lock, _) | Gate::LockRecursive(lock) | Gate::Convert(lock, ..) => {
+                self.objects[lock.index()].contenders += by;
+            }
             Gate::Queue(queue) => self.objects[queue.index()].waiters += by,
             Gate::Needs => {
                 self.tasks[task].needs.iter().for_each(|need| self.objects[need.lock.index()].contenders += by);
@@ -218,6 +241,7 @@ impl State {
         match gate {
             Gate::Open => true,
             Gate::Lock(lock, mode) => self.objects[lock.index()].holders.admit(mode),
+            Gate::LockRecursive(lock) => self.objects[lock.index()].holders.admit_beside(Mode::Shared),
             Gate::Convert(lock, from, to) => self.objects[lock.index()].holders.admit_change(from, to),
             Gate::Needs => {
                 self.tasks[task].needs.iter().all(|need| self.objects[need.lock.index()].holders.admit(need.mode))
@@ -234,7 +258,7 @@ impl State {
     fn refresh(&mut self, object: ObjectId) {
         for task in 0..self.live {
             let concerned = match self.tasks[task].gate {
-                Gate::Lock(lock, _) | Gate::Convert(lock, ..) => lock == object,
+                Gate::Lock(lock, _) | Gate::LockRecursive(lock) | Gate::Convert(lock, ..) => lock == object,
                 Gate::Needs => self.tasks[task].needs.iter().any(|need| need.lock == object),
                 _ => false,
             };
@@ -279,12 +303,32 @@ impl State {
     #[inline(always)]
     pub(super) fn take(&mut self, task: usize, lock: ObjectId, mode: Mode, location: Place) {
         let object = &mut self.objects[lock.index()];
-        assert!(object.holders.admit(mode), "a lock that is not free is taken");
+        assert!(object.holders.admit_beside(mode), "a lock that is not free is taken");
         object.holders.add(mode);
         let contended = object.contenders > 0;
         self.tasks[task].held.push(Held { lock, mode, location });
         if contended {
             self.refresh(lock);
+        }
+    }
+
+    /// The running task begins to wait for a reader-writer lock and keeps readers out.
+    pub(super) fn contend_for(&mut self, task: usize, lock: ObjectId) {
+        self.tasks[task].contends = Some(lock);
+        let object = &mut self.objects[lock.index()];
+        object.begin_writer();
+        if object.holders.any() {
+            self.used = self.used.with(Freedom::Writers, 1);
+        }
+        if object.contenders > 0 {
+            self.refresh(lock);
+        }
+    }
+
+    /// The writer has the lock for which it waited.
+    pub(super) fn contend_no_more(&mut self, task: usize) {
+        if let Some(lock) = self.tasks[task].contends.take() {
+            self.objects[lock.index()].end_writer();
         }
     }
 
@@ -353,7 +397,7 @@ impl State {
         self.tasks[task].woken = woken;
         self.tasks[task].cause = match woken {
             Woken::Notified => self.present(),
-            Woken::TimedOut => Cause::Idle,
+            Woken::TimedOut => self.idle(),
         };
         let (operation, after) = (self.operation(task), self.tasks[task].after);
         self.announce(task, operation, after);

@@ -38,6 +38,8 @@ pub(super) struct Task {
     pub(super) locals: Slots,
     pub(super) spin: Spin,
     pub(super) abort_steps: u32,
+    /// The lock for which it waits as a writer that keeps readers out.
+    pub(super) contends: Option<ObjectId>,
     /// It could not be unwound: its stack is given up.
     pub(super) lost: bool,
 }
@@ -49,6 +51,8 @@ pub(super) enum Gate {
     Open,
     /// The lock is free for the mode.
     Lock(ObjectId, Mode),
+    /// The lock is free for a reader beside those that it has, whoever waits for it.
+    LockRecursive(ObjectId),
     /// The other holders admit the change of mode.
     Convert(ObjectId, Mode, Mode),
     /// All of the task's `needs` are free.
@@ -96,6 +100,7 @@ impl Task {
             locals: Slots::default(),
             spin: Spin::default(),
             abort_steps: 0,
+            contends: None,
             lost: false,
         }
     }
@@ -113,7 +118,7 @@ impl Task {
         (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
-        (self.spin, self.abort_steps, self.cause) = (Spin::default(), 0, Cause::Ready);
+        (self.spin, self.abort_steps, self.cause, self.contends) = (Spin::default(), 0, Cause::Ready, None);
     }
 }
 

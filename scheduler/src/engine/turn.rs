@@ -4,10 +4,11 @@ use std::cell::RefMut;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Abort, Action, ObjectId, Operation, Place, Runtime, TaskId, Woken};
+use interloper_std::runtime::{self, Abort, Action, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
 
 use super::core::{Core, is_unwinding_now};
 use super::fiber::Link;
+use super::freedom::Ended;
 use super::progress::Timer;
 use super::state::State;
 use super::task::Gate;
@@ -113,6 +114,7 @@ impl Core {
             state.tasks[task].abort_steps += 1;
             state.tasks[task].unwinding = true;
             state.proceed(task);
+            state.contend_no_more(task);
             drop(state);
             resume_unwind(Box::new(Abort));
         }
@@ -180,27 +182,35 @@ impl Core {
     pub(super) fn wait_at(
         &self,
         gate: Gate,
-        timeout: Option<Duration>,
+        (timeout, wakes): (Option<Duration>, Wakes),
         then: Operation,
         after: Gate,
-    ) -> (RefMut<'_, State>, Woken) {
+    ) -> (RefMut<'_, State>, Ended) {
         let mut state = self.state.borrow_mut();
         state.settle();
         let task = state.current;
         state.tasks[task].after = after;
         state.tasks[task].woken = Woken::Notified;
         if !state.aborting {
+            let deadline = timeout.map(|timeout| self.deadline(&mut state, timeout));
+            if let Some(ended) = self.ends_by_itself(&mut state, deadline, wakes) {
+                state.announce(task, then, after);
+                let mut state = self.turn(state, after);
+                if let Ended::Early(deadline) = ended {
+                    self.move_clock(&mut state, deadline);
+                }
+                return (state, ended);
+            }
             let ticket = state.ticket();
             state.tasks[task].ticket = ticket;
             state.announce(task, then, gate);
-            if let (Some(timeout), false) = (timeout, state.is_open(task, gate)) {
-                let deadline = state.clock.saturating_add(timeout);
+            if let (Some(deadline), false) = (deadline, state.is_open(task, gate)) {
                 state.timers.push(Timer { deadline, ticket, task });
             }
         }
         let state = self.turn(state, gate);
         let woken = state.tasks[task].woken;
-        (state, woken)
+        (state, Ended::Ordinarily(woken))
     }
 
     /// Ends the execution here.

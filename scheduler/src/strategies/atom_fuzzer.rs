@@ -265,6 +265,10 @@ impl Strategy for AtomFuzzer {
     fn pick(&mut self, options: u32) -> u32 {
         self.source.decide(Question::Other, options)
     }
+
+    fn departs(&mut self) -> bool {
+        self.source.decide(Question::Freedom, 2) == 1
+    }
 }
 
 /// How an access touches its object.
@@ -281,7 +285,7 @@ const BOTH: Access = Access { reads: true, writes: true };
 /// How an action touches its object; `None` when it is not looked at.
 fn access(action: Action, pattern: Pattern) -> Option<Access> {
     match (action, pattern) {
-        (Action::Lock(Mode::Shared), _) => Some(READ),
+        (Action::Lock(Mode::Shared) | Action::LockRecursive, _) => Some(READ),
         (Action::Lock(_), _) => Some(BOTH),
         (_, Pattern::Locks) => None,
         // Whether an attempt succeeds is not known yet; it looks in any case.

@@ -12,7 +12,8 @@
 //! - A step that takes a lock races with the step that *took* the lock before, not with the one that gave it back: before
 //!   that one it is not enabled (see [`History::is_feasible`]).
 //! - Tasks that are blocked at the end race with what blocks them, too.
-//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked.
+//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked. A
+//!   sequence that is to be explored goes with the answers that it was seen with; behind the others nothing is planned.
 //!
 //! Objects and tasks are numbered by the engine as they come, which depends on the schedule. What is kept from one
 //! execution for another one is named by what made it: see `exhaustive/names.rs`.
@@ -100,14 +101,27 @@ struct State {
     /// Who makes the step here, and what it turned out to do.
     task: TaskId,
     effects: Vec<Operation>,
-    /// Options and answer of each decision within the step.
-    picks: Vec<(u32, u32)>,
+    /// What it did with other answers to the decisions within it.
+    other_effects: Vec<Operation>,
+    /// The decisions within the step.
+    picks: Vec<Pick>,
+    /// The answers with which the step is part of the sequence that is explored first from here.
+    planned: Vec<u32>,
     /// The last of the objects that were seen before the step.
     known: Option<ObjectId>,
     /// What need not be explored from here: it was, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
     /// The wakeup tree: what is to be explored from here. The first branch is the present one.
     tree: Vec<Branch>,
+}
+
+/// A decision within a step.
+#[derive(Clone, Copy, Debug)]
+struct Pick {
+    options: u32,
+    answer: u32,
+    /// The answer that was tried first. The others follow upwards, and then from 0 on.
+    first: u32,
 }
 
 impl Exhaustive {
@@ -147,7 +161,9 @@ impl Exhaustive {
         };
         let Some(index) = index else { return self.stray(Stray::Infeasible) };
         let task = pending[index].task;
-        self.states.push(State { task, effects: Vec::new(), picks: Vec::new(), known, sleep, tree });
+        let planned = tree[0].future.answers.clone();
+        let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
+        self.states.push(State { task, effects, other_effects, picks, planned, known, sleep, tree });
         index
     }
 
@@ -158,7 +174,10 @@ impl Exhaustive {
 
     /// Leaves a sequence that reverses it for each race of the execution (Algorithm 2, lines 3 to 9).
     fn reverse_races(&mut self, execution: &Execution, trace: &[Event]) {
-        let answers = |step: usize| self.states.get(step).map_or(&[][..], |state| &state.picks);
+        let answer = |pick: &Pick| pick.answer;
+        let answers = |step: usize| -> Vec<u32> {
+            self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
+        };
         let tasks = std::mem::take(&mut self.tasks);
         let mut history = History::new(trace, &tasks, answers);
         let could_come =
@@ -195,15 +214,22 @@ impl Exhaustive {
     /// To the deepest state with something left to explore. False when there is none.
     fn backtrack(&mut self) -> bool {
         while let Some(state) = self.states.last_mut() {
-            while let Some((options, answer)) = state.picks.pop() {
-                if answer + 1 < options {
-                    state.picks.push((options, answer + 1));
+            state.other_effects.append(&mut state.effects);
+            // What was planned was explored with the first answers.
+            state.planned.clear();
+            while let Some(pick) = state.picks.pop() {
+                let answer = (pick.answer + 1) % pick.options;
+                if answer != pick.first {
+                    state.picks.push(Pick { answer, ..pick });
                     state.tree[0].children.clear();
                     return true;
                 }
             }
             state.tree.remove(0);
-            let effects = std::mem::take(&mut state.effects);
+            if let Some(next) = state.tree.first() {
+                state.planned.clone_from(&next.future.answers);
+            }
+            let effects = std::mem::take(&mut state.other_effects);
             state.sleep.push(Sleeper::new(state.task, effects, state.known));
             if !state.tree.is_empty() {
                 return true;
@@ -269,10 +295,11 @@ impl Strategy for Exhaustive {
             return 0;
         }
         if self.picked == state.picks.len() {
-            state.picks.push((options, 0));
+            let first = state.planned.get(self.picked).copied().unwrap_or(0).min(options - 1);
+            state.picks.push(Pick { options, answer: first, first });
         }
         self.picked += 1;
-        state.picks[self.picked - 1].1.min(options - 1)
+        state.picks[self.picked - 1].answer.min(options - 1)
     }
 
     fn wants_parts(&self) -> bool {

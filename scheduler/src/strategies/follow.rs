@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use interloper_std::runtime::TaskId;
 
+use crate::decisions::Decisions;
+use crate::freedoms::Freedoms;
 use crate::strategy::{Pending, Strategy};
 
 /// Takes, for each step, the first task of a list that is enabled, off the list; when there is none, the task that made
@@ -14,12 +16,19 @@ use crate::strategy::{Pending, Strategy};
 pub struct Follow {
     tasks: VecDeque<TaskId>,
     picks: VecDeque<u32>,
+    freedoms: u32,
 }
 
 impl Follow {
     /// Follows `tasks`, and answers decisions that are not about tasks with `picks`, as far as they fit, and then with 0.
     pub fn new(tasks: impl IntoIterator<Item = TaskId>, picks: impl IntoIterator<Item = u32>) -> Follow {
-        Follow { tasks: tasks.into_iter().collect(), picks: picks.into_iter().collect() }
+        Follow { tasks: tasks.into_iter().collect(), picks: picks.into_iter().collect(), freedoms: 0 }
+    }
+
+    /// With the freedoms of the run that these decisions are of; without this it has none.
+    pub fn with_freedoms_of(mut self, decisions: &Decisions) -> Follow {
+        self.freedoms = decisions.freedoms();
+        self
     }
 }
 
@@ -38,5 +47,9 @@ impl Strategy for Follow {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.picks.pop_front().filter(|&answer| answer < options).unwrap_or(0)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        admitted.of_answer(self.freedoms)
     }
 }

@@ -3,11 +3,12 @@
 use interloper_std::runtime::TaskId;
 
 use crate::decisions::{Question, Source};
+use crate::freedoms::Freedoms;
 use crate::strategy::{Pending, Strategy};
 
 /// Asks a [`Source`] whose step is next, when there is more than one to choose from. The answer 0 is the task that made
 /// the last step, if it can go on; the others follow in their order. So a list of zeros is a run without preemptions,
-/// and the questions are those that the engine records.
+/// and the questions are those that the engine records. Which freedoms a run has is asked, too: 0 is none.
 #[derive(Clone, Debug)]
 pub struct Guided<S> {
     source: S,
@@ -45,5 +46,13 @@ impl<S: Source> Strategy for Guided<S> {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.source.decide(Question::Other, options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        admitted.of_answer(self.source.decide(Question::Freedom, Freedoms::ANSWERS))
+    }
+
+    fn departs(&mut self) -> bool {
+        self.source.decide(Question::Freedom, 2) == 1
     }
 }

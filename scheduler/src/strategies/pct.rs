@@ -134,6 +134,10 @@ impl Strategy for Pct {
         self.source.decide(Question::Other, options)
     }
 
+    fn departs(&mut self) -> bool {
+        self.source.decide(Question::Freedom, 2) == 1
+    }
+
     fn end(&mut self, _: &Execution, _: &[Event]) {
         if self.measures {
             self.length = self.length.max(self.step);

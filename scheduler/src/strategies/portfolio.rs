@@ -3,7 +3,7 @@
 use interloper_std::runtime::{Operation, TaskId};
 
 use crate::strategy::{Pending, Strategy};
-use crate::{Event, Execution};
+use crate::{Event, Execution, Freedoms};
 
 /// Splits a budget: each execution is made by the next strategy in turn, until all have none left to make.
 #[derive(Default)]
@@ -61,6 +61,14 @@ impl Strategy for Portfolio<'_> {
 
     fn pick(&mut self, options: u32) -> u32 {
         self.current().pick(options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.current().freedoms(admitted)
+    }
+
+    fn departs(&mut self) -> bool {
+        self.current().departs()
     }
 
     fn wants_marks(&self) -> bool {

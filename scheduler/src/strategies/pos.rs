@@ -71,4 +71,8 @@ impl Strategy for Pos {
     fn pick(&mut self, options: u32) -> u32 {
         self.source.decide(Question::Other, options)
     }
+
+    fn departs(&mut self) -> bool {
+        self.source.decide(Question::Freedom, 2) == 1
+    }
 }

@@ -50,6 +50,10 @@ impl Strategy for PreemptionBound {
         self.search.decide(Question::Other, options)
     }
 
+    fn departs(&mut self) -> bool {
+        self.search.decide(Question::Freedom, 2) == 1
+    }
+
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.search.end_run();
     }

@@ -286,6 +286,10 @@ impl Strategy for Surw {
         self.source.decide(Question::Other, options)
     }
 
+    fn departs(&mut self) -> bool {
+        self.source.decide(Question::Freedom, 2) == 1
+    }
+
     fn end(&mut self, _: &Execution, trace: &[Event]) {
         if self.profile.is_none() {
             self.profile = Some(Profile::of(trace));

@@ -1,6 +1,7 @@
 //! The mirror of `std` under the engine: what the programs of `mirror_drop_in` cannot see from inside.
 
 mod common;
+mod freedoms;
 
 mod atomics;
 mod channels;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use interloper_scheduler::decisions::{Deviations, Question, Source};
 use interloper_scheduler::runtime::{
-    self, Action, Count, Handle, Mode, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime, TaskId, Woken,
+    self, Action, Count, Handle, Mode, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime, TaskId, Wakes, Woken,
 };
 use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::{Config, Engine, Execution};
@@ -66,7 +66,7 @@ impl Guard<'_> {
     #[track_caller]
     pub fn wait(&self, condition: &Condition, timeout: Option<Duration>) -> Woken {
         let location = Location::caller();
-        runtime(|runtime| runtime.wait(condition.id(), (self.0.id(), self.1), timeout, location))
+        runtime(|runtime| runtime.wait(condition.id(), (self.0.id(), self.1), timeout, Wakes::AlsoUnasked, location))
     }
 }
 

@@ -34,15 +34,13 @@ struct Step {
     past: Past,
     /// The earlier steps with which it races: the latest first.
     races: Vec<usize>,
+    /// The answers to the decisions within it.
+    answers: Vec<u32>,
 }
 
 impl<'a> History<'a> {
-    /// `answers` gives the decisions within a step: options and answer of each.
-    pub(super) fn new<'b>(
-        trace: &'a [Event],
-        tasks: &'a Tasks,
-        answers: impl Fn(usize) -> &'b [(u32, u32)],
-    ) -> History<'a> {
+    /// `answers` gives the answers to the decisions within a step.
+    pub(super) fn new(trace: &'a [Event], tasks: &'a Tasks, answers: impl Fn(usize) -> Vec<u32>) -> History<'a> {
         let step_of = Vec::with_capacity(trace.len());
         let (objects, uses) = (BTreeMap::new(), BTreeMap::new());
         let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses };
@@ -62,7 +60,7 @@ impl<'a> History<'a> {
     /// A step that its task could not make: it is blocked.
     pub(super) fn push_blocked(&mut self, task: TaskId, operation: Operation) -> usize {
         let end = self.trace.len();
-        self.push(task, vec![operation], end..end, Cause::Ready, &[]);
+        self.push(task, vec![operation], end..end, Cause::Ready, Vec::new());
         self.steps.len() - 1
     }
 
@@ -79,6 +77,11 @@ impl<'a> History<'a> {
         self.tasks.name(self.steps[step].task)
     }
 
+    /// The answers to the decisions within a step.
+    pub(super) fn answers(&self, step: usize) -> &[u32] {
+        &self.steps[step].answers
+    }
+
     /// A step that could come behind a state where there are the objects up to `known`, as other executions know it.
     pub(super) fn future(&self, known: Option<ObjectId>, step: usize) -> Future {
         let name = |object: ObjectId| match self.uses.get(&object) {
@@ -92,7 +95,8 @@ impl<'a> History<'a> {
         };
         // Nobody else knows a task that is only about to be spawned.
         let effects = self.steps[step].effects.iter().filter(|effect| effect.action != Action::Spawn);
-        Future { task: self.task(step), known, effects: effects.map(named).collect() }
+        let answers = self.steps[step].answers.clone();
+        Future { task: self.task(step), known, effects: effects.map(named).collect(), answers }
     }
 
     /// The steps with which a later one races.
@@ -148,9 +152,14 @@ impl<'a> History<'a> {
         let is_cause = match step.cause {
             Cause::Ready => false,
             Cause::Event(event) => self.step_of[event as usize] == before,
-            Cause::Idle => true,
+            Cause::Idle(events) => self.is_before(before, events),
         };
         is_cause || dependent(&before_step.effects, &step.effects)
+    }
+
+    /// Whether a step is among those with the first so many events of the trace.
+    fn is_before(&self, step: usize, events: u32) -> bool {
+        self.steps[step].events.start < events as usize
     }
 
     fn happens_before(&self, first: usize, second: usize) -> bool {
@@ -164,7 +173,7 @@ impl<'a> History<'a> {
         effects: Vec<Operation>,
         events: std::ops::Range<usize>,
         cause: Cause,
-        answers: &[(u32, u32)],
+        answers: Vec<u32>,
     ) {
         let number = self.steps.len();
         let name = self.tasks.name(task);
@@ -175,9 +184,13 @@ impl<'a> History<'a> {
         match cause {
             Cause::Ready => {}
             Cause::Event(event) => join(&mut clock, &self.steps[self.step_of[event as usize]].clock),
-            Cause::Idle => self.steps.iter().for_each(|step| join(&mut clock, &step.clock)),
+            Cause::Idle(events) => {
+                let before = (0..self.steps.len()).filter(|&step| self.is_before(step, events));
+                before.for_each(|step| join(&mut clock, &self.steps[step].clock));
+            }
         }
-        self.steps.push(Step { task, effects, events, cause, clock: Vec::new(), past: before, races: Vec::new() });
+        let (unknown, none) = (Vec::new(), Vec::new());
+        self.steps.push(Step { task, effects, events, cause, clock: unknown, past: before, races: none, answers });
         // A race is with the latest steps on which this one depends; but one that it cannot be before does not stand in
         // the way of those that happen before that.
         let mut seen = clock.clone();
@@ -195,7 +208,7 @@ impl<'a> History<'a> {
         }
         let earlier = self.steps[..number].iter().enumerate();
         let happened = earlier.filter(|(at, step)| covers(&clock, step.task, *at)).map(|(_, step)| step.past);
-        let past = Past::new(name, happened, answers);
+        let past = Past::new(name, happened, &self.steps[number].answers);
         set(&mut clock, task, number);
         let step = &mut self.steps[number];
         (step.clock, step.past, step.races) = (clock, past, races);
@@ -220,7 +233,8 @@ impl<'a> History<'a> {
         let step = &self.steps[second];
         let comes = |other: usize| other < first || (other > first && !self.happens_before(first, other));
         match step.cause {
-            Cause::Idle => return false,
+            // Nobody else could go on: not so without a step that was made by then.
+            Cause::Idle(events) if self.is_before(first, events) => return false,
             Cause::Event(event) if !comes(self.step_of[event as usize]) => return false,
             _ => {}
         }
@@ -229,15 +243,18 @@ impl<'a> History<'a> {
         let operation = step.effects[0];
         match operation.action {
             Action::Lock(mode) => Holders::after(events, operation.object).admit(mode),
+            Action::LockRecursive => Holders::after(events, operation.object).admit_beside(Mode::Shared),
             Action::Convert(from, to) => {
                 let mut holders = Holders::after(events, operation.object);
                 holders.give_back(step.task, from);
-                holders.admit(to)
+                holders.admit_beside(to)
             }
             Action::Join => events.into_iter().any(|event| is(event, Action::Exit, operation.object)),
+            // One that ends without the token needs none.
+            Action::Park if self.trace[step.events.clone()].first().is_some_and(|event| event.only_read) => true,
             Action::Park => events.into_iter().fold(false, |token, event| match () {
                 () if is(event, Action::Unpark, operation.object) => true,
-                () if is(event, Action::Park, operation.object) => false,
+                () if is(event, Action::Park, operation.object) && !event.only_read => false,
                 () => token,
             }),
             _ => true,
@@ -257,19 +274,26 @@ fn is(event: &Event, action: Action, object: ObjectId) -> bool {
     event.operation.action == action && event.operation.object == object
 }
 
-/// Who holds a lock.
-struct Holders(Vec<(TaskId, Mode)>);
+/// Who holds a lock, and the writers that wait for it and keep readers out.
+struct Holders(Vec<(TaskId, Mode)>, Vec<TaskId>);
 
 impl Holders {
     /// After these events.
     fn after<'a>(events: impl Iterator<Item = &'a Event>, lock: ObjectId) -> Holders {
-        let mut holders = Holders(Vec::new());
+        let mut holders = Holders(Vec::new(), Vec::new());
         for event in events {
             let task = event.task;
             match event.operation.action {
                 Action::Wait(Some(given)) if given == lock => holders.0.retain(|(other, _)| *other != task),
                 _ if event.operation.object != lock || event.only_read => {}
-                Action::Lock(mode) | Action::TryLock(mode) => holders.0.push((task, mode)),
+                Action::Contend => holders.1.push(task),
+                Action::LockRecursive => holders.0.push((task, Mode::Shared)),
+                Action::Lock(mode) | Action::TryLock(mode) => {
+                    holders.0.push((task, mode));
+                    if mode == Mode::Exclusive {
+                        holders.1.retain(|other| *other != task);
+                    }
+                }
                 Action::Unlock(mode) => holders.give_back(task, mode),
                 Action::Convert(from, to) | Action::TryConvert(from, to) => {
                     holders.give_back(task, from);
@@ -289,6 +313,11 @@ impl Holders {
     }
 
     fn admit(&self, mode: Mode) -> bool {
+        (mode == Mode::Exclusive || self.1.is_empty()) && self.admit_beside(mode)
+    }
+
+    /// Whoever waits.
+    fn admit_beside(&self, mode: Mode) -> bool {
         self.0.iter().all(|(_, held)| held.admits(mode))
     }
 }

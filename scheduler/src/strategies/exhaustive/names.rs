@@ -73,12 +73,12 @@ impl Past {
     }
 
     /// Of a step of `task`, before which these happen; `answers` stand for the decisions within the step.
-    pub(super) fn new(task: TaskName, before: impl Iterator<Item = Past>, answers: &[(u32, u32)]) -> Past {
+    pub(super) fn new(task: TaskName, before: impl Iterator<Item = Past>, answers: &[u32]) -> Past {
         // A sum, since the order in which independent steps were made does not matter; that of dependent ones is in
         // what happens before each.
         let before = before.fold(0, |sum: u64, past| sum.wrapping_add(past.0));
         let step = mix(before, u64::from(task.0) + 1);
-        Past(answers.iter().fold(step, |step, answer| mix(step, 1 + u64::from(answer.1))))
+        Past(answers.iter().fold(step, |step, answer| mix(step, 1 + u64::from(*answer))))
     }
 
     /// The object of the operation that the task makes next.

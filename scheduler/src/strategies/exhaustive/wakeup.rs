@@ -15,6 +15,8 @@ pub(super) struct Future {
     pub(super) known: Option<ObjectId>,
     /// All that the step does, as far as it is known.
     pub(super) effects: Vec<Named>,
+    /// The answers to the decisions within it, with which it does so.
+    pub(super) answers: Vec<u32>,
 }
 
 /// An operation on an object with a name.
@@ -66,7 +68,7 @@ impl Named {
 impl Branch {
     /// The branch of a task that was chosen freely.
     pub(super) fn leaf(task: TaskName) -> Branch {
-        Branch { future: Future { task, known: None, effects: Vec::new() }, children: Vec::new() }
+        Branch { future: Future { task, known: None, effects: Vec::new(), answers: Vec::new() }, children: Vec::new() }
     }
 
     /// A branch without forks.
@@ -89,6 +91,10 @@ pub(super) fn insert(
             continue;
         }
         if let Some(at) = sequence.iter().position(|&step| history.task(step) == branch.future.task) {
+            if history.answers(sequence[at]) != branch.future.answers {
+                // With these answers everything is explored behind the step, once what is planned is.
+                return None;
+            }
             sequence.remove(at);
         }
         if !branch.children.is_empty() {

@@ -1,0 +1,184 @@
+//! What an execution does where std leaves it open: see [`Freedoms`].
+//!
+//! # Waits are decided when they begin
+//!
+//! Whether a wait ends early or unasked is asked once, when the wait begins. If it does, the task does not wait at all: it
+//! does not enter the queue, and is enabled for the step after the wait. When it makes that step is then a matter of
+//! scheduling, so nothing is lost. A wait that ends by itself at some moment was until then in nobody's way: had somebody
+//! notified the task, the wait would not have ended by itself; had somebody notified another waiter, that one would be
+//! woken without this task in the queue, too.
+//!
+//! # The clock
+//!
+//! A wait that ends early moves the clock to its own deadline when its task goes on. Other sleepers whose time has come by
+//! then are late: they wake when nobody else is enabled, as they always do. So it matters who looks at the clock before
+//! whom, and each look, also that of a wait that is about to compute its deadline, is part of a step then.
+//!
+//! # Writers before readers
+//!
+//! A writer makes a step of its own, [`Action::Contend`], before the one that takes the lock. From there on readers wait.
+//! Executions in which readers go before a writer that waits are among these: there the writer makes both steps later.
+
+use std::time::Duration;
+
+use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Place, Wakes, Woken};
+
+use super::core::Core;
+use super::state::State;
+use super::task::Gate;
+use crate::decisions::{Decision, Question};
+use crate::freedoms::{Freedom, Freedoms};
+use crate::strategy::Strategy;
+
+/// How a wait came to its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ended {
+    /// As it says.
+    Ordinarily(Woken),
+    /// Before others went on, at its deadline.
+    Early(Duration),
+    /// Although nobody woke the task.
+    Unasked,
+}
+
+impl Ended {
+    pub(super) fn woken(self) -> Woken {
+        match self {
+            Ended::Ordinarily(woken) => woken,
+            Ended::Early(_) => Woken::TimedOut,
+            Ended::Unasked => Woken::Notified,
+        }
+    }
+}
+
+impl Core {
+    /// Asks which freedoms the execution has that begins.
+    pub(super) fn begin_freedoms(&self, state: &mut State, strategy: &mut dyn Strategy) {
+        let admitted = self.config.freedoms;
+        let freedoms = if admitted.is_none() { admitted } else { strategy.freedoms(admitted).within(admitted) };
+        (state.granted, state.free) = (freedoms, freedoms);
+        if !freedoms.is_none() {
+            // Before all others, so that they have the same numbers in each execution.
+            state.clock_object = state.register(ObjectKind::Other("clock"));
+            state.freedom_objects = Freedom::ALL.map(|_| state.register(ObjectKind::Other("freedom")));
+        }
+        state.freedoms_answer = (!freedoms.is_none()).then(|| freedoms.answer());
+        self.prefers_writers.set(freedoms.count(Freedom::Writers) > 0);
+        self.clock_matters.set(freedoms.count(Freedom::Time) > 0);
+    }
+
+    /// Whether the execution departs from the ordinary here: a decision, as often as it may do so.
+    ///
+    /// Whether there is a decision depends on those before, also of other tasks: so each looks at what is left, and one
+    /// that departs changes that.
+    pub(super) fn departs(&self, state: &mut State, freedom: Freedom) -> bool {
+        if state.granted.count(freedom) == 0 || state.aborting || self.choosing.get() {
+            return false;
+        }
+        let object = state.freedom_objects[freedom as usize];
+        self.touch(state, object, Action::Consult);
+        if state.free.count(freedom) == 0 {
+            return false;
+        }
+        self.note_freedoms(state);
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `Core::ask`.
+        let departs = unsafe { (*strategy).departs() };
+        self.choosing.set(false);
+        if self.config.decisions {
+            state.decisions.push(Decision::new(Question::Freedom, 2, u32::from(departs)));
+        }
+        if departs {
+            state.free.take(freedom);
+            state.used.add(freedom);
+            self.touch(state, object, Action::Affect);
+        }
+        departs
+    }
+
+    /// The freedoms of the execution matter from here on: they are put in front of its decisions.
+    fn note_freedoms(&self, state: &mut State) {
+        if let (Some(answer), true) = (state.freedoms_answer.take(), self.config.decisions) {
+            state.decisions.insert(0, Decision::new(Question::Freedom, Freedoms::ANSWERS, answer));
+        }
+    }
+
+    /// Whether the wait that the running task is about to begin ends by itself, and how.
+    pub(super) fn ends_by_itself(&self, state: &mut State, deadline: Option<Duration>, wakes: Wakes) -> Option<Ended> {
+        match deadline {
+            Some(deadline) if self.departs(state, Freedom::Time) => Some(Ended::Early(deadline)),
+            _ if wakes == Wakes::AlsoUnasked && self.departs(state, Freedom::Wakeups) => Some(Ended::Unasked),
+            _ => None,
+        }
+    }
+
+    /// When a wait that begins now ends.
+    pub(super) fn deadline(&self, state: &mut State, timeout: Duration) -> Duration {
+        if self.clock_matters.get() {
+            self.look_at_clock(state);
+        }
+        state.clock.saturating_add(timeout)
+    }
+
+    /// The running task goes on at the end of its time, before others.
+    pub(super) fn move_clock(&self, state: &mut State, deadline: Duration) {
+        state.clock = state.clock.max(deadline);
+        state.dirty = true;
+        self.touch_clock(state, Action::Affect);
+    }
+
+    /// The running task looks at the clock, as part of its last step.
+    #[cold]
+    pub(super) fn look_at_clock(&self, state: &mut State) {
+        self.touch_clock(state, Action::Consult);
+    }
+
+    fn touch_clock(&self, state: &mut State, action: Action) {
+        let clock = state.clock_object;
+        self.touch(state, clock, action);
+    }
+
+    /// The running task looks at something of the execution, or changes it, as part of its last step.
+    fn touch(&self, state: &mut State, object: ObjectId, action: Action) {
+        let (task, location) = (state.current, state.operation(state.current).location);
+        self.record_part(state, task, object, action, location);
+    }
+
+    /// Takes a lock alone. Where it is a reader-writer lock, readers wait from the moment at which the writer comes.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acquire_before_readers(&self, lock: ObjectId, location: Place) {
+        let operation = |action| Operation { object: lock, action, location };
+        let contends = {
+            let mut state = self.state.borrow_mut();
+            let contends = state.objects[lock.index()].kind == ObjectKind::RwLock && !state.aborting;
+            if contends {
+                self.note_freedoms(&mut state);
+            }
+            contends
+        };
+        if contends {
+            let mut state = self.make(operation(Action::Contend), Gate::Open);
+            let task = state.current;
+            state.contend_for(task, lock);
+        }
+        let mut state = self.make(operation(Action::Lock(Mode::Exclusive)), Gate::Lock(lock, Mode::Exclusive));
+        let task = state.current;
+        state.take(task, lock, Mode::Exclusive, location);
+        state.contend_no_more(task);
+    }
+}
+
+impl State {
+    /// The park that the running task has made has ended without the token.
+    pub(super) fn leave_token(&mut self) {
+        self.dirty = false;
+        if self.aborting {
+            return;
+        }
+        if let Some(event) = self.trace.iter_mut().rfind(|event| !event.continues) {
+            event.only_read = true;
+        }
+    }
+}
