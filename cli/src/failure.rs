@@ -4,6 +4,10 @@ use std::fmt;
 use std::process::ExitCode;
 
 use interloper_linearize::schema::Mistake;
+use interloper_report::shorten::middle;
+
+/// A message of more characters than this is shortened in its middle.
+const LONGEST_MESSAGE: usize = 1_000;
 
 /// What a command found, apart from what it printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +58,8 @@ impl fmt::Display for Failure {
             Self::Internal(message) => ("internal error, please report", message),
         };
         write!(f, "{before}: ")?;
-        message.chars().try_for_each(|c| match c {
+        // What was typed or read is echoed, and may be as long as it likes.
+        middle(message, LONGEST_MESSAGE).chars().try_for_each(|c| match c {
             c if c.is_control() => write!(f, "{}", c.escape_debug()),
             c => write!(f, "{c}"),
         })
@@ -82,6 +87,8 @@ mod tests {
     #[test]
     fn a_message_is_one_line() {
         assert_eq!(Failure::Request("no case 'a\nb'".into()).to_string(), "error: no case 'a\\nb'");
+        let long = Failure::Request(format!("no case '{}'", "x".repeat(130_000))).to_string();
+        assert!(long.len() < 1_100 && long.contains("(129,010 characters left out)"), "{long}");
         assert_eq!(
             Failure::Internal("left\u{1b}[0m".into()).to_string(),
             "internal error, please report: left\\u{1b}[0m"

@@ -107,7 +107,7 @@ impl Derivation {
     /// Derives the visibility of one method. What is known to have happened counts without being run again, as does a
     /// violation that real threads have shown once and may not show a second time.
     pub fn method(&self, method: MethodId, known: &[Found], watch: &mut dyn FnMut(&Progress<'_>)) -> DerivedMethod {
-        let until = self.campaign.time.map(|time| Instant::now() + time);
+        let until = self.campaign.time.and_then(|time| Instant::now().checked_add(time));
         let mut derived = DerivedMethod {
             method,
             level: Some(Level::Complete),

@@ -33,7 +33,7 @@ pub fn minimise(
     found: Found,
     time: Option<Duration>,
 ) -> Minimised {
-    let until = time.map(|time| Instant::now() + time);
+    let until = time.and_then(|time| Instant::now().checked_add(time));
     let mut minimised = Minimised { found, attempts: 0, complete: false };
     let mut failed: BTreeSet<String> = BTreeSet::new();
     'smaller: loop {

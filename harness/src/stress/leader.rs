@@ -63,7 +63,7 @@ impl Leader {
         answers: Receiver<Next>,
     ) -> Leader {
         let (left, until) = match terms.settings.budget {
-            Budget::Time(time) => (None, Some(terms.start + time)),
+            Budget::Time(time) => (None, terms.start.checked_add(time)),
             Budget::Executions(all) => {
                 let (team, teams) = (team as u64, terms.teams as u64);
                 (Some(all / teams + u64::from(team < all % teams)), None)

@@ -16,7 +16,7 @@ use super::report::{Coverage, Grade, Misuse, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::{Measured, Schedule};
 use super::sections::{Blocks, Rule};
-use super::settings::{Settings, StepBound};
+use super::settings::{MAX_JOBS, Settings, StepBound};
 use super::worker::{Found, Summary, Worker};
 
 /// Checks a program with the default [`Settings`]: runs it under many schedules, and says whether its atomic blocks are
@@ -213,7 +213,7 @@ impl Checker {
 }
 
 /// Decisions of more letters than this are not shown.
-const LONGEST_SHOWN: usize = 500;
+pub(crate) const LONGEST_SHOWN: usize = 500;
 
 /// A search for violations.
 struct Search<'a> {
@@ -272,13 +272,17 @@ impl<'a> Search<'a> {
 
     /// Makes the executions. What is found does not depend on the number of threads.
     fn run(&self) -> (Summary, Worker<'_>) {
-        let deadline = self.settings.time.map(|time| Instant::now() + time);
-        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get() } else { 1 };
+        let deadline = self.settings.time.and_then(|time| Instant::now().checked_add(time));
+        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get().min(MAX_JOBS) } else { 1 };
         let work = Work { next: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX), made: Mutex::default() };
         let mut worker = self.worker();
         std::thread::scope(|scope| {
             for _ in 1..jobs {
-                scope.spawn(|| self.take_part(&mut self.worker(), &work, deadline));
+                let take_part = || self.take_part(&mut self.worker(), &work, deadline);
+                if std::thread::Builder::new().spawn_scoped(scope, take_part).is_err() {
+                    // The system has no more threads. Those that there are make all executions.
+                    break;
+                }
             }
             self.take_part(&mut worker, &work, deadline);
         });

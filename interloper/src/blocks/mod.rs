@@ -50,9 +50,10 @@ mod worker;
 
 pub use accesses::{Access, unserialisable};
 pub use check::{Checker, check};
+pub use interloper_scheduler::strategies::MAX_DEPTH;
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
 pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
-pub use settings::{Settings, StepBound};
+pub use settings::{MAX_JOBS, Settings, StepBound};

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod grades;
+mod limits;
 mod paper;
 mod programs;
 mod searches;

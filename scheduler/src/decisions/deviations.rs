@@ -84,7 +84,7 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the bound.
+    /// The number of runs with 0, 1, 2, … deviations, up to the last level that was begun.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
@@ -113,7 +113,7 @@ impl Deviations {
             parent: 0,
             candidate: 0,
             next: Parents::default(),
-            runs: vec![0; bound as usize + 1],
+            runs: Vec::new(),
             divergence: None,
         }
     }
@@ -132,6 +132,8 @@ impl Deviations {
         self.phase = if found { Phase::Running } else { Phase::Done };
         if found {
             self.cursor = 0;
+            // Not as long as the bound from the beginning: that may be any number.
+            self.runs.resize(self.level as usize + 1, 0);
             self.runs[self.level as usize] += 1;
         }
         found
