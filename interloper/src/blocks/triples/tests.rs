@@ -1,10 +1,9 @@
 //! The judge against the strategy that looks for what the judge counts.
 
 use std::panic::Location;
-use std::time::Duration;
 
 use interloper_scheduler::strategies::{AtomFuzzer, Grade, Pattern};
-use interloper_scheduler::{Cause, End, Execution, Pending, Strategy};
+use interloper_scheduler::{Cause, Pending, Strategy};
 use interloper_std::runtime::{Action, Count, Mode, ObjectId, Place};
 
 use super::*;
@@ -77,23 +76,10 @@ fn fuzzed([first, between, last]: [(Action, bool); 3], pattern: Pattern) -> Opti
             return None;
         }
         make(&mut fuzzer, &[pending(0, 1, last.0)], last);
-        fuzzer.end(&finished(), &trace);
+        make(&mut fuzzer, &[pending(0, 0, Action::BlockEnd)], (Action::BlockEnd, false));
         let violated = fuzzer.findings().iter().any(|finding| finding.grade == Grade::Error);
         Some((violated, trace))
     })
-}
-
-fn finished() -> Execution {
-    Execution {
-        end: End::Finished,
-        steps: 4,
-        preemptions: 0,
-        tasks: 2,
-        clock: Duration::ZERO,
-        tried: false,
-        stuck: Vec::new(),
-        panics: Vec::new(),
-    }
 }
 
 /// The same three steps as a trace, for the judge alone.
