@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use interloper_commutativity::Value;
 pub use interloper_scheduler::Executions;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
-use interloper_scheduler::runtime::{Action, ObjectId, ObjectKind, TaskId};
+use interloper_scheduler::runtime::{Action, Exit, ObjectId, ObjectKind, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
 use interloper_scheduler::{Config, End, Engine, Event, Execution, Failing, Stopped, Strategy, Unlock};
 
@@ -276,6 +276,8 @@ fn panic_in(end: &End) -> Option<&str> {
     match end {
         End::Panicked(report) | End::Aborted(report) => Some(&report.message),
         End::StackOverflow { .. } => Some("stack overflow"),
+        End::Exited { exit: Exit::Code(_), .. } => Some("process::exit"),
+        End::Exited { exit: Exit::Abort, .. } => Some("process::abort"),
         _ => None,
     }
 }

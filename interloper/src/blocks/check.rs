@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Unlock, Watchdog};
+use interloper_scheduler::{Config, Detached, Unlock, Watchdog};
 
 use super::callers;
 use super::describe::describe;
@@ -84,6 +84,11 @@ impl Checker {
     /// How many threads make executions.
     pub fn jobs(self, jobs: NonZeroUsize) -> Checker {
         self.settings(|settings| settings.jobs = jobs)
+    }
+
+    /// What becomes of threads that are left when the program returns: as in a process, they are given up by default.
+    pub fn detached(self, detached: Detached) -> Checker {
+        self.settings(|settings| settings.detached = detached)
     }
 
     /// How long a step may take, in real time, before the process ends with its place.
@@ -231,6 +236,7 @@ impl<'a> Search<'a> {
         let config = Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
+            detached: settings.detached,
             livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
@@ -300,7 +306,7 @@ impl<'a> Search<'a> {
             let mut search = settings.schedule.search(settings.seed, chunk * ROUNDS, &self.measured);
             let numbers = first..first.saturating_add(length).min(settings.executions);
             let mut summary = worker.explore(search.strategy(), numbers, deadline);
-            summary.cut = search.cut();
+            summary.cut = search.cut().or(summary.cut);
             if summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going) {
                 work.limit.fetch_min(chunk, Ordering::Relaxed);
             }

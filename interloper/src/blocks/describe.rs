@@ -223,6 +223,7 @@ impl<'a> Scene<'a> {
             Action::BlockEnd => "ends the block".to_owned(),
             Action::Fence => "fence".to_owned(),
             Action::Exit => "ends".to_owned(),
+            Action::End => "ends the process".to_owned(),
             Action::Yield => "yields".to_owned(),
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
@@ -263,6 +264,10 @@ impl<'a> Scene<'a> {
                 let mut end = Row { location: Some(last.location.to_string()), ..row(*task, event) };
                 end.notes.push("the place is that of its last step".to_owned());
                 vec![end]
+            }
+            End::Exited { task, exit, location } => {
+                let event = Shown::Panicked(format!("calls {exit}: the process ends"));
+                vec![Row { location: Some(location.to_string()), ..row(*task, event) }]
             }
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }

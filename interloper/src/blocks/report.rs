@@ -5,6 +5,7 @@ use std::fmt;
 use interloper_report::Counterexample;
 use interloper_scheduler::SourcePlace;
 use interloper_scheduler::decisions::Decisions;
+use interloper_std::runtime::Exit;
 
 /// How bad what was found is: the three outputs of AtomFuzzer (section 2.2), and none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,6 +130,13 @@ pub enum Finding {
     Livelock,
     /// The execution did not end within its bound.
     StepBound,
+    /// The program ends its process, so that nobody would see what it returns.
+    Exited {
+        /// How.
+        exit: Exit,
+        /// Where.
+        place: SourcePlace,
+    },
     /// The program ended the execution as a failure.
     Failed {
         /// Why.
@@ -170,6 +178,7 @@ impl fmt::Display for Finding {
             Finding::Leaked => out.write_str("tasks that never end"),
             Finding::Livelock => out.write_str("livelock"),
             Finding::StepBound => out.write_str("no end within the step bound"),
+            Finding::Exited { exit, .. } => write!(out, "{exit} is called"),
             Finding::Failed { reason } => write!(out, "failed: {reason}"),
         }
     }

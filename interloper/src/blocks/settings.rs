@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use interloper_scheduler::Detached;
+
 use super::report::Grade;
 use super::schedule::Schedule;
 use super::sections::Blocks;
@@ -22,6 +24,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Steps of one execution at most.
     pub steps: StepBound,
+    /// What becomes of threads that are left when the program returns.
+    pub detached: Detached,
     /// After so many rounds in which every task that could go on only looked, and nothing changed, the execution is a
     /// livelock. A program that gives up waiting by itself must do so within them.
     pub livelock_rounds: u32,
@@ -64,8 +68,8 @@ impl StepBound {
 }
 
 impl Default for Settings {
-    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, a livelock after
-    /// 1,000 rounds, at most 20,000 serial executions and 2,000 for shrinking, a stack of 1 MiB, half a minute for a step;
+    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, threads that are
+    /// left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000 for shrinking, a stack of 1 MiB, half a minute for a step;
     /// bugs fail.
     fn default() -> Settings {
         Settings {
@@ -75,6 +79,7 @@ impl Default for Settings {
             executions: 10_000,
             time: None,
             steps: StepBound::FailAfter(1_000_000),
+            detached: Detached::GivenUp,
             livelock_rounds: 1_000,
             jobs: NonZeroUsize::MIN,
             serial_executions: 20_000,

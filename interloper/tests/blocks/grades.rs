@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interloper::Checker;
-use interloper::blocks::{Blocks, Finding, Grade, Report, StepBound};
+use interloper::blocks::{Blocks, Detached, Finding, Grade, Report, Schedule, StepBound};
 use interloper::{atomic, atomic_returning};
 
 use interloper::sync::Condvar;
@@ -195,8 +195,103 @@ fn tasks_that_never_end() {
             shared.1.notify_all();
         }
     };
-    assert_eq!(bug(move || program(false)), Finding::Leaked);
-    checker().check(move || program(true)).unwrap().assert_grade(Grade::Clean);
+    let strict = || checker().detached(Detached::MustEnd);
+    assert_eq!(strict().check(move || program(false)).unwrap().bug.unwrap().finding, Finding::Leaked);
+    strict().check(move || program(true)).unwrap().assert_grade(Grade::Clean);
+    // When the main thread of a process returns, the others are no more.
+    checker().check(move || program(false)).unwrap().assert_grade(Grade::Clean);
+}
+
+/// Threads that outlive the main one: the process ends.
+#[test]
+fn threads_that_the_process_does_not_wait_for() {
+    let clean = |program: fn()| {
+        checker().check(program).unwrap().assert_grade(Grade::Clean);
+        let report = checker().schedule(Schedule::Exhaustive).check(program).unwrap();
+        report.assert_grade(Grade::Clean);
+        assert!(report.coverage.complete, "{report}");
+    };
+    clean(|| drop(spawn(interloper::thread::park)));
+    clean(|| {
+        let ticks = Arc::new(Atomic::default());
+        let theirs = Arc::clone(&ticks);
+        spawn(move || {
+            loop {
+                interloper::thread::sleep(std::time::Duration::from_millis(10));
+                theirs.fetch_add(1);
+            }
+        });
+        ticks.fetch_add(1);
+    });
+    // What they do before is seen, also by an exhaustive search that need not let them run at all.
+    let hasty = || drop(spawn(|| panic!("in time")));
+    for schedule in [Schedule::default(), Schedule::Exhaustive, Schedule::Preemptions(1)] {
+        let report = checker().schedule(schedule).check(hasty).unwrap();
+        assert!(matches!(&report.bug.unwrap().finding, Finding::Panic { message, .. } if message == "in time"));
+    }
+}
+
+/// A pool of threads that must not be unwound, and that nobody ends: that of rayon, in few words.
+#[test]
+fn a_pool_that_aborts_the_process_when_it_is_unwound() {
+    struct AbortIfPanic;
+    impl Drop for AbortIfPanic {
+        fn drop(&mut self) {
+            interloper::process::abort();
+        }
+    }
+    fn pool(panics: bool) -> i64 {
+        let work = Arc::new((Mutex::new(0), Condvar::new()));
+        for _ in 0..2 {
+            let work = Arc::clone(&work);
+            spawn(move || {
+                let _guard = AbortIfPanic;
+                loop {
+                    let mut open = work.0.lock();
+                    while *open == 0 {
+                        open = work.0.wait(&work.1, open);
+                    }
+                    *open -= 1;
+                }
+            });
+        }
+        *work.0.lock() += 1;
+        work.1.notify_one();
+        assert!(!panics, "the end");
+        0
+    }
+    let report = checker().check(|| pool(false)).unwrap();
+    assert_eq!((report.grade, report.coverage.executions), (Grade::Clean, 500), "{report}");
+    // The twin: the program's own panic is what is found.
+    assert!(matches!(bug(|| pool(true)), Finding::Panic { message, .. } if message == "the end"));
+}
+
+/// What would end the process is a result.
+#[test]
+fn a_program_that_ends_its_process() {
+    use interloper::process::{abort, exit};
+    use interloper_std::runtime::Exit;
+    let ends = |program: fn() -> i64| match bug(program) {
+        Finding::Exited { exit, place } => (exit, place.file.ends_with("grades.rs")),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ends(|| exit(0)), (Exit::Code(0), true));
+    assert_eq!(ends(|| spawn(|| exit(3)).join()), (Exit::Code(3), true));
+    assert_eq!(ends(|| abort()), (Exit::Abort, true));
+    // In a destructor, while a panic unwinds.
+    struct Last;
+    impl Drop for Last {
+        fn drop(&mut self) {
+            abort();
+        }
+    }
+    assert_eq!(
+        ends(|| {
+            let _last = Last;
+            panic!("first")
+        }),
+        (Exit::Abort, true)
+    );
 }
 
 /// A panic that somebody deals with is a result: it is compared with the serial orders.
@@ -255,6 +350,20 @@ fn the_step_bound() {
     let report = check(StepBound::StopAfter(50));
     assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, 10));
     check(StepBound::FailAfter(200)).assert_grade(Grade::Clean);
+}
+
+/// Where the bound gives an execution up, it does so whatever the program is about to do.
+#[test]
+fn the_step_bound_of_programs_that_wait() {
+    let check = |bound: StepBound, program: fn()| checker().executions(10).steps(bound).check(program).unwrap();
+    let yields: fn() = || (0..100).for_each(|_| interloper::thread::yield_now());
+    let sleeps: fn() = || (0..100).for_each(|_| interloper::thread::sleep(std::time::Duration::from_secs(1)));
+    for program in [yields, sleeps] {
+        let report = check(StepBound::StopAfter(50), program);
+        assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, 10), "{report}");
+        assert_eq!(check(StepBound::FailAfter(50), program).bug.unwrap().finding, Finding::StepBound);
+        check(StepBound::FailAfter(200), program).assert_grade(Grade::Clean);
+    }
 }
 
 /// Who gives up waiting by itself is waited for, within the rounds.
