@@ -126,7 +126,8 @@ impl Checker {
     }
 
     pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+        self.settings.are_usable()?;
+        let search = Search::new(self, program);
         let (summary, mut worker) = search.run();
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
@@ -143,7 +144,8 @@ impl Checker {
     }
 
     pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+        self.settings.are_usable()?;
+        let search = Search::new(self, program);
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
         let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
@@ -232,7 +234,8 @@ struct Search<'a> {
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
-    fn new(settings: &'a Settings, program: Body<'a>) -> Search<'a> {
+    fn new(checker: &'a Checker, program: Body<'a>) -> Search<'a> {
+        let settings = &checker.settings;
         let config = Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
@@ -240,7 +243,7 @@ impl<'a> Search<'a> {
             livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
-            watchdog: settings.patience.map(Watchdog::exit_with::<1>),
+            watchdog: settings.patience.map(|patience| Watchdog::exit_with::<1>(patience).of(&checker.name)),
             ..Config::default()
         };
         let mut search = Search { settings, program, config, measured: Measured::default() };

@@ -75,7 +75,7 @@ pub struct Violation {
     pub smallest: Decisions,
     /// The smaller one.
     pub counterexample: Counterexample,
-    /// All of its steps; of a long one the counterexample leaves some out.
+    /// Its steps, of more than 10,000 the last ones; of a long execution the counterexample leaves some out.
     pub trace: Vec<Step>,
 }
 
@@ -337,6 +337,11 @@ pub enum Misuse {
         /// The first difference.
         difference: String,
     },
+    /// With these settings no program can be run.
+    Unusable {
+        /// What is asked for, and what is possible.
+        reason: String,
+    },
     /// Decisions to be replayed do not fit the program as it is now.
     Diverged {
         /// The first difference.
@@ -353,6 +358,7 @@ impl fmt::Display for Misuse {
                  one: {difference}; usual causes are time, randomness, addresses, the order of a hash map with another \
                  hasher, state that outlives an execution, and threads or locks that are not under control",
             ),
+            Misuse::Unusable { reason } => out.write_str(reason),
             Misuse::Diverged { difference } => {
                 write!(out, "the decisions to be replayed do not fit the program as it is now: {difference}")
             }

@@ -165,6 +165,22 @@ fn a_deadlock_shows_its_cycle() {
     assert!(detail.contains("→ thread 1 → mutex ") && detail.contains(" → main, execution "), "{detail}");
 }
 
+/// A thread and what it is joined by have different names.
+#[test]
+fn a_cycle_of_a_lock_and_a_join() {
+    let report = checker()
+        .check(|| {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = Arc::clone(&lock);
+            let _guard = lock.lock();
+            spawn(move || *theirs.lock() += 1).join();
+        })
+        .unwrap();
+    let detail = report.bug.unwrap().counterexample.detail;
+    let cycle = "cycle: main → the end of thread 1 → thread 1 → mutex 1 → main, execution 1";
+    assert_eq!(detail, cycle);
+}
+
 #[test]
 fn a_lock_taken_twice() {
     let report = checker()
@@ -447,4 +463,61 @@ fn sections_that_are_no_blocks() {
     assert!(sections(|| section(false)).grade < Grade::Error);
     // The twin: a section that is not all of its task.
     sections(|| section(true)).assert_grade(Grade::Bug);
+}
+
+/// What grows without end is found, and costs no more memory than a program that ends.
+#[test]
+fn programs_that_never_end() {
+    let sleeps = || -> i64 {
+        loop {
+            interloper::thread::sleep(std::time::Duration::from_secs(3600));
+        }
+    };
+    let report = checker().executions(1).check(sleeps).unwrap();
+    let violation = report.bug.unwrap();
+    assert_eq!((violation.finding, violation.trace.len()), (Finding::StepBound, 10_000));
+    let notes = violation.counterexample.rows.iter().flat_map(|row| &row.notes);
+    assert!(
+        notes.clone().any(|note| note.starts_with("again and again: more than ")),
+        "{:?}",
+        notes.collect::<Vec<_>>()
+    );
+    // Threads without end; those that nobody sees have no column.
+    let spawns = || -> i64 {
+        loop {
+            spawn(|| ());
+        }
+    };
+    let violation = checker().executions(1).check(spawns).unwrap().bug.unwrap();
+    let reason = "the program spawns more than 4096 threads in one execution".to_owned();
+    assert_eq!(violation.finding, Finding::Failed { reason });
+    assert!(violation.counterexample.columns.len() < 100, "{}", violation.counterexample.columns.len());
+}
+
+#[test]
+fn a_stack_that_no_machine_has() {
+    let check =
+        |size: usize| checker().settings(|settings| settings.stack_size = size).check(|| 0).map(|report| report.grade);
+    let refused = check(usize::MAX).unwrap_err().to_string();
+    let expected = "a stack of 18446744073709551615 bytes is asked for, and 1073741824 bytes are possible at most";
+    assert_eq!(refused, expected);
+    assert_eq!(check(1 << 20), Ok(Grade::Clean));
+}
+
+/// A bound on preemptions is no reason to use memory, and what is looked at again and again is not complete.
+#[test]
+fn searches_say_what_they_have_seen() {
+    let schedule = |text: &str| text.parse::<Schedule>().unwrap();
+    let two = || beside(|number: &Atomic| number.fetch_add(1), |number: &Atomic| number.fetch_add(1)).0.load();
+    let report = checker().schedule(schedule("preemptions:4294967295")).check(two).unwrap();
+    assert!(report.coverage.complete, "{report}");
+    let polls = || {
+        let deadline = interloper::time::Instant::now() + std::time::Duration::from_secs(1);
+        while interloper::time::Instant::now() < deadline {}
+    };
+    for text in ["preemptions:1", "exhaustive"] {
+        let report = checker().schedule(schedule(text)).check(polls).unwrap();
+        assert_eq!((report.grade, report.coverage.complete), (Grade::Clean, false), "{report}");
+        assert!(report.to_string().contains("not complete: a thread polled the clock"), "{report}");
+    }
 }

@@ -101,6 +101,10 @@ impl Core {
         self.begin_freedoms(&mut state, strategy);
         state.add_task(None, location, None);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
+        if let Some(beat) = &self.beat {
+            // The main task starts where the engine is called.
+            beat.forget_place();
+        }
         match first {
             Ok(Some(_)) => {}
             Ok(None) => self.abort(&mut state),

@@ -51,6 +51,8 @@ impl Fibers {
     ) -> CoroutineTrapHandler<()> {
         let size = self.stack_size;
         let stack = self.free.pop().unwrap_or_else(|| {
+            // What is rounded up to whole pages must not overflow.
+            assert!(size <= isize::MAX as usize / 2, "no stack of {size} bytes for another task");
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
         on_stack(stack.limit().get(), stack.base().get() - stack.limit().get());
