@@ -23,6 +23,7 @@ mod freedoms;
 mod shrink;
 pub mod strategies;
 mod strategy;
+mod traces;
 
 pub use determinism::Difference;
 pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
@@ -32,3 +33,4 @@ pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Pending, Strategy};
+pub use traces::{Fingerprint, Fingerprints, Pick, Traces, Unseen, meets};
