@@ -14,6 +14,7 @@
 
 #![warn(missing_docs)]
 
+mod budget;
 pub mod decisions;
 mod determinism;
 mod engine;
@@ -25,6 +26,7 @@ pub mod strategies;
 mod strategy;
 mod traces;
 
+pub use budget::{Budget, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};

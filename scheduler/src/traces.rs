@@ -121,15 +121,13 @@ impl Fingerprints {
             self.objects.resize_with(object.index() + 1, Vec::new);
         }
         let known = &mut self.objects[object.index()];
-        let same = |done: &&mut Done| {
-            (done.operation.object, done.operation.action) == (operation.object, operation.action)
-        };
+        let same =
+            |done: &&mut Done| (done.operation.object, done.operation.action) == (operation.object, operation.action);
         match known.iter_mut().find(same) {
             Some(done) => done.pasts = done.pasts.wrapping_add(past),
             None => known.push(Done { operation, pasts: past }),
         }
     }
-
 }
 
 /// The object of an operation, and the lock that a wait gives back.
@@ -191,9 +189,9 @@ impl Meeting {
         let mut meets = false;
         for object in objects_of(&operation) {
             let known = self.objects.entry(object).or_default();
-            meets |= known.iter().any(|(done, other, number)| {
-                *other != task && !knows(*other, *number) && operation.depends(done)
-            });
+            meets |= known
+                .iter()
+                .any(|(done, other, number)| *other != task && !knows(*other, *number) && operation.depends(done));
             let same = |(done, other, _): &&mut (Operation, TaskId, usize)| {
                 *other == task && (done.object, done.action) == (operation.object, operation.action)
             };

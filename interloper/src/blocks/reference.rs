@@ -1,6 +1,6 @@
 //! What a program comes to in its serial orders.
 
-use interloper_scheduler::{Config, Event};
+use interloper_scheduler::{Budget, Config, Event};
 use interloper_std::runtime::{Action, TaskId};
 use rustc_hash::FxHashMap;
 
@@ -26,7 +26,9 @@ pub(crate) struct Reference<'a> {
     rule: Rule,
     search: SerialOrders,
     /// How many executions may be made.
-    budget: u64,
+    most: u64,
+    /// When no further one is made.
+    budget: Budget,
     made: u64,
     complete: bool,
     waiting: Waiting,
@@ -47,11 +49,12 @@ pub(crate) struct SerialOrder {
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {
-    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, budget: u64) -> Reference<'a> {
+    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, most: u64, budget: Budget) -> Reference<'a> {
         Reference {
             runner: Runner::new(program, config),
             search: SerialOrders::new(rule.clone(), Waiting::Refused),
             rule,
+            most,
             budget,
             made: 0,
             complete: false,
@@ -71,7 +74,7 @@ impl<'a> Reference<'a> {
             if self.complete {
                 return (Explained::No, self.coverage());
             }
-            if self.made >= self.budget {
+            if self.made >= self.most || self.budget.is_spent() {
                 return (Explained::Unknown, self.coverage());
             }
             self.run_next();
@@ -101,7 +104,7 @@ impl<'a> Reference<'a> {
         self.made += 1;
         match (self.search.verdict(), made.outcome) {
             // It cannot be told what the serial orders are; nothing is held against the program.
-            (Serial::Diverged, _) => self.budget = self.made,
+            (Serial::Diverged, _) => self.most = self.made,
             (Serial::Order, Some(outcome)) => self.keep(outcome),
             _ => {}
         }
