@@ -22,7 +22,7 @@ pub const DEFAULT_SEED: u64 = 42;
 /// Is this concurrent code atomic?
 ///
 /// Without a command, checks the whole regression suite. Exit codes: 0 nothing unexpected, 1 a violation or an
-/// unexpected verdict, 2 the request was wrong, 3 the tool is broken, 4 no verdict in the time. Standard output is the result and, given a
+/// unexpected verdict, 2 the request was wrong or nothing was explored, 3 the tool is broken, 4 no verdict in the time. Standard output is the result and, given a
 /// seed, the same bytes each time (unless --time is given); progress, timings and logs go to standard error.
 #[derive(Debug, Parser)]
 #[command(name = "interloper", version, disable_help_subcommand = true)]
@@ -180,6 +180,9 @@ pub struct SearchArgs {
     /// Programs with blocks: make each execution twice, and name the first difference
     #[arg(long, global = true)]
     pub check_determinism: bool,
+    /// Programs with blocks: accept a program of which nothing was explored, because its steps have only one order
+    #[arg(long, global = true)]
+    pub allow_trivial: bool,
     /// Cases checked at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
@@ -305,7 +308,8 @@ impl SearchArgs {
             ("--depth", self.depth.map(|depth| depth.to_string())),
         ];
         let typed = options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
-        let flags = self.check_determinism.then(|| "--check-determinism".to_owned());
+        let flags = [("--check-determinism", self.check_determinism), ("--allow-trivial", self.allow_trivial)];
+        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned());
         typed.chain(flags).collect::<Vec<String>>().join(" ")
     }
 
@@ -331,6 +335,7 @@ impl SearchArgs {
             ("--q", self.q.is_some()),
             ("--depth", self.depth.is_some()),
             ("--check-determinism", self.check_determinism),
+            ("--allow-trivial", self.allow_trivial),
             ("--jobs", self.jobs.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option)
@@ -340,7 +345,7 @@ impl SearchArgs {
 /// Options that concern cases alone.
 pub const OF_CASES: [&str; 3] = ["--bound", "--adversary", "--environment"];
 /// Options that concern programs with blocks alone.
-pub const OF_PROGRAMS: [&str; 4] = ["--strategy", "--q", "--depth", "--check-determinism"];
+pub const OF_PROGRAMS: [&str; 5] = ["--strategy", "--q", "--depth", "--check-determinism", "--allow-trivial"];
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
