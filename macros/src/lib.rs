@@ -72,6 +72,7 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `steps` | a number: an execution that has more fails |
 /// | `critical_sections` | none: critical sections are blocks, too |
 /// | `check_determinism` | none: each execution is made twice |
+/// | `allow_trivial` | none: the test may pass although nothing was explored |
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
 ///
 /// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,

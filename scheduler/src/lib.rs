@@ -14,7 +14,7 @@
 
 #![warn(missing_docs)]
 
-mod budget;
+mod deadline;
 pub mod decisions;
 mod determinism;
 mod engine;
@@ -26,7 +26,7 @@ pub mod strategies;
 mod strategy;
 mod traces;
 
-pub use budget::{Budget, Effort};
+pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use interloper_std::runtime::TaskId;
 
-use crate::budget::Effort;
+use crate::deadline::Effort;
 use crate::decisions::{Decision, Decisions, LooseSource, Question};
 use crate::engine::Engine;
 use crate::execution::Execution;
@@ -143,7 +143,7 @@ impl Search {
     fn is_over(&self) -> bool {
         matches!(self.effort.executions, Executions::AtMost(most) if self.made >= most)
             || self.steps >= self.effort.steps
-            || self.effort.budget.is_spent()
+            || self.effort.deadline.is_over()
     }
 
     /// Tries changes until none helps. `None` when the budget is used up.

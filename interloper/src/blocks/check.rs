@@ -9,7 +9,7 @@ use std::time::Duration;
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Budget, Config, Shrunk, Unlock, Watchdog};
+use interloper_scheduler::{Config, Deadline, Shrunk, Unlock, Watchdog};
 
 use super::callers;
 use super::describe::describe;
@@ -157,7 +157,7 @@ impl Checker {
         };
         (report.bug, report.error) = (describe(&summary.bug)?, describe(&summary.error)?);
         report.coverage.serial = summary.serial.and(worker.take_needed());
-        let out_of_time = search.budget.is_spent();
+        let out_of_time = search.deadline.is_over();
         report.coverage.cut_short = CutShort {
             search: summary.timed_out,
             serial: out_of_time && summary.undecided > 0 && !report.coverage.serial.complete,
@@ -260,7 +260,7 @@ struct Search<'a> {
     config: Config,
     measured: Measured,
     /// For everything that is done.
-    budget: Budget,
+    deadline: Deadline,
 }
 
 /// So many executions of each member of a portfolio are made in a row by one thread.
@@ -277,8 +277,8 @@ impl<'a> Search<'a> {
             watchdog: settings.patience.map(Watchdog::exit_with::<1>),
             ..Config::default()
         };
-        let budget = Budget::of(settings.time);
-        let mut search = Search { settings, program, config, measured: Measured::default(), budget };
+        let deadline = Deadline::of(settings.time);
+        let mut search = Search { settings, program, config, measured: Measured::default(), deadline };
         search.measure();
         search
     }
@@ -293,7 +293,7 @@ impl<'a> Search<'a> {
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
             let mut walk = RandomWalk::new(self.settings.seed);
-            for _ in (0..LESSONS).take_while(|_| !self.budget.is_spent()) {
+            for _ in (0..LESSONS).take_while(|_| !self.deadline.is_over()) {
                 runner.run(&mut walk);
                 rule.learn(&runner.engine.trace());
             }
@@ -308,7 +308,7 @@ impl<'a> Search<'a> {
     }
 
     fn worker(&self) -> Worker<'_> {
-        Worker::new(self.program, self.settings, &self.config, &self.measured.rule, self.budget)
+        Worker::new(self.program, self.settings, &self.config, &self.measured.rule, self.deadline)
     }
 
     /// Makes the executions. What is found does not depend on the number of threads.

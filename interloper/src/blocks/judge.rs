@@ -1,6 +1,6 @@
 //! Says what an execution shows.
 
-use interloper_scheduler::{Budget, Cause, Config, End, Event};
+use interloper_scheduler::{Cause, Config, Deadline, End, Event};
 use rustc_hash::FxHashMap;
 
 use super::outcome::Outcome;
@@ -40,13 +40,13 @@ impl<'a> Judge<'a> {
         settings: &Settings,
         config: &Config,
         rule: &Rule,
-        budget: Budget,
+        deadline: Deadline,
     ) -> Judge<'a> {
         Judge {
             steps: settings.steps,
             rule: rule.clone(),
             scanner: Scanner::new(rule.clone()),
-            reference: Reference::new(program, config.clone(), rule.clone(), settings.serial_executions, budget),
+            reference: Reference::new(program, config.clone(), rule.clone(), settings.serial_executions, deadline),
             explained: FxHashMap::default(),
             last: None,
             needed: SerialCoverage::default(),

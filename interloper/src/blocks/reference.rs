@@ -1,6 +1,6 @@
 //! What a program comes to in its serial orders.
 
-use interloper_scheduler::{Budget, Config, Event};
+use interloper_scheduler::{Config, Deadline, Event};
 use interloper_std::runtime::{Action, TaskId};
 use rustc_hash::FxHashMap;
 
@@ -28,7 +28,7 @@ pub(crate) struct Reference<'a> {
     /// How many executions may be made.
     most: u64,
     /// When no further one is made.
-    budget: Budget,
+    deadline: Deadline,
     made: u64,
     complete: bool,
     waiting: Waiting,
@@ -49,13 +49,13 @@ pub(crate) struct SerialOrder {
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {
-    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, most: u64, budget: Budget) -> Reference<'a> {
+    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, most: u64, deadline: Deadline) -> Reference<'a> {
         Reference {
             runner: Runner::new(program, config),
             search: SerialOrders::new(rule.clone(), Waiting::Refused),
             rule,
             most,
-            budget,
+            deadline,
             made: 0,
             complete: false,
             waiting: Waiting::Refused,
@@ -74,7 +74,7 @@ impl<'a> Reference<'a> {
             if self.complete {
                 return (Explained::No, self.coverage());
             }
-            if self.made >= self.most || self.budget.is_spent() {
+            if self.made >= self.most || self.deadline.is_over() {
                 return (Explained::Unknown, self.coverage());
             }
             self.run_next();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::strategies::Guided;
-use interloper_scheduler::{Budget, Config, Effort, End, Event, Executions, Fingerprints, Shrunk, Strategy, Traces};
+use interloper_scheduler::{Config, Deadline, Effort, End, Event, Executions, Fingerprints, Shrunk, Strategy, Traces};
 use interloper_std::runtime::ObjectKind;
 
 use super::callers::{Callers, Waiting};
@@ -22,7 +22,7 @@ pub(crate) struct Worker<'a> {
     settings: &'a Settings,
     runner: Runner<'a>,
     judge: Judge<'a>,
-    budget: Budget,
+    deadline: Deadline,
     fingerprints: Fingerprints,
     /// Potential violations for which a warning was made out.
     known: Vec<Twice>,
@@ -70,13 +70,13 @@ impl<'a> Worker<'a> {
         settings: &'a Settings,
         config: &Config,
         rule: &Rule,
-        budget: Budget,
+        deadline: Deadline,
     ) -> Worker<'a> {
         Worker {
             settings,
             runner: Runner::new(program, config.clone()),
-            judge: Judge::new(program, settings, config, rule, budget),
-            budget,
+            judge: Judge::new(program, settings, config, rule, deadline),
+            deadline,
             fingerprints: Fingerprints::default(),
             known: Vec::new(),
         }
@@ -89,7 +89,7 @@ impl<'a> Worker<'a> {
         self.known.clear();
         self.judge.take_needed();
         for number in numbers {
-            if self.budget.is_spent() {
+            if self.deadline.is_over() {
                 summary.timed_out = true;
                 break;
             }
@@ -224,7 +224,7 @@ impl<'a> Worker<'a> {
         let same =
             |made: &Made, trace: &[Event]| judge.judge(made, trace).finding.is_some_and(|other| other.is_like(finding));
         let executions = Executions::AtMost(self.settings.shrink_executions);
-        let effort = Effort { executions, steps: self.settings.shrink_steps, budget: self.budget };
+        let effort = Effort { executions, steps: self.settings.shrink_steps, deadline: self.deadline };
         self.runner.shrink(first, effort, same)
     }
 
