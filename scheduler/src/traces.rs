@@ -30,10 +30,12 @@ pub struct Pick {
 #[derive(Clone, Debug, Default)]
 pub struct Fingerprints {
     tasks: Vec<Task>,
-    /// What was done to each object so far: the first `touched` ones belong to this execution.
+    /// What was done to each object so far.
     objects: Vec<Vec<Done>>,
     /// For each event, the step that it is part of, with all that happens before that step.
     pasts: Vec<u64>,
+    /// For each event, the sum of the steps up to the one that it is part of.
+    sums: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +63,10 @@ impl Fingerprints {
     pub fn of(&mut self, trace: &[Event], picks: &[Pick]) -> Fingerprint {
         self.objects.iter_mut().for_each(Vec::clear);
         self.pasts.clear();
+        self.sums.clear();
         self.tasks.clear();
         self.tasks.push(MAIN);
-        let (mut all, mut start, mut picks) = (0_u64, 0, picks);
+        let (mut start, mut picks) = (0, picks);
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
             let step = &trace[start..start + 1 + parts];
@@ -71,20 +74,19 @@ impl Fingerprints {
             let answered = picks.iter().take_while(|pick| pick.events as usize <= start).count();
             let (own, later) = picks.split_at(answered);
             picks = later;
-            let past = self.past(step, own, all);
-            all = all.wrapping_add(past);
+            let past = self.past(step, own);
             self.note(step, past);
         }
         Fingerprint(self.tasks.iter().fold(0, |sum, task| sum.wrapping_add(mix(task.past, task.name))))
     }
 
-    /// A step with all that happens before it; `all` is the sum of the steps so far.
-    fn past(&mut self, step: &[Event], picks: &[Pick], all: u64) -> u64 {
+    /// A step with all that happens before it.
+    fn past(&self, step: &[Event], picks: &[Pick]) -> u64 {
         let mut before = match step[0].cause {
             Cause::Ready => 0,
             Cause::Event(event) => self.pasts[event as usize],
             // It came because nobody else could go on.
-            Cause::Idle => all,
+            Cause::Idle(events) => self.sum(events as usize),
         };
         for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
             for object in objects_of(operation) {
@@ -101,7 +103,10 @@ impl Fingerprints {
 
     /// Takes note of a step for those that come after it.
     fn note(&mut self, step: &[Event], past: u64) {
-        self.pasts.resize(self.pasts.len() + step.len(), past);
+        let events = self.pasts.len();
+        let sum = self.sum(events).wrapping_add(past);
+        self.pasts.resize(events + step.len(), past);
+        self.sums.resize(events + step.len(), sum);
         self.tasks[step[0].task.index()].past = past;
         for operation in step.iter().map(|event| event.operation) {
             if operation.action == Action::Spawn {
@@ -114,6 +119,11 @@ impl Fingerprints {
                 objects_of(&operation).for_each(|object| self.note_done(object, operation, past));
             }
         }
+    }
+
+    /// The sum of the steps that make up the first events.
+    fn sum(&self, events: usize) -> u64 {
+        events.checked_sub(1).map_or(0, |last| self.sums[last])
     }
 
     fn note_done(&mut self, object: ObjectId, operation: Operation, past: u64) {
@@ -181,6 +191,8 @@ impl Meeting {
                 clock.resize(clock.len().max(seen.len()), 0);
                 clock.iter_mut().zip(seen).for_each(|(mine, theirs)| *mine = (*mine).max(theirs));
             }
+            // Who looks at the clock of the execution shares nothing of the program.
+            (Action::Consult | Action::Affect, _) => return false,
             (action, _) if action.is_private() => return false,
             _ => {}
         }

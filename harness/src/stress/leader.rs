@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
+use interloper_scheduler::Deadline;
 
 use super::pace::{Pace, Tuner};
 use super::team::{MAX_BATCH, Overlap, Plan, Team, Timing};

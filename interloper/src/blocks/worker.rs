@@ -116,8 +116,9 @@ impl<'a> Worker<'a> {
         summary.traces.note(engine.fingerprint(&mut self.fingerprints));
         let seen = &mut summary.seen;
         seen.tasks = seen.tasks.max(made.execution.tasks);
-        seen.chose = seen.chose || !engine.decisions().is_empty();
-        seen.drew = seen.drew || engine.decisions().iter().any(|decision| decision.question == Question::Other);
+        let asked = |question| engine.decisions().iter().any(|decision| decision.question == question);
+        seen.chose = seen.chose || asked(Question::Task);
+        seen.drew = seen.drew || asked(Question::Other);
         seen.met = seen.met || interloper_scheduler::meets(&engine.trace());
         if seen.blocks.len() < self.settings.marked.len() {
             seen.blocks.extend((0..).map_while(|number| engine.block_name(number)));
