@@ -37,6 +37,7 @@ mod outcome;
 mod overrides;
 mod precedence;
 mod program;
+mod reached;
 mod reference;
 mod report;
 mod runner;

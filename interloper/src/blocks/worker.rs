@@ -9,6 +9,7 @@ use interloper_std::runtime::ObjectKind;
 
 use super::callers::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
+use super::reached::{self, Places};
 use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
@@ -24,6 +25,7 @@ pub(crate) struct Worker<'a> {
     judge: Judge<'a>,
     deadline: Deadline,
     fingerprints: Fingerprints,
+    places: Places,
     /// Potential violations for which a warning was made out.
     known: Vec<Twice>,
 }
@@ -78,6 +80,7 @@ impl<'a> Worker<'a> {
             judge: Judge::new(program, settings, config, rule, deadline),
             deadline,
             fingerprints: Fingerprints::default(),
+            places: Places::default(),
             known: Vec::new(),
         }
     }
@@ -113,6 +116,7 @@ impl<'a> Worker<'a> {
         let engine = &self.runner.engine;
         summary.executions += 1;
         summary.steps += made.execution.steps;
+        reached::note(&engine.trace(), &mut self.places);
         summary.traces.note(engine.fingerprint(&mut self.fingerprints));
         let seen = &mut summary.seen;
         seen.tasks = seen.tasks.max(made.execution.tasks);
