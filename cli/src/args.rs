@@ -29,9 +29,10 @@ const MAX_SECONDS: u64 = 1_000_000_000;
 ///
 /// Without a command, checks the whole regression suite. Exit codes: 0 nothing unexpected, 1 an unexpected verdict, a
 /// violation found by `hunt` or `visibility`, a history that is not linearizable or a replay that went another way, 2 the
-/// request was wrong, 3 the tool is broken, 4 no verdict in the time. A case of the suite that is known not to be atomic is
-/// expected to show its violation, so `run` exits with 0 when it does. Standard output is the result and, given a seed,
-/// the same bytes each time (unless --time is given); progress, timings and logs go to standard error.
+/// request was wrong or nothing was explored, 3 the tool is broken, 4 no verdict in the time. A case of the suite that is
+/// known not to be atomic is expected to show its violation, so `run` exits with 0 when it does. Standard output is the
+/// result and, given a seed, the same bytes each time (unless --time is given); progress, timings and logs go to standard
+/// error.
 #[derive(Debug, Parser)]
 #[command(name = "interloper", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -188,6 +189,9 @@ pub struct SearchArgs {
     /// Programs with blocks: make each execution twice, and name the first difference
     #[arg(long, global = true)]
     pub check_determinism: bool,
+    /// Programs with blocks: accept a program of which nothing was explored, because its steps have only one order
+    #[arg(long, global = true)]
+    pub allow_trivial: bool,
     /// Cases checked at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
@@ -313,7 +317,8 @@ impl SearchArgs {
             ("--depth", self.depth.map(|depth| depth.to_string())),
         ];
         let typed = options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
-        let flags = self.check_determinism.then(|| "--check-determinism".to_owned());
+        let flags = [("--check-determinism", self.check_determinism), ("--allow-trivial", self.allow_trivial)];
+        let flags = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.to_owned());
         typed.chain(flags).collect::<Vec<String>>().join(" ")
     }
 
@@ -339,6 +344,7 @@ impl SearchArgs {
             ("--q", self.q.is_some()),
             ("--depth", self.depth.is_some()),
             ("--check-determinism", self.check_determinism),
+            ("--allow-trivial", self.allow_trivial),
             ("--jobs", self.jobs.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option)
@@ -348,7 +354,7 @@ impl SearchArgs {
 /// Options that concern cases alone.
 pub const OF_CASES: [&str; 3] = ["--bound", "--adversary", "--environment"];
 /// Options that concern programs with blocks alone.
-pub const OF_PROGRAMS: [&str; 4] = ["--strategy", "--q", "--depth", "--check-determinism"];
+pub const OF_PROGRAMS: [&str; 5] = ["--strategy", "--q", "--depth", "--check-determinism", "--allow-trivial"];
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))

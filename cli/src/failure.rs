@@ -18,6 +18,8 @@ pub enum Finding {
     Unexpected,
     /// There is no verdict: the time was used up.
     Unknown,
+    /// There is no verdict: nothing was explored.
+    Unexplored,
 }
 
 /// Why a command could not do what it was asked.
@@ -44,7 +46,7 @@ pub fn exit_code(ending: &Result<Finding, Failure>) -> ExitCode {
         Ok(Finding::Expected) => 0,
         Ok(Finding::Unexpected) => 1,
         Ok(Finding::Unknown) => 4,
-        Err(Failure::Request(_) | Failure::Schema(_)) => 2,
+        Ok(Finding::Unexplored) | Err(Failure::Request(_) | Failure::Schema(_)) => 2,
         Err(Failure::Internal(_)) => 3,
     })
 }
@@ -76,6 +78,7 @@ mod tests {
             (Ok(Finding::Expected), 0),
             (Ok(Finding::Unexpected), 1),
             (Ok(Finding::Unknown), 4),
+            (Ok(Finding::Unexplored), 2),
             (Err(Failure::Request(String::new())), 2),
             (Err(Failure::Internal(String::new())), 3),
         ];

@@ -29,6 +29,7 @@ use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::freedoms::Freedoms;
 use crate::strategy::Strategy;
+use crate::traces::{Fingerprint, Fingerprints};
 
 /// What an engine is told beforehand.
 #[derive(Clone, Debug)]
@@ -164,6 +165,12 @@ impl Engine {
     /// The decisions of the last execution, if they were recorded: those with more than one option.
     pub fn decisions(&self) -> std::cell::Ref<'_, [Decision]> {
         std::cell::Ref::map(self.core.state.borrow(), |state| &state.decisions[..])
+    }
+
+    /// The Mazurkiewicz trace of the last execution, if its steps were recorded.
+    pub fn fingerprint(&self, fingerprints: &mut Fingerprints) -> Fingerprint {
+        let state = self.core.state.borrow();
+        fingerprints.of(&state.trace, &state.picks)
     }
 
     /// What an object of the last execution was.

@@ -17,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod access;
+mod deadline;
 pub mod decisions;
 mod determinism;
 mod engine;
@@ -26,8 +27,10 @@ mod freedoms;
 mod shrink;
 pub mod strategies;
 mod strategy;
+mod traces;
 
 pub use access::{Access, unserialisable};
+pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Detached, Engine, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
@@ -36,3 +39,4 @@ pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Pending, Strategy};
+pub use traces::{Fingerprint, Fingerprints, Pick, Traces, Unseen, meets};

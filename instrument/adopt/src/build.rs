@@ -81,6 +81,10 @@ impl Controlled {
             Task::Test => "test",
             Task::Run => "run",
         });
+        if task == Task::Test {
+            self.prepare_reached()?;
+            command.env(crate::reached::VARIABLE, self.reached_folder());
+        }
         command.arg("--").args(arguments);
         command.status().map_err(|error| cannot_run(&command, &error))
     }

@@ -1,5 +1,7 @@
 //! An execution as a counterexample: one column for each task.
 
+use std::collections::BTreeMap;
+
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::{Blocked, End, Event, TaskReport};
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId};
@@ -89,8 +91,8 @@ struct Scene<'a> {
     worker: &'a Worker<'a>,
     trace: &'a [Event],
     numbers: Vec<TaskId>,
-    /// The objects in the order of first use, with their kinds.
-    objects: Vec<(ObjectId, Option<ObjectKind>)>,
+    /// For each object that is used its kind, and its number among those of its kind in the order of first use.
+    objects: Vec<Option<(Option<ObjectKind>, usize)>>,
     /// The tasks by their objects.
     tasks: Vec<(ObjectId, TaskId)>,
 }
@@ -99,11 +101,17 @@ impl<'a> Scene<'a> {
     fn new(worker: &'a Worker<'a>, trace: &'a [Event], tasks: usize) -> Scene<'a> {
         let engine = &worker.runner().engine;
         let mut objects = Vec::new();
-        for event in trace {
-            let object = event.operation.object;
-            if !objects.iter().any(|(other, _)| *other == object) {
-                objects.push((object, engine.object_kind(object)));
+        let mut counts: BTreeMap<Option<ObjectKind>, usize> = BTreeMap::new();
+        for object in trace.iter().map(|event| event.operation.object) {
+            if objects.len() <= object.index() {
+                objects.resize(object.index() + 1, None);
             }
+            objects[object.index()].get_or_insert_with(|| {
+                let kind = engine.object_kind(object);
+                let count = counts.entry(kind).or_insert(0);
+                *count += 1;
+                (kind, *count)
+            });
         }
         // Tasks are numbered in the order of spawning; the main one is not spawned.
         let spawned = trace.iter().filter(|event| event.operation.action == Action::Spawn);
@@ -255,14 +263,17 @@ impl<'a> Scene<'a> {
         if let Some((_, task)) = self.tasks.iter().find(|(own, _)| *own == object) {
             return self.task(*task);
         }
-        let engine = &self.worker.runner().engine;
-        let kind = engine.object_kind(object);
-        let before = self.objects.iter().take_while(|(other, _)| *other != object);
-        format!(
-            "{} {}",
-            kind.map_or("object", ObjectKind::name),
-            1 + before.filter(|(_, other)| *other == kind).count()
-        )
+        let known = self.objects.get(object.index()).copied().flatten();
+        // One that is used in no step is wanted by a task that cannot go on.
+        let (kind, number) =
+            known.unwrap_or_else(|| (self.worker.runner().engine.object_kind(object), self.unused_number(object)));
+        format!("{} {number}", kind.map_or("object", ObjectKind::name))
+    }
+
+    /// The number of an object that no step uses: behind those of its kind that are used.
+    fn unused_number(&self, object: ObjectId) -> usize {
+        let kind = self.worker.runner().engine.object_kind(object);
+        1 + self.objects.iter().flatten().filter(|(other, _)| *other == kind).count()
     }
 
     /// What a step does, in words.

@@ -102,6 +102,11 @@ impl Schedule {
         !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
     }
 
+    /// Whether its executions are drawn at random.
+    pub(crate) fn is_random(&self) -> bool {
+        self.is_numbered()
+    }
+
     /// The strategy, with what can be said of its search at the end.
     pub(crate) fn search(&self, seed: u64, round: u64, measured: &Measured) -> Search {
         match self {

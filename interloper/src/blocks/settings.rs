@@ -23,7 +23,8 @@ pub struct Settings {
     pub seed: u64,
     /// Executions at most.
     pub executions: u64,
-    /// Time at most, looked at now and then. Where it runs out is not the same in each run.
+    /// Time at most for everything: the search, the serial orders, and making what was found smaller. It is looked at
+    /// between executions. Where it runs out is not the same in each run; what it cut short is in the report.
     pub time: Option<Duration>,
     /// Steps of one execution at most.
     pub steps: StepBound,
@@ -38,10 +39,17 @@ pub struct Settings {
     pub serial_executions: u64,
     /// Executions at most that are made to find a smaller one that fails in the same way.
     pub shrink_executions: u64,
+    /// Steps at most that these executions make, all together.
+    pub shrink_steps: u64,
     /// Whether each execution is made twice and compared.
     pub check_determinism: bool,
     /// Whether the search goes on behind the first bug, to count them.
     pub keep_going: bool,
+    /// Whether a search that explored nothing passes: see [`Unexplored`](super::Unexplored). For programs that are meant
+    /// to have a single order of steps.
+    pub allow_trivial: bool,
+    /// The names of marked blocks that some execution must enter.
+    pub marked: Vec<&'static str>,
     /// The first grade that fails a test. Only what is asserted depends on it.
     pub fail_at: Grade,
     /// The stack of a task, in bytes: 1 GiB at most.
@@ -91,7 +99,8 @@ impl Settings {
 
 impl Default for Settings {
     /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, threads that are
-    /// left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000 for shrinking, a stack of 1 MiB, five seconds for a step;
+    /// left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000 (of 20,000,000 steps in
+    /// all) for shrinking, a stack of 1 MiB, five seconds for a step;
     /// bugs fail.
     fn default() -> Settings {
         Settings {
@@ -106,8 +115,11 @@ impl Default for Settings {
             jobs: NonZeroUsize::MIN,
             serial_executions: 20_000,
             shrink_executions: 2_000,
+            shrink_steps: 20_000_000,
             check_determinism: false,
             keep_going: false,
+            allow_trivial: false,
+            marked: Vec::new(),
             fail_at: Grade::Bug,
             stack_size: 1 << 20,
             patience: Some(Watchdog::PATIENCE),

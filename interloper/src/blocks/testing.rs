@@ -137,12 +137,12 @@ impl Test<'_> {
     /// Compares with what is expected; a failure is written to the folder.
     fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), String> {
         match self.expected {
-            Some(expected) if report.grade == expected => Ok(()),
+            Some(expected) if report.grade == expected => Ok(self.passed(&report)),
             Some(expected) => {
                 let (found, expected) = (report.grade.word(), expected.word());
                 Err(format!("expected {expected}, found {found}\n\n{report}"))
             }
-            None if report.grade < self.settings.fail_at => Ok(()),
+            None if report.grade < self.settings.fail_at => Ok(self.passed(&report)),
             None => {
                 let written = folder
                     .zip(report.violation())
@@ -158,6 +158,12 @@ impl Test<'_> {
                 Err(self.message(report, path.as_deref()))
             }
         }
+    }
+
+    /// Says what a passing test has covered, on standard output: `cargo test -- --show-output` shows it.
+    #[allow(clippy::print_stdout, reason = "libtest captures it")]
+    fn passed(&self, report: &Report) {
+        println!("{}: {}", report.name, report.coverage);
     }
 
     /// The report, with the command that makes the failing execution again.

@@ -1,6 +1,7 @@
 //! Programs with atomic blocks.
 
 mod attributes;
+mod coverage;
 mod grades;
 mod limits;
 mod paper;

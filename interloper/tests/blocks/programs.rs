@@ -95,7 +95,10 @@ fn all_schedules_of_a_small_program() {
     let report = check(Schedule::Exhaustive, in_two_steps);
     assert!(report.coverage.complete);
     assert_eq!((report.coverage.executions, report.coverage.bugs, report.coverage.violated), (4, 2, 2));
-    assert!(report.to_string().contains("exhaustive, seed 42: 4 executions, complete"), "{report}");
+    assert!(
+        report.to_string().contains("exhaustive, seed 42: 4 executions of 4 traces, 48 steps, complete"),
+        "{report}"
+    );
     let report = check(Schedule::Exhaustive, at_once);
     assert_eq!((report.grade, report.coverage.executions, report.coverage.complete), (Grade::Clean, 2, true));
     // At random nothing is ever complete; with a bound on preemptions it is within that bound.
@@ -108,7 +111,8 @@ fn a_search_that_is_cut_short_is_not_complete() {
     let check = |executions: u64, steps: u64| {
         let steps = interloper::blocks::StepBound::StopAfter(steps);
         let checker = Checker::new("program").schedule(Schedule::Exhaustive).executions(executions).steps(steps);
-        checker.check(|| increments(at_once)).unwrap().coverage
+        // Within 5 steps the tasks do not meet.
+        checker.allow_trivial().check(|| increments(at_once)).unwrap().coverage
     };
     let whole = check(100, 100);
     assert!(whole.complete && whole.cut.is_none());

@@ -8,6 +8,7 @@ use super::core::{Core, MAIN};
 use super::state::State;
 use crate::decisions::{Decision, Question};
 use crate::execution::{Cause, End, Event};
+use crate::traces::Pick;
 
 impl Core {
     /// Lets the strategy choose whose step is next, and makes that task the running one. `None` when the execution ends
@@ -177,6 +178,9 @@ impl Core {
         self.choosing.set(false);
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Other, options, answer));
+        }
+        if self.config.trace {
+            state.picks.push(Pick { events: state.trace.len() as u32, answer });
         }
         answer
     }

@@ -29,6 +29,7 @@ use super::task::Gate;
 use crate::decisions::{Decision, Question};
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Strategy;
+use crate::traces::Pick;
 
 /// How a wait came to its end.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +89,9 @@ impl Core {
         self.choosing.set(false);
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Freedom, 2, u32::from(departs)));
+        }
+        if self.config.trace {
+            state.picks.push(Pick { events: state.trace.len() as u32, answer: u32::from(departs) });
         }
         if departs {
             state.free.take(freedom);

@@ -11,6 +11,7 @@ use crate::decisions::Decision;
 use crate::execution::{End, Event, Held, PanicReport, TaskReport};
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Pending;
+use crate::traces::Pick;
 
 /// Everything that changes while a program runs.
 pub(super) struct State {
@@ -29,6 +30,8 @@ pub(super) struct State {
     pub(super) preemptions: u64,
     pub(super) trace: Vec<Event>,
     pub(super) decisions: Vec<Decision>,
+    /// The decisions that were not about tasks, with their place in the trace.
+    pub(super) picks: Vec<Pick>,
     /// Whether the step being made changes anything that a waiting loop could see.
     pub(super) dirty: bool,
     /// How often a step has changed something.
@@ -95,6 +98,7 @@ impl State {
             preemptions: 0,
             trace: Vec::new(),
             decisions: Vec::new(),
+            picks: Vec::new(),
             dirty: false,
             changes: 0,
             yielded: Vec::new(),
@@ -134,6 +138,7 @@ impl State {
         self.enabled.clear();
         self.trace.clear();
         self.decisions.clear();
+        self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
         self.yielded.clear();
         (self.limit, self.held_back, self.steered, self.polled) = (0, None, false, Duration::ZERO);

@@ -9,7 +9,9 @@ use std::rc::Rc;
 use interloper_scheduler::decisions::mix;
 use interloper_scheduler::runtime::{Action, Count, Mode, ObjectId, ObjectKind, Operation, TaskId};
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
-use interloper_scheduler::{Config, Detached, End, Engine, Executions, Stopped, Unlock};
+use interloper_scheduler::{
+    Config, Detached, End, Engine, Executions, Fingerprints, Stopped, Traces, Unlock,
+};
 
 use crate::common::*;
 use crate::programs::*;
@@ -174,12 +176,18 @@ fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
     let mut engine = Engine::new(config);
     let mut strategy = Exhaustive::new();
     let mut ends = Vec::new();
-    let explored = engine.explore(&mut strategy, Executions::AtMost(200_000), program, |_, execution| {
+    let (mut fingerprints, mut traces) = (Fingerprints::default(), Traces::default());
+    let explored = engine.explore(&mut strategy, Executions::AtMost(200_000), program, |engine, execution| {
+        traces.note(engine.fingerprint(&mut fingerprints));
         ends.push(execution.end);
         ControlFlow::<()>::Continue(())
     });
     assert_eq!(explored.stopped, Stopped::Exhausted);
-    (strategy.exploration().clone(), ends)
+    let exploration = strategy.exploration().clone();
+    if exploration.complete {
+        assert_eq!(traces.number(), exploration.traces, "the search and the fingerprints count the same traces");
+    }
+    (exploration, ends)
 }
 
 #[track_caller]

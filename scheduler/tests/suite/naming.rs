@@ -4,13 +4,13 @@
 //! steps only.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use interloper_scheduler::decisions::mix;
 use interloper_scheduler::strategies::{Exhaustive, Exploration};
-use interloper_scheduler::{Config, Detached, Engine, Executions, Stopped, Unlock};
+use interloper_scheduler::{Config, Detached, Engine, Executions, Fingerprints, Stopped, Unlock};
 
 use crate::common::*;
 
@@ -213,11 +213,18 @@ fn explored(program: &Program, unlock: Unlock, detached: Detached) -> (Vec<Vec<S
         shared.replace(Rc::new(Shared::default()));
         execute(&again, &shared.borrow().clone());
     };
-    let explored = engine.explore(&mut search, Executions::AtMost(100_000), run, |_, _| {
-        made.push(follow(program, &shared.borrow().made.borrow()));
+    let (mut fingerprints, mut by_fingerprint) = (Fingerprints::default(), BTreeMap::new());
+    let explored = engine.explore(&mut search, Executions::AtMost(100_000), run, |engine, _| {
+        let normal = follow(program, &shared.borrow().made.borrow());
+        let fingerprint = engine.fingerprint(&mut fingerprints);
+        let known = by_fingerprint.entry(fingerprint).or_insert_with(|| normal.clone());
+        assert_eq!(*known, normal, "two traces have one fingerprint: {program:?}");
+        made.push(normal);
         ControlFlow::<()>::Continue(())
     });
     assert_eq!(explored.stopped, Stopped::Exhausted);
+    let different: BTreeSet<_> = made.iter().collect();
+    assert_eq!(by_fingerprint.len(), different.len(), "one trace has two fingerprints: {program:?}");
     (made, search.exploration().clone())
 }
 
