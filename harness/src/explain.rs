@@ -106,7 +106,9 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
 /// A step in words; none for one that is of no interest.
 fn says(trace: &Trace, operation: Operation) -> Option<String> {
     let verb = match operation.action {
-        Action::Start | Action::Exit | Action::BlockBegin(_) | Action::BlockEnd | Action::Consult => return None,
+        Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd | Action::Consult => {
+            return None;
+        }
         Action::Fence => return Some("fence".to_owned()),
         Action::Yield => return Some("yields".to_owned()),
         Action::Sleep => return Some("sleeps".to_owned()),

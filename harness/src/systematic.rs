@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use interloper_commutativity::Value;
 pub use interloper_scheduler::Executions;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
-use interloper_scheduler::runtime::{Action, ObjectId, ObjectKind, TaskId};
+use interloper_scheduler::runtime::{Action, Exit, ObjectId, ObjectKind, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
-use interloper_scheduler::{Config, End, Engine, Event, Execution, Failing, Stopped, Strategy, Unlock};
+use interloper_scheduler::{Config, End, Engine, Event, Execution, Failing, Stopped, Strategy, Unlock, Watchdog};
 
 use crate::object::Program;
 use crate::stress::Next;
@@ -126,9 +126,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn config(self) -> Config {
+    fn config(self, program: &Program) -> Config {
         let Limits { step_bound, livelock_rounds, unlock, seed } = self;
-        Config { step_bound, livelock_rounds, unlock, seed, trace: true, decisions: true, ..Config::default() }
+        let watchdog = Some(Watchdog::exit_with::<1>(Watchdog::PATIENCE).of(program.schema().to_string()));
+        Config { step_bound, livelock_rounds, unlock, seed, watchdog, ..Config::default() }
     }
 }
 
@@ -205,7 +206,7 @@ pub fn explore(
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> (Explored, bool) {
     let controlled = program.object().erased().controlled(program);
-    let mut engine = Engine::new(limits.config());
+    let mut engine = Engine::new(limits.config(program));
     let strategy = &mut Counting { strategy, asked: controlled.asked() };
     let mut seen = Explored {
         outcomes: BTreeMap::new(),
@@ -276,6 +277,8 @@ fn panic_in(end: &End) -> Option<&str> {
     match end {
         End::Panicked(report) | End::Aborted(report) => Some(&report.message),
         End::StackOverflow { .. } => Some("stack overflow"),
+        End::Exited { exit: Exit::Code(_), .. } => Some("process::exit"),
+        End::Exited { exit: Exit::Abort, .. } => Some("process::abort"),
         _ => None,
     }
 }
@@ -293,7 +296,7 @@ pub fn shrink(
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> Trace {
     let controlled = program.object().erased().controlled(program);
-    let mut engine = Engine::new(trace.limits.config());
+    let mut engine = Engine::new(trace.limits.config(program));
     let fails = |_: &Engine, execution: &Execution| {
         !is_cut(&execution.end) && panic_in(&execution.end).is_none() && look(&controlled.outcome()) == Next::Stop
     };

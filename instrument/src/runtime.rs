@@ -24,6 +24,7 @@
 //! | `RandomState` | [`Runtime::seed`] |
 //! | `thread::panicking` | [`Runtime::panicking`] |
 //! | a `select` that may take either | [`Runtime::choose`] |
+//! | `process::exit`, `process::abort` | [`Runtime::exit`] |
 //! | a weak compare-exchange that may fail | [`Runtime::fails_weakly`] |
 //! | `panic::catch_unwind` | the real one, then `resume_unwind` when the payload [`is_abort`] |
 //!
@@ -40,6 +41,7 @@ mod operation;
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
@@ -84,6 +86,25 @@ pub enum Wakes {
     Notified,
     /// A notification or nothing at all: std does not exclude that a wait ends although nobody has notified.
     AlsoUnasked,
+}
+
+/// How a program ends its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// `process::exit` with this code.
+    Code(i32),
+    /// `process::abort`.
+    Abort,
+}
+
+impl fmt::Display for Exit {
+    /// The call.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "process::exit({code})"),
+            Exit::Abort => f.write_str("process::abort()"),
+        }
+    }
 }
 
 /// What a new task is.
@@ -243,8 +264,8 @@ pub trait Runtime {
     /// Lets the virtual clock pass: a visible step.
     fn sleep(&self, duration: Duration, location: Place);
 
-    /// The virtual time since the start of the execution. It stands still while any task can go on, unless a sleep or a
-    /// time-out ends early.
+    /// The virtual time since the start of the execution. It stands still while any task can go on, unless a task looks at
+    /// it again and again, or a sleep or a time-out ends early.
     fn now(&self) -> Duration;
 
     /// Enters an atomic block: a visible step. Blocks of one name are one block; they nest.
@@ -281,6 +302,10 @@ pub trait Runtime {
     fn fails_weakly(&self) -> bool {
         false
     }
+
+    /// Ends the execution here, as the process would end: part of the step that the task is in. Never unwinds: the task is
+    /// given up with its stack.
+    fn exit(&self, exit: Exit, location: Place) -> !;
 
     /// Ends the execution here, as a failure with this reason.
     ///

@@ -49,7 +49,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 }
 
 const OPTIONS: &str = "the options are strategy, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, check_determinism, expect";
+                       critical_sections, threads_must_end, check_determinism, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -72,6 +72,7 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "steps" => value()
                 .map(|value| quote!(settings.steps = ::interloper::blocks::StepBound::FailAfter(#value);)),
             "critical_sections" => Ok(quote!(settings.blocks = ::interloper::blocks::Blocks::CriticalSections;)),
+            "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
             "expect" => {
                 parsed.expected = Some(grade(&option.value()?.parse()?)?);

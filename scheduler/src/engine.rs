@@ -42,6 +42,8 @@ pub struct Config {
     pub livelock_rounds: u32,
     /// Whether giving a lock back is a step.
     pub unlock: Unlock,
+    /// What becomes of tasks that are left when the main task returns.
+    pub detached: Detached,
     /// Whether the steps are recorded.
     pub trace: bool,
     /// Whether the decisions are recorded.
@@ -66,15 +68,26 @@ pub enum Unlock {
     Part,
 }
 
+/// What becomes of tasks that are left when the main task returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detached {
+    /// They are given up, as they are when a process ends: the execution is over when the main task has made its last
+    /// step, [`Action::End`](interloper_std::runtime::Action::End), before which the others may still run.
+    GivenUp,
+    /// The execution goes on until they have come to their ends; one that never can is reported ([`crate::End::Leaked`]).
+    MustEnd,
+}
+
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; the trace and the decisions
-    /// are recorded; no freedoms; seed 0; no watchdog.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; tasks that are left are given up;
+    /// the trace and the decisions are recorded; no freedoms; seed 0; no watchdog.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
             step_bound: 1_000_000,
             livelock_rounds: 100_000,
             unlock: Unlock::Step,
+            detached: Detached::GivenUp,
             trace: true,
             decisions: true,
             freedoms: Freedoms::NONE,

@@ -176,6 +176,9 @@ pub enum Action {
     Join,
     /// The end of a task, which is the object: part of its last step.
     Exit,
+    /// The process ends, and with it every other task: the main task has returned and there are tasks that nobody has
+    /// joined, or this task calls `process::exit` or `process::abort`. The object is the task.
+    End,
     /// The task cannot go on usefully until another one does something. The object is the task.
     Yield,
     /// Waits for the virtual clock. The object is the task.
@@ -281,7 +284,11 @@ impl Operation {
                 && (lock.action.mode().is_some() || matches!(lock.action, Action::Read | Action::Write | Action::ReadWrite)))
         };
         let both_give_back = |a: &Operation, b: &Operation| matches!((a.action, b.action), (Action::Wait(Some(a)), Action::Wait(Some(b))) if a == b);
-        (self.object == other.object && !self.action.commutes(other.action))
+        // Whether a step comes before the end of the process is whether it is made at all.
+        let ends = |operation: &Operation| matches!(operation.action, Action::End);
+        ends(self)
+            || ends(other)
+            || (self.object == other.object && !self.action.commutes(other.action))
             || gives_back(self, other)
             || gives_back(other, self)
             || both_give_back(self, other)
@@ -361,6 +368,13 @@ mod tests {
         check(operation(0, Action::Yield), operation(0, Action::Unpark), false);
         check(operation(0, Action::Park), operation(0, Action::Unpark), true);
         check(operation(0, Action::Spawn), operation(0, Action::Join), true);
+    }
+
+    #[test]
+    fn everything_depends_on_the_end_of_the_process() {
+        for action in [Action::Start, Action::Read, Action::Yield, Action::Lock(Mode::Shared), Action::End] {
+            check(operation(0, Action::End), operation(1, action), true);
+        }
     }
 
     #[test]

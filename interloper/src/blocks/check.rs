@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Unlock, Watchdog};
+use interloper_scheduler::{Config, Detached, Unlock, Watchdog};
 
 use super::callers;
 use super::describe::describe;
@@ -86,6 +86,11 @@ impl Checker {
         self.settings(|settings| settings.jobs = jobs)
     }
 
+    /// What becomes of threads that are left when the program returns: as in a process, they are given up by default.
+    pub fn detached(self, detached: Detached) -> Checker {
+        self.settings(|settings| settings.detached = detached)
+    }
+
     /// How long a step may take, in real time, before the process ends with its place.
     pub fn patience(self, patience: Option<Duration>) -> Checker {
         self.settings(|settings| settings.patience = patience)
@@ -121,7 +126,8 @@ impl Checker {
     }
 
     pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+        self.settings.are_usable()?;
+        let search = Search::new(self, program);
         let (summary, mut worker) = search.run();
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
@@ -138,7 +144,8 @@ impl Checker {
     }
 
     pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+        self.settings.are_usable()?;
+        let search = Search::new(self, program);
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
         let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
@@ -227,14 +234,16 @@ struct Search<'a> {
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
-    fn new(settings: &'a Settings, program: Body<'a>) -> Search<'a> {
+    fn new(checker: &'a Checker, program: Body<'a>) -> Search<'a> {
+        let settings = &checker.settings;
         let config = Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
+            detached: settings.detached,
             livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
-            watchdog: settings.patience.map(Watchdog::exit_with::<1>),
+            watchdog: settings.patience.map(|patience| Watchdog::exit_with::<1>(patience).of(&checker.name)),
             ..Config::default()
         };
         let mut search = Search { settings, program, config, measured: Measured::default() };
@@ -300,7 +309,7 @@ impl<'a> Search<'a> {
             let mut search = settings.schedule.search(settings.seed, chunk * ROUNDS, &self.measured);
             let numbers = first..first.saturating_add(length).min(settings.executions);
             let mut summary = worker.explore(search.strategy(), numbers, deadline);
-            summary.cut = search.cut();
+            summary.cut = search.cut().or(summary.cut);
             if summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going) {
                 work.limit.fetch_min(chunk, Ordering::Relaxed);
             }

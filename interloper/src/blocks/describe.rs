@@ -13,6 +13,10 @@ use super::shorten::shorten;
 use super::worker::{Found, Worker};
 
 const SHOWN_ORDERS: usize = 12;
+/// Steps of an execution that are put into words.
+const DESCRIBED: usize = 10_000;
+/// Threads of which each has a column, also those that do nothing that is shown.
+const COLUMNS: usize = 16;
 
 /// Describes the execution that the worker has made last. `execution` is its number in a search.
 pub(crate) fn describe(
@@ -27,6 +31,7 @@ pub(crate) fn describe(
     let steps = scene.steps(found);
     let mut rows = scene.rows(found, &steps);
     rows.extend(scene.ending(made));
+    let columns = columns(&scene, made.execution.tasks, &mut rows);
     let cycle = match &made.execution.end {
         End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => scene.cycle(tasks),
         _ => None,
@@ -41,7 +46,7 @@ pub(crate) fn describe(
         verdict: found.finding.to_string(),
         detail: detail.into_iter().flatten().collect::<Vec<_>>().join(", "),
         start: String::new(),
-        columns: (0..made.execution.tasks).map(|task| scene.column(TaskId(task as u32))).collect(),
+        columns,
         rows,
         orders,
         deadlock: match &made.execution.end {
@@ -51,6 +56,16 @@ pub(crate) fn describe(
         replay: None,
     };
     (counterexample, steps)
+}
+
+/// The columns of the tasks. Where there are many, those have one that do something that is shown.
+fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
+    let is_shown = |task: &usize| *task == 0 || tasks <= COLUMNS || rows.iter().any(|row| row.column == *task);
+    let shown: Vec<usize> = (0..tasks).filter(is_shown).collect();
+    for row in rows {
+        row.column = shown.binary_search(&row.column).unwrap_or(0);
+    }
+    shown.into_iter().map(|task| scene.column(TaskId(task as u32))).collect()
 }
 
 /// Each order of the blocks with what it has otherwise.
@@ -114,6 +129,7 @@ impl<'a> Scene<'a> {
         let mut open: Vec<(TaskId, String)> = Vec::new();
         let mut held: Vec<(TaskId, ObjectId, Mode)> = Vec::new();
         let mut steps = Vec::new();
+        let first = self.first_described();
         for (index, event) in self.trace.iter().enumerate() {
             match tracker.note(event.task, event.operation) {
                 Passage::Enters(_) => open.push((event.task, block_name(event, |number| engine.block_name(number)))),
@@ -121,6 +137,10 @@ impl<'a> Scene<'a> {
                 _ => {}
             }
             self.hold(&mut held, index);
+            let of_triple = self.position_in_triple(found, index);
+            if index < first && of_triple.is_none() {
+                continue;
+            }
             let own = held.iter().filter(|held| held.0 == event.task);
             steps.push(Step {
                 task: self.task(event.task),
@@ -128,14 +148,22 @@ impl<'a> Scene<'a> {
                 location: event.operation.location.to_string(),
                 block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
                 holds: own.map(|held| self.held(held.1, held.2)).collect(),
-                of_triple: self.position_in_triple(found, index),
+                of_triple,
             });
         }
         steps
     }
 
+    /// Of a longer execution only so many last steps are described, and what is found.
+    fn first_described(&self) -> usize {
+        self.trace.len().saturating_sub(DESCRIBED)
+    }
+
     /// A row for each step but those that go without saying.
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
+        let first = self.first_described();
+        let before = |index: &usize| self.position_in_triple(found, *index).is_some();
+        let described = (0..first).filter(before).chain(first..self.trace.len());
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
             if matches!(self.trace[index].operation.action, Action::Start | Action::Consult) {
@@ -151,9 +179,9 @@ impl<'a> Scene<'a> {
             Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
         };
         let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
-        let rows = steps.iter().enumerate().filter_map(row);
+        let rows = described.zip(steps).filter_map(row);
         let rows = rows.map(|(index, row)| (marked.is_some_and(|marked| marked.contains(&index)), row));
-        shorten(rows.collect())
+        shorten(rows.collect(), first)
     }
 
     fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {
@@ -223,6 +251,7 @@ impl<'a> Scene<'a> {
             Action::BlockEnd => "ends the block".to_owned(),
             Action::Fence => "fence".to_owned(),
             Action::Exit => "ends".to_owned(),
+            Action::End => "ends the process".to_owned(),
             Action::Yield => "yields".to_owned(),
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
@@ -264,6 +293,10 @@ impl<'a> Scene<'a> {
                 end.notes.push("the place is that of its last step".to_owned());
                 vec![end]
             }
+            End::Exited { task, exit, location } => {
+                let event = Shown::Panicked(format!("calls {exit}: the process ends"));
+                vec![Row { location: Some(location.to_string()), ..row(*task, event) }]
+            }
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }
     }
@@ -301,7 +334,12 @@ impl<'a> Scene<'a> {
             }
         };
         let cycle = reports.iter().find_map(from)?;
-        let wants = |task: &TaskId| report(*task).map(|report| self.object(report.wants.object)).unwrap_or_default();
+        let wants = |task: &TaskId| match report(*task).map(|report| report.wants) {
+            // The thread itself is the next of the cycle.
+            Some(wants) if wants.action == Action::Join => format!("the end of {}", self.object(wants.object)),
+            Some(wants) => self.object(wants.object),
+            None => String::new(),
+        };
         let links = cycle.iter().map(|task| format!("{} → {} → ", self.task(*task), wants(task)));
         Some(format!("cycle: {}{}", links.collect::<String>(), self.task(cycle[0])))
     }

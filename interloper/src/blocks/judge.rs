@@ -78,6 +78,7 @@ impl<'a> Judge<'a> {
             End::Deadlock(_) => Some(Finding::Deadlock),
             End::Leaked(_) => Some(Finding::Leaked),
             End::Livelock(_) => Some(Finding::Livelock),
+            End::Exited { exit, location, .. } => Some(Finding::Exited { exit: *exit, place: (*location).into() }),
             End::Failed { reason, .. } => Some(Finding::Failed { reason: reason.clone() }),
         };
         judgement

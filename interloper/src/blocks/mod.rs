@@ -56,3 +56,5 @@ pub use report::{Coverage, Finding, Grade, Misuse, Report, SerialCoverage, Step,
 pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
 pub use settings::{Settings, StepBound};
+
+pub use interloper_scheduler::Detached;

@@ -5,6 +5,7 @@ use std::fmt;
 use interloper_report::Counterexample;
 use interloper_scheduler::SourcePlace;
 use interloper_scheduler::decisions::Decisions;
+use interloper_std::runtime::Exit;
 
 /// How bad what was found is: the three outputs of AtomFuzzer (section 2.2), and none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,7 +75,7 @@ pub struct Violation {
     pub smallest: Decisions,
     /// The smaller one.
     pub counterexample: Counterexample,
-    /// All of its steps; of a long one the counterexample leaves some out.
+    /// Its steps, of more than 10,000 the last ones; of a long execution the counterexample leaves some out.
     pub trace: Vec<Step>,
 }
 
@@ -129,6 +130,13 @@ pub enum Finding {
     Livelock,
     /// The execution did not end within its bound.
     StepBound,
+    /// The program ends its process, so that nobody would see what it returns.
+    Exited {
+        /// How.
+        exit: Exit,
+        /// Where.
+        place: SourcePlace,
+    },
     /// The program ended the execution as a failure.
     Failed {
         /// Why.
@@ -170,6 +178,7 @@ impl fmt::Display for Finding {
             Finding::Leaked => out.write_str("tasks that never end"),
             Finding::Livelock => out.write_str("livelock"),
             Finding::StepBound => out.write_str("no end within the step bound"),
+            Finding::Exited { exit, .. } => write!(out, "{exit} is called"),
             Finding::Failed { reason } => write!(out, "failed: {reason}"),
         }
     }
@@ -328,6 +337,11 @@ pub enum Misuse {
         /// The first difference.
         difference: String,
     },
+    /// With these settings no program can be run.
+    Unusable {
+        /// What is asked for, and what is possible.
+        reason: String,
+    },
     /// Decisions to be replayed do not fit the program as it is now.
     Diverged {
         /// The first difference.
@@ -344,6 +358,7 @@ impl fmt::Display for Misuse {
                  one: {difference}; usual causes are time, randomness, addresses, the order of a hash map with another \
                  hasher, state that outlives an execution, and threads or locks that are not under control",
             ),
+            Misuse::Unusable { reason } => out.write_str(reason),
             Misuse::Diverged { difference } => {
                 write!(out, "the decisions to be replayed do not fit the program as it is now: {difference}")
             }

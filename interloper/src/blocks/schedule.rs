@@ -105,6 +105,7 @@ impl Schedule {
     pub(crate) fn search(&self, seed: u64, round: u64, measured: &Measured) -> Search {
         match self {
             Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
+            Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
             other => Search::Other(other.strategy(seed, round, measured)),
         }
     }
@@ -132,9 +133,13 @@ impl Schedule {
     }
 }
 
+/// What a search that is not random says of executions in which the engine decided something itself.
+pub(crate) const STEERED: &str = "a thread polled the clock, or went on for so long that others were let go on";
+
 /// A strategy at work.
 pub(crate) enum Search {
     Exhaustive(Exhaustive),
+    Preemptions(PreemptionBound),
     Other(Box<dyn Strategy>),
 }
 
@@ -142,17 +147,25 @@ impl Search {
     pub(crate) fn strategy(&mut self) -> &mut dyn Strategy {
         match self {
             Search::Exhaustive(exhaustive) => exhaustive,
+            Search::Preemptions(bounded) => bounded,
             Search::Other(strategy) => &mut **strategy,
         }
     }
 
     /// What kept the search from being complete, although it has no more executions.
     pub(crate) fn cut(&self) -> Option<&'static str> {
-        let Search::Exhaustive(exhaustive) = self else { return None };
+        let exhaustive = match self {
+            Search::Exhaustive(exhaustive) => exhaustive,
+            Search::Preemptions(bounded) if bounded.leaves_out() => {
+                return Some("more places for a preemption than are kept: a smaller bound is searched to its end");
+            }
+            Search::Preemptions(_) | Search::Other(_) => return None,
+        };
         exhaustive.exploration().cut.map(|cut| match cut {
             Cut::StepBound => "an execution reached the step bound",
             Cut::Livelock => "an execution was ended in a livelock",
             Cut::Failed => "an execution was ended early",
+            Cut::Steered => STEERED,
             Cut::Infeasible => "a step that was to be taken was not enabled",
         })
     }

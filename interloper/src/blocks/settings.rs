@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::report::Grade;
+use interloper_scheduler::{Detached, Watchdog};
+
+use super::report::{Grade, Misuse};
 use super::schedule::Schedule;
 use super::sections::Blocks;
 
@@ -22,6 +24,8 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// Steps of one execution at most.
     pub steps: StepBound,
+    /// What becomes of threads that are left when the program returns.
+    pub detached: Detached,
     /// After so many rounds in which every task that could go on only looked, and nothing changed, the execution is a
     /// livelock. A program that gives up waiting by itself must do so within them.
     pub livelock_rounds: u32,
@@ -37,7 +41,7 @@ pub struct Settings {
     pub keep_going: bool,
     /// The first grade that fails a test. Only what is asserted depends on it.
     pub fail_at: Grade,
-    /// The stack of a task, in bytes.
+    /// The stack of a task, in bytes: 1 GiB at most.
     pub stack_size: usize,
     /// How long a step may take, in real time. A task that does not come to another step by then is blocked in something
     /// that is not under control: which one and where is written to standard error, and the process ends with code 1,
@@ -63,9 +67,28 @@ impl StepBound {
     }
 }
 
+/// The largest stack of a task, in bytes: 1 GiB.
+const LARGEST_STACK: usize = 1 << 30;
+
+impl Settings {
+    /// Whether a program can be run with them.
+    ///
+    /// # Errors
+    /// What is asked for that is not possible.
+    pub(crate) fn are_usable(&self) -> Result<(), Misuse> {
+        if self.stack_size > LARGEST_STACK {
+            let size = self.stack_size;
+            let reason =
+                format!("a stack of {size} bytes is asked for, and {LARGEST_STACK} bytes are possible at most");
+            return Err(Misuse::Unusable { reason });
+        }
+        Ok(())
+    }
+}
+
 impl Default for Settings {
-    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, a livelock after
-    /// 1,000 rounds, at most 20,000 serial executions and 2,000 for shrinking, a stack of 1 MiB, half a minute for a step;
+    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, threads that are
+    /// left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000 for shrinking, a stack of 1 MiB, five seconds for a step;
     /// bugs fail.
     fn default() -> Settings {
         Settings {
@@ -75,6 +98,7 @@ impl Default for Settings {
             executions: 10_000,
             time: None,
             steps: StepBound::FailAfter(1_000_000),
+            detached: Detached::GivenUp,
             livelock_rounds: 1_000,
             jobs: NonZeroUsize::MIN,
             serial_executions: 20_000,
@@ -83,7 +107,7 @@ impl Default for Settings {
             keep_going: false,
             fail_at: Grade::Bug,
             stack_size: 1 << 20,
-            patience: Some(Duration::from_secs(30)),
+            patience: Some(Watchdog::PATIENCE),
         }
     }
 }

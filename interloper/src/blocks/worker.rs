@@ -5,14 +5,16 @@ use std::time::Instant;
 
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::strategies::Guided;
-use interloper_scheduler::{Config, End, Event, Executions, Strategy};
+use interloper_scheduler::{Config, Difference, End, Event, Executions, Strategy};
 use interloper_std::runtime::ObjectKind;
 
 use super::callers::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
+use super::outcome::Outcome;
 use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
+use super::schedule::STEERED;
 use super::sections::{Passage, Rule, Tracker};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
@@ -77,15 +79,18 @@ impl<'a> Worker<'a> {
         // Which warnings this thread has made out before must not matter.
         self.known.clear();
         self.judge.take_needed();
+        let mut steered = false;
         for number in numbers {
             if number % 16 == 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 break;
             }
             let Some(made) = self.runner.run(strategy) else {
                 summary.exhausted = true;
+                summary.cut = steered.then_some(STEERED);
                 break;
             };
             summary.executions += 1;
+            steered |= made.execution.steered;
             let judgement = self.judge.judge(&made, &self.runner.engine.trace());
             self.add(&mut summary, number, &made, judgement);
             if summary.misuse.is_some() || (summary.bug.is_some() && !self.settings.keep_going) {
@@ -153,10 +158,18 @@ impl<'a> Worker<'a> {
         let trace = self.runner.engine.trace().to_vec();
         let mut guided = Guided::new(ReplaySource::new(decisions));
         let again = self.runner.run(&mut guided).expect("a replay is one execution");
-        first_difference(&trace, &self.runner.engine.trace())?;
+        let difference =
+            Difference::between((&first.execution, &trace), (&again.execution, &self.runner.engine.trace()));
+        if let Some(difference) = difference {
+            return Err(difference.brief());
+        }
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
+        let says = |outcome: &Option<Outcome>| match outcome {
+            Some(outcome) => outcome.to_string(),
+            None => "the program returns nothing".to_owned(),
+        };
         match (&first.outcome, &again.outcome) {
-            (Some(first), Some(again)) if first != again => Err(format!("first {first}, then {again}")),
+            (first, again) if first != again => Err(format!("first {}, then {}", says(first), says(again))),
             _ => Ok(()),
         }
     }
@@ -208,22 +221,6 @@ impl<'a> Worker<'a> {
     /// What had to be known of the serial orders since the executions were made.
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         self.judge.take_needed()
-    }
-}
-
-/// The first difference of two traces.
-fn first_difference(first: &[Event], second: &[Event]) -> Result<(), String> {
-    let says = |event: Option<&Event>| match event {
-        Some(Event { task, operation, .. }) => {
-            format!("task {} does {:?} at {}", task.0, operation.action, operation.location)
-        }
-        None => "the execution is over".to_owned(),
-    };
-    match (0..first.len().max(second.len())).find(|index| first.get(*index) != second.get(*index)) {
-        None => Ok(()),
-        Some(index) => {
-            Err(format!("at step {}, first {}, then {}", index + 1, says(first.get(index)), says(second.get(index))))
-        }
     }
 }
 

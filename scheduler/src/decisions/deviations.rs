@@ -57,7 +57,16 @@ pub struct Deviations {
     next: Parents,
     runs: Vec<u64>,
     divergence: Option<usize>,
+    /// The children of a run were left out, because too many others wait for their turn.
+    left_out: bool,
 }
+
+/// So many levels are listed in the coverage although no run has come there yet.
+const LEVELS: usize = 64;
+
+/// When so many places for the next deviation are kept (256 MiB), those of further runs are left out: the search is not
+/// complete then.
+const CANDIDATES: usize = 1 << 24;
 
 /// In the order of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +93,7 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the bound.
+    /// The number of runs with 0, 1, 2, … deviations, up to the bound or 63, or to the last level that was begun.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
@@ -113,8 +122,9 @@ impl Deviations {
             parent: 0,
             candidate: 0,
             next: Parents::default(),
-            runs: vec![0; bound as usize + 1],
+            runs: vec![0; (bound as usize).min(LEVELS - 1) + 1],
             divergence: None,
+            left_out: false,
         }
     }
 
@@ -132,7 +142,11 @@ impl Deviations {
         self.phase = if found { Phase::Running } else { Phase::Done };
         if found {
             self.cursor = 0;
-            self.runs[self.level as usize] += 1;
+            let level = self.level as usize;
+            if self.runs.len() <= level {
+                self.runs.resize(level + 1, 0);
+            }
+            self.runs[level] += 1;
         }
         found
     }
@@ -154,7 +168,11 @@ impl Deviations {
         if self.divergence.is_some() {
             self.phase = Phase::Done;
         } else if self.level < self.bound {
-            self.next.push(&self.path, self.base);
+            if self.next.candidates.len() < CANDIDATES {
+                self.next.push(&self.path, self.base);
+            } else {
+                self.left_out = true;
+            }
         }
     }
 
@@ -171,7 +189,13 @@ impl Deviations {
 
     /// What was visited so far. The run that is being made counts.
     pub fn coverage(&self) -> Coverage {
-        Coverage { runs: self.runs.clone(), complete: self.phase == Phase::Done && self.divergence.is_none() }
+        let complete = self.phase == Phase::Done && self.divergence.is_none() && !self.left_out;
+        Coverage { runs: self.runs.clone(), complete }
+    }
+
+    /// Whether runs were left out, because too many others wait for their turn: the search does not become complete.
+    pub fn leaves_out(&self) -> bool {
+        self.left_out
     }
 
     /// The position (counted from 0) up to which the last run asked the same as an earlier one with the same answers, if

@@ -51,8 +51,8 @@ impl Core {
     /// running task, if it is enabled.
     pub(super) fn ask(&self, state: &mut State, current: Option<usize>, alone: bool) -> Option<(usize, usize)> {
         let mut current = current;
-        if state.enabled.is_empty() || state.steps >= self.config.step_bound || self.choosing.get() {
-            self.unstick(state)?;
+        if state.enabled.is_empty() || state.steps >= state.limit || self.choosing.get() {
+            self.unstick(state, alone)?;
             current = state.tasks[state.current].position.map(|position| position as usize);
         }
         state.steps += 1;
@@ -82,6 +82,9 @@ impl Core {
     pub(super) fn record_chosen(&self, state: &mut State, index: usize, chosen: usize) {
         let Operation { object, action, location } = state.enabled[index].operation;
         let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
+        if chosen != state.current {
+            state.limit = state.next_limit(self.config.step_bound);
+        }
         self.record(state, chosen, object, action, location, cause);
     }
 
@@ -116,7 +119,7 @@ impl Core {
         let state = &mut *state;
         state.settle();
         let may_switch = state.aborting || std::thread::panicking() || self.is_deep();
-        if may_switch || state.steps >= self.config.step_bound || self.choosing.get() {
+        if may_switch || state.steps >= state.limit || self.choosing.get() {
             return false;
         }
         let task = state.current;
@@ -129,19 +132,25 @@ impl Core {
         true
     }
 
-    /// No task is enabled, or the bound is reached, or the strategy has panicked and the program caught it.
+    /// No task is enabled, or a limit is reached, or the strategy has panicked and the program caught it.
     #[cold]
-    fn unstick(&self, state: &mut State) -> Option<()> {
+    fn unstick(&self, state: &mut State, alone: bool) -> Option<()> {
         if self.choosing.get() {
             self.strategy_panic.set(Some(Box::new("the strategy panicked")));
             return None;
         }
-        if state.steps < self.config.step_bound && state.revive(self.config.livelock_rounds) {
-            return Some(());
+        let at_bound = state.steps >= self.config.step_bound;
+        if !at_bound {
+            state.be_fair(alone);
+            state.limit = state.next_limit(self.config.step_bound);
+            if state.revive(self.config.livelock_rounds) {
+                return Some(());
+            }
         }
         state.stuck = state.reports();
         if state.end.is_none() {
-            state.end = Some(if !state.enabled.is_empty() {
+            state.end = Some(if at_bound && state.could_go_on() {
+                // Also where nobody is enabled at this very moment: with more steps, the clock would pass.
                 End::StepBound(state.recent())
             } else if !state.yielded.is_empty() {
                 End::Livelock(state.stuck.clone())

@@ -113,12 +113,12 @@ impl Core {
         }
     }
 
-    /// When a wait that begins now ends.
-    pub(super) fn deadline(&self, state: &mut State, timeout: Duration) -> Duration {
+    /// When a wait that begins now ends; never, if that is too far away.
+    pub(super) fn deadline(&self, state: &mut State, timeout: Duration) -> Option<Duration> {
         if self.clock_matters.get() {
             self.look_at_clock(state);
         }
-        state.clock.saturating_add(timeout)
+        state.deadline(timeout)
     }
 
     /// The running task goes on at the end of its time, before others.

@@ -65,7 +65,8 @@ impl State {
         let start = self.trace.len().saturating_sub(RECENT);
         let mut recent: Vec<_> = self.trace[start..].iter().map(|event| (event.task, event.operation)).collect();
         if recent.is_empty() {
-            recent.extend(self.enabled.iter().map(|pending| (pending.task, pending.operation)));
+            let left = (0..self.live).filter(|&task| !self.tasks[task].done);
+            recent.extend(left.map(|task| (TaskId(task as u32), self.operation(task))));
         }
         let key = |&(task, operation): &(TaskId, Operation)| {
             let location: &Location<'_> = operation.location;

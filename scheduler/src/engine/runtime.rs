@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use interloper_std::runtime::{
-    Action, Addresses, Count, ExecutionId, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime,
-    TaskId, Wakes, Woken,
+    Action, Addresses, Count, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place,
+    Runtime, TaskId, Wakes, Woken,
 };
 
 use super::Unlock;
@@ -16,6 +16,9 @@ use super::state::State;
 use super::task::Gate;
 use crate::execution::End;
 use crate::freedoms::Freedom;
+
+/// Tasks of one execution at most: a program that spawns without end ends here.
+const MOST_TASKS: usize = 4096;
 
 impl Runtime for Core {
     fn execution(&self) -> ExecutionId {
@@ -193,6 +196,9 @@ impl Runtime for Core {
         if self.state.borrow().aborting && !self.panicking() {
             drop(self.make(self.own(Action::Yield, task.location), Gate::Open));
         }
+        if self.state.borrow().live >= MOST_TASKS {
+            self.fail(format!("the program spawns more than {MOST_TASKS} threads in one execution"));
+        }
         let mut state = self.state.borrow_mut();
         let parent = state.current;
         if let (Some(beat), Some(name)) = (&self.beat, &task.name) {
@@ -209,6 +215,7 @@ impl Runtime for Core {
     fn join(&self, task: TaskId, location: Place) -> Result<(), Box<dyn Any + Send>> {
         let object = self.state.borrow().tasks[task.index()].object;
         let mut state = self.make(Operation { object, action: Action::Join, location }, Gate::Ended(task));
+        state.tasks[task.index()].joined = true;
         state.tasks[task.index()].payload.take().map_or(Ok(()), Err)
     }
 
@@ -258,10 +265,11 @@ impl Runtime for Core {
     }
 
     fn now(&self) -> Duration {
+        let mut state = self.state.borrow_mut();
         if self.clock_matters.get() {
-            self.look_at_clock(&mut self.state.borrow_mut());
+            self.look_at_clock(&mut state);
         }
-        self.state.borrow().clock
+        state.poll_clock()
     }
 
     fn block_begin(&self, name: &'static str, location: Place) {
@@ -324,6 +332,10 @@ impl Runtime for Core {
     fn fails_weakly(&self) -> bool {
         let mut state = self.state.borrow_mut();
         self.departs(&mut state, Freedom::Weak)
+    }
+
+    fn exit(&self, exit: Exit, location: Place) -> ! {
+        self.exit_process(exit, location)
     }
 
     fn fail(&self, reason: String) {

@@ -37,6 +37,14 @@ pub(super) struct State {
     pub(super) yielded: Vec<usize>,
     /// How often all tasks that could go on were waiting for a change, since the last one.
     pub(super) idle_rounds: u32,
+    /// Steps up to which no question of fairness comes up, and at most to the bound.
+    pub(super) limit: u64,
+    /// The task that is held back so that others can go on, and until which step at most.
+    pub(super) held_back: Option<(usize, u64)>,
+    /// Whether the engine decided what a strategy would.
+    pub(super) steered: bool,
+    /// How far the clock has passed because tasks looked at it.
+    pub(super) polled: Duration,
     /// Whether a task tried to take a lock.
     pub(super) tried: bool,
     /// How often the execution may depart from the ordinary.
@@ -63,6 +71,8 @@ pub(super) struct State {
     pub(super) stuck: Vec<TaskReport>,
     /// The execution has ended early: tasks are unwound.
     pub(super) aborting: bool,
+    /// The main task has returned and the tasks that are left are given up.
+    pub(super) given_up: bool,
     /// A task was led out of its fiber: no task runs any more.
     pub(super) escaped: bool,
     /// Counts what lets a task that is being unwound go on: the end of a task, a lock given back.
@@ -89,6 +99,10 @@ impl State {
             changes: 0,
             yielded: Vec::new(),
             idle_rounds: 0,
+            limit: 0,
+            held_back: None,
+            steered: false,
+            polled: Duration::ZERO,
             tried: false,
             granted: Freedoms::NONE,
             free: Freedoms::NONE,
@@ -105,6 +119,7 @@ impl State {
             end: None,
             stuck: Vec::new(),
             aborting: false,
+            given_up: false,
             escaped: false,
             abort_progress: 0,
             suspended_unwinding: 0,
@@ -121,6 +136,7 @@ impl State {
         self.decisions.clear();
         (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
         self.yielded.clear();
+        (self.limit, self.held_back, self.steered, self.polled) = (0, None, false, Duration::ZERO);
         self.tried = false;
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
         self.freedoms_answer = None;
@@ -133,6 +149,7 @@ impl State {
         self.panics.clear();
         self.end = None;
         self.stuck.clear();
+        self.given_up = false;
         (self.aborting, self.escaped, self.abort_progress, self.suspended_unwinding) = (false, false, 0, 0);
     }
 

@@ -228,3 +228,18 @@ fn nothing_is_allocated_on_the_last_level_in_the_steady_state() {
     // 2 · C(8, k) · 4^k
     assert_eq!(search.coverage().runs, [2, 64, 896]);
 }
+
+/// A bound is no reason to use memory.
+#[test]
+fn the_largest_bound() {
+    let mut search = Deviations::new(u32::MAX);
+    let mut runs = 0;
+    while search.next_run() {
+        (0..3).for_each(|_| _ = search.decide(Question::Environment, 2));
+        search.end_run();
+        runs += 1;
+    }
+    let coverage = search.coverage();
+    assert_eq!((runs, coverage.complete, &coverage.runs[..5]), (8, true, &[1, 3, 3, 1, 0][..]));
+    assert_eq!(coverage.total(), 8);
+}

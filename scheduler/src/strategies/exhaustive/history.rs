@@ -139,10 +139,11 @@ impl<'a> History<'a> {
     /// Whether the order of a step of another execution and of one with these effects does not matter. An object that
     /// this execution cannot tell may be any that is new, too.
     fn is_independent(&self, future: &Future, effects: &[Operation]) -> bool {
-        let is_new = |operation: &&Operation| Some(operation.object) > future.known;
+        // Who ends the process is dependent on all, whatever it concerns.
+        let may_be = |operation: &&Operation| Some(operation.object) > future.known || operation.action == Action::End;
         future.effects.iter().all(|named| match named.here(|name| self.objects.get(&name).copied()) {
             Some(operation) => !dependent(&[operation], effects),
-            None => !effects.iter().filter(is_new).any(|effect| named.may_depend(effect)),
+            None => !effects.iter().filter(may_be).any(|effect| named.may_depend(effect)),
         })
     }
 
