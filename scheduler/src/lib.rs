@@ -25,7 +25,7 @@ pub mod strategies;
 mod strategy;
 
 pub use determinism::Difference;
-pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
+pub use engine::{Config, Engine, Lost, OwnStack, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};

@@ -85,6 +85,12 @@ impl Beat {
         self.steps.store(self.steps.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
+    /// Whether an execution, or a call, is going on.
+    #[inline]
+    pub(super) fn running(&self, running: bool) {
+        self.running.store(running, Ordering::Relaxed);
+    }
+
     /// A task has this name.
     pub(super) fn name(&self, task: usize, name: &str) {
         self.names().insert(task as u32, name.to_owned());
@@ -132,16 +138,21 @@ impl Watched {
         self.beat.clone()
     }
 
+    #[inline]
+    pub(super) fn watch(&self) -> &Beat {
+        &self.beat
+    }
+
     pub(super) fn begin(&self) -> Watching<'_> {
         self.beat.names().clear();
-        self.beat.running.store(true, Ordering::Relaxed);
+        self.beat.running(true);
         Watching(&self.beat)
     }
 }
 
 impl Drop for Watching<'_> {
     fn drop(&mut self) {
-        self.0.running.store(false, Ordering::Relaxed);
+        self.0.running(false);
     }
 }
 
