@@ -117,7 +117,7 @@ pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: 
             report::Event::Blocked("did not return within the step bound".to_owned())
         }
         (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),
-        (Some(Abort::ProcessAbort), _) => report::Event::Blocked("asked for the process to be aborted".to_owned()),
+        (Some(Abort::EndOfProcess), _) => report::Event::Blocked("asked for the process to be aborted".to_owned()),
         (Some(Abort::Panic) | None, Value::Variant(variant)) if &*variant.name == "panic" => {
             match variant.fields.first() {
                 Some(Value::Text(message)) => report::Event::Panicked(message.to_string()),

@@ -107,7 +107,7 @@ impl Run<'_> {
         log.lost = true;
         let abort = match lost {
             Lost::StackOverflow => Abort::StackOverflow,
-            Lost::Abort => Abort::ProcessAbort,
+            Lost::Abort => Abort::EndOfProcess,
             Lost::Panic(report) => {
                 log.panic.get_or_insert(report);
                 Abort::Panic

@@ -62,7 +62,7 @@ pub(crate) enum Abort {
     /// A panic of a call could not unwind; it is in [`Log::panic`].
     Panic,
     /// A call asked for the process to be aborted.
-    ProcessAbort,
+    EndOfProcess,
     /// The time that the check may take, or the memory, was over.
     CutShort,
 }
@@ -79,7 +79,7 @@ impl Abort {
             Abort::Deadlock(_) => Some("deadlock"),
             Abort::StackOverflow => Some("stack overflow"),
             Abort::Panic => Some("panic that cannot unwind"),
-            Abort::ProcessAbort => Some("abort of the process"),
+            Abort::EndOfProcess => Some("abort of the process"),
             Abort::StepBound | Abort::CutShort => None,
         }
     }

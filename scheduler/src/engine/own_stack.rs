@@ -85,6 +85,8 @@ pub(super) struct Shared {
     /// The last panic that began in the call.
     begun: RefCell<Option<PanicReport>>,
     lost: Cell<Option<Lost>>,
+    /// The call is lost: quicker to read than how.
+    left: Cell<bool>,
 }
 
 /// What is kept of the stack for whoever controls the calls; at most a quarter of it.
@@ -109,6 +111,7 @@ impl OwnStack {
             floor: Cell::new(0),
             begun: RefCell::new(None),
             lost: Cell::new(None),
+            left: Cell::new(false),
         };
         let watched = watchdog.map(Watched::new);
         OwnStack { size, fiber: Cell::new(None), shared: Box::new(shared), watched }
@@ -152,13 +155,24 @@ impl OwnStack {
             let _inside = Inside::new(self, caller, place);
             fiber.resume(())
         };
-        match (resumed, self.shared.lost.take()) {
-            (CoroutineResult::Yield(()), None) => {
+        match resumed {
+            CoroutineResult::Yield(()) if !self.shared.left.get() => {
                 self.fiber.set(Some(fiber));
                 Ok(())
             }
-            (_, lost) => Err(abandon(fiber, lost, panicking)),
+            _ => Err(self.abandon(fiber, panicking)),
         }
+    }
+
+    /// The fiber is never resumed, and its stack stays as it is for ever. `panicking` is whether the thread was before.
+    #[cold]
+    fn abandon(&self, fiber: Fiber, panicking: bool) -> Lost {
+        std::mem::forget(fiber);
+        if !panicking {
+            panics::forget_unfinished();
+        }
+        self.shared.left.set(false);
+        self.shared.lost.take().expect("a call returns or is lost")
     }
 
     /// A fiber in front of its first call.
@@ -216,6 +230,7 @@ impl OwnStack {
     fn leave(&self, lost: Lost) -> ! {
         assert!(self.shared.inside.get(), "no call is running on the stack");
         self.shared.lost.set(Some(lost));
+        self.shared.left.set(true);
         // SAFETY: the yielder is on the stack of the fiber, which is running.
         unsafe { &*self.shared.yielder.get() }.suspend(());
         unreachable!("a call that was lost is never resumed")
@@ -230,16 +245,6 @@ impl Drop for OwnStack {
             let _ = fiber.resume(());
         }
     }
-}
-
-/// The fiber is never resumed, and its stack stays as it is for ever. `panicking` is whether the thread was before.
-#[cold]
-fn abandon(fiber: Fiber, lost: Option<Lost>, panicking: bool) -> Lost {
-    std::mem::forget(fiber);
-    if !panicking {
-        panics::forget_unfinished();
-    }
-    lost.expect("a call returns or is lost")
 }
 
 /// The first frame of the fiber.
@@ -315,6 +320,7 @@ impl Shared {
                 self.lost.set(Some(doomed));
             }
         }
+        self.left.set(true);
         Some(trap)
     }
 }
