@@ -179,6 +179,10 @@ impl Refusal {
         match self {
             Refusal::TooLarge(reason) => reason.to_string(),
             Refusal::Trouble(Trouble::NoObject(message)) => format!("no object can be made: panicked: {message}"),
+            Refusal::Trouble(Trouble::Lost { call: Some(call), how }) => {
+                format!("{} does not return on one thread: {how}", calls(&[*call]))
+            }
+            Refusal::Trouble(Trouble::Lost { call: None, how }) => format!("no object can be made or dropped: {how}"),
             Refusal::Trouble(Trouble::Varies { order, first, then, .. }) => format!(
                 "the object is not deterministic on one thread: after {} the last call gave {first}, and then {then}; \
                  does a method that is described as reading change something?",
@@ -313,6 +317,37 @@ mod tests {
             })
             .build();
         check(stuck, "{ wait() } || { wait() }", "wait() does not return on one thread");
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        {
+            fn dive(depth: u64) -> u64 {
+                let frame = std::hint::black_box([depth; 32]);
+                if depth == 0 { 0 } else { 1 + dive(frame[5] - 1) }
+            }
+            struct Sour;
+            impl Drop for Sour {
+                fn drop(&mut self) {
+                    panic!("sour");
+                }
+            }
+            let deep = Object::describe("deep", || ())
+                .core("shallow", |(), ()| dive(100) as i64)
+                .core("dive", |(), ()| dive(u64::MAX) as i64)
+                .core("doom", |(), ()| -> i64 {
+                    let _sour = Sour;
+                    panic!("sweet");
+                })
+                .core("abort", |(), ()| -> i64 { std::process::abort() })
+                .build();
+            let lost = |schema: &str, expected: &str| {
+                let refusal =
+                    judge(&deep, schema).expect_err("a refusal").text(&Schema::parse(schema).expect("a schema"));
+                assert!(refusal.starts_with(expected), "{refusal}");
+            };
+            lost("{ shallow(); dive() }", "dive() does not return on one thread: stack overflow");
+            lost("{ shallow(); doom() }", "doom() does not return on one thread: a panic that cannot unwind, at ");
+            lost("{ shallow() } || { abort() }", "abort() does not return on one thread: abort of the process");
+            assert_eq!(texts(&mut judge(&deep, "{ shallow() }").expect("an outcome")), ["100"]);
+        }
         let unmade = Object::describe("unmade", || -> () { panic!("no") }).core("call", |(), ()| ()).build();
         check(unmade, "{ call() }", "no object can be made: panicked: no");
         let calls = AtomicI64::new(0);

@@ -2,8 +2,11 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Once;
+
+use interloper_scheduler::runtime::TaskId;
+use interloper_scheduler::{Lost, OwnStack};
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
@@ -29,6 +32,21 @@ pub(crate) fn quietly<R>(body: impl FnOnce() -> R) -> R {
     }
     let _restore = Restore(QUIET.replace(true));
     body()
+}
+
+/// How much stack a call that runs alone has, in bytes: as much as the main thread of a process.
+const STACK: usize = 8 << 20;
+
+thread_local! {
+    static CONTAINED: OwnStack = OwnStack::new(STACK, None);
+}
+
+/// Runs `body`, whose panics are not printed, on a stack of its own.
+///
+/// # Errors
+/// How it left the stack, when it used it up or would have ended the process. What it was changing is left half changed.
+pub(crate) fn contained<R>(body: impl FnOnce() -> R) -> Result<R, Lost> {
+    CONTAINED.with(|stack| stack.run(TaskId::MAIN, Location::caller(), body))
 }
 
 /// What `body` gives, or what its panic says.

@@ -1,17 +1,20 @@
 //! The driver: searches for a run of a method under test that no sequential order explains.
 
+use std::mem::ManuallyDrop;
+
 use interloper_collections::Subject;
-use interloper_collections::session::{Instrumented, with_session};
+use interloper_collections::session::Instrumented;
 use interloper_commutativity::{Datum, ToValue, Value};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
 use crate::adversary::{Adversary, Environment, random_bits};
 use crate::bench::Bench;
+use crate::clock::Clock;
 use crate::explore::{Found, Program, explore};
 use crate::method::{MethodUnderTest, Search, Settings};
 use crate::outcome::{Coverage, Misuse, Report, Verdict, Violation};
 use crate::run::Rules;
-use crate::runner::{Ended, Runner};
+use crate::runner::{self, Ended, Runner};
 use crate::world::{CallSet, Part, StateId};
 use crate::{concurrent, domain, explain};
 
@@ -102,18 +105,44 @@ fn with_runner<T>(
     if settings.bound == 0 {
         return Err(Misuse::ZeroBound);
     }
-    // Under a session, so that hashers are seeded from the run.
-    let subject = with_session(&crate::run::Idle, || bench.make());
+    let stack = runner::stack(bench, settings);
+    let subject = ManuallyDrop::new(runner::make(bench, &stack)?);
     let named = subject.parts();
     let given = &bench.description().names;
     let names: Vec<String> =
         named.iter().enumerate().map(|(index, (name, _))| given.get(index).unwrap_or(name).clone()).collect();
     let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
-    let mut runner = Runner::new(bench, settings, &*subject, &parts, &names)?;
-    body(&mut runner)
+    let mut runner = Runner::new(bench, settings, &**subject, &parts, &names, stack)?;
+    let said = body(&mut runner);
+    let spoilt = runner.is_spoilt();
+    drop(runner);
+    drop(parts);
+    drop(named);
+    if !spoilt {
+        drop(ManuallyDrop::into_inner(subject));
+    }
+    said
 }
 
 fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse> {
+    match check_in_time(runner, settings) {
+        Err(Misuse::CutShort) => Ok(Report {
+            name: runner.description.name.clone(),
+            verdict: Verdict::Unfinished,
+            violation: None,
+            coverage: vec![Coverage {
+                environment: "a limit (time, memory, lost calls) was reached before the first execution".to_owned(),
+                arguments: runner.arguments.len(),
+                bound: settings.bound,
+                calls: runner.description.calls,
+                ..Coverage::default()
+            }],
+        }),
+        said => said,
+    }
+}
+
+fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse> {
     let initial = domain::choose(runner)?;
     let program = OwnEnvironment::of(runner)?;
     let name = runner.description.name.clone();
@@ -133,18 +162,24 @@ fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse>
     let Some(violation) = first.violation else { return report(nothing, None, vec![first.coverage]) };
     // Not linearizable; only in the open environment?
     let second = match (settings.environment, program) {
-        (Environment::Open, OwnEnvironment::Without(allowed)) if settings.adversary != Adversary::Naive => {
-            Some(search(runner, settings, &initial, allowed, "restricted environment")?)
+        _ if settings.adversary == Adversary::Naive => Ok(None),
+        (Environment::Open, OwnEnvironment::Without(allowed)) => {
+            search(runner, settings, &initial, allowed, "restricted environment").map(Some)
         }
-        (Environment::Open, OwnEnvironment::Beside) if settings.adversary != Adversary::Naive => {
-            Some(concurrent::closed(runner, settings, &initial)?)
-        }
-        _ => None,
+        (Environment::Open, OwnEnvironment::Beside) => concurrent::closed(runner, settings, &initial).map(Some),
+        _ => Ok(None),
+    };
+    let second = match second {
+        // A limit was reached before it began: nothing is known of it.
+        Err(Misuse::CutShort) => None,
+        second => second?,
     };
     let passes = |found: &Found| found.violation.is_none() && !found.cut;
     let verdict = if second.as_ref().is_some_and(passes) { Verdict::Modular } else { Verdict::NotLinearizable };
     let mut violation = violation;
-    violation.counterexample.verdict = verdict.to_string();
+    if violation.counterexample.verdict == Verdict::NotLinearizable.to_string() {
+        violation.counterexample.verdict = verdict.to_string();
+    }
     let coverage = [first.coverage].into_iter().chain(second.map(|found| found.coverage)).collect();
     report(verdict, Some(violation), coverage)
 }
@@ -243,6 +278,14 @@ impl Program for OneCall<'_, '_> {
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
         violation(self.runner, &self.rules, self.initial, decisions, execution)
     }
+
+    fn clock(&mut self) -> &mut Clock {
+        &mut self.runner.clock
+    }
+
+    fn must_stop(&mut self) -> bool {
+        self.runner.must_stop()
+    }
 }
 
 pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) -> Rules {
@@ -253,6 +296,7 @@ pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) 
         interior: runner.interior(),
         step_bound: settings.step_bound,
         audit: settings.audit,
+        deadline: runner.clock.deadline,
     }
 }
 
@@ -292,7 +336,7 @@ fn violation(
     decisions: &Decisions,
     execution: u64,
 ) -> Result<Violation, Misuse> {
-    let rules = Rules { audit: true, ..rules.clone() };
+    let rules = Rules { audit: true, deadline: None, ..rules.clone() };
     let mut source = ReplaySource::new(decisions.clone());
     let made = make_run(runner, &mut source, &rules, initial)?;
     if let Some(divergence) = source.divergence() {
@@ -372,5 +416,13 @@ impl Program for Naive<'_, '_> {
         let initial = self.runner.world.state(&self.base);
         let ended = self.runner.last();
         explain::violation(self.runner, 0, initial, ended, decisions, execution)
+    }
+
+    fn clock(&mut self) -> &mut Clock {
+        &mut self.runner.clock
+    }
+
+    fn must_stop(&mut self) -> bool {
+        self.runner.must_stop()
     }
 }

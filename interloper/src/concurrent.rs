@@ -8,11 +8,12 @@ use interloper_scheduler::{Config, Engine};
 
 use crate::adversary::{Adversary, Environment};
 use crate::check::{count, rules};
+use crate::clock::Clock;
 use crate::explore::{self, Found};
 use crate::method::Settings;
 use crate::outcome::{Coverage, Misuse, Report, Verdict, Violation};
 use crate::run::Rules;
-use crate::runner::Runner;
+use crate::runner::{Runner, STACK, watchdog};
 use crate::world::{CallSet, StateId};
 
 mod describe;
@@ -57,7 +58,7 @@ pub(crate) fn open(
         violating: 0,
         complete: false,
     };
-    let mut calls = SeveralCalls { runner, engine: engine(), rules, initial, draw: calls_at_once };
+    let mut calls = SeveralCalls { runner, engine: engine(settings), rules, initial, draw: calls_at_once };
     explore::explore(&mut calls, settings, settings.bound, coverage)
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[St
         violating: 0,
         complete: false,
     };
-    let mut calls = SeveralCalls { runner, engine: engine(), rules, initial: &reachable, draw };
+    let mut calls = SeveralCalls { runner, engine: engine(settings), rules, initial: &reachable, draw };
     explore::explore(&mut calls, settings, 0, coverage)
 }
 
@@ -97,9 +98,10 @@ fn at_once(runner: &Runner<'_>) -> usize {
     runner.description.calls.max(2)
 }
 
-fn engine() -> Engine {
+fn engine(settings: &Settings) -> Engine {
     // What happened is in the log of the run.
-    Engine::new(Config { trace: false, decisions: false, ..Config::default() })
+    let config = Config { trace: false, decisions: false, stack_size: STACK, ..Config::default() };
+    Engine::new(Config { watchdog: watchdog(settings), ..config })
 }
 
 fn method_names(runner: &Runner<'_>) -> String {
@@ -168,8 +170,16 @@ impl explore::Program for SeveralCalls<'_, '_> {
         self.make(source)?.refuted(self.runner)
     }
 
+    fn clock(&mut self) -> &mut Clock {
+        &mut self.runner.clock
+    }
+
+    fn must_stop(&mut self) -> bool {
+        self.runner.must_stop()
+    }
+
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
-        self.rules.audit = true;
+        (self.rules.audit, self.rules.deadline) = (true, None);
         let mut source = ReplaySource::new(decisions.clone());
         let made = self.make(&mut source)?;
         if let Some(divergence) = source.divergence() {
@@ -216,7 +226,7 @@ pub(crate) fn replay(
         false => (initial.to_vec(), calls_at_once),
     };
     let mut source = ReplaySource::new(decisions.clone());
-    let mut calls = SeveralCalls { runner, engine: engine(), rules, initial: &initial, draw };
+    let mut calls = SeveralCalls { runner, engine: engine(settings), rules, initial: &initial, draw };
     let made = calls.make(&mut source)?;
     if let Some(divergence) = source.divergence() {
         return Err(Misuse::Diverged { reason: divergence.to_string() });

@@ -1,5 +1,7 @@
 //! The small domain that a search ranges over: keys, values, the environment's operations, initial states.
 
+use std::collections::HashSet;
+
 use interloper_collections::session::{DomainKind, PartId};
 use interloper_commutativity::{MethodId, Parameter, Value};
 
@@ -58,6 +60,10 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
             for &state in states {
                 runner.look(method, argument, state)?;
                 touched |= runner.log.steps > 0;
+                if runner.log.lost {
+                    // The search makes this run, too, and shows it. Each lost call costs a stack.
+                    return Ok(true);
+                }
                 for event in &runner.log.events {
                     note(&runner.world, event.did, event.state, seen);
                 }
@@ -214,13 +220,17 @@ fn initial_states(runner: &mut Runner<'_>, base: StateId) -> Result<Vec<StateId>
     }
     let alphabet = runner.world.alphabet().to_vec();
     let mut states = vec![base];
+    let mut known = HashSet::from([base]);
     let mut from = 0;
     for _ in 0..runner.description.settings.initial_size {
         let to = states.len();
         for index in from..to {
+            if runner.must_stop() {
+                return Err(Misuse::CutShort);
+            }
             for &letter in &alphabet {
                 let (next, _) = runner.world.step(states[index], letter);
-                if !states.contains(&next) {
+                if known.insert(next) {
                     states.push(next);
                 }
             }

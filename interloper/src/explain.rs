@@ -30,7 +30,7 @@ pub(crate) fn violation(
     // Explaining runs the method again and so overwrites the log: everything that reads it comes first.
     let names: Vec<String> = environment_names(&runner.world, &runner.log.events);
     let orders = match abort {
-        Some(Abort::Deadlock(_)) => Vec::new(),
+        Some(abort) if abort.speaks_for_itself() => Vec::new(),
         _ => {
             let orders = runner.explain(argument, initial, ended)?;
             orders.iter().map(|order| order_row(runner, &names, order)).collect()
@@ -39,10 +39,7 @@ pub(crate) fn violation(
     let environment_operations = u32::try_from(environment).unwrap_or(u32::MAX);
     let counterexample = Counterexample {
         name: runner.description.name.clone(),
-        verdict: match abort {
-            Some(Abort::Deadlock(_)) => "deadlock".to_owned(),
-            _ => Verdict::NotLinearizable.to_string(),
-        },
+        verdict: verdict(abort),
         detail: detail(environment_operations, execution),
         start: runner.world.state_text(initial),
         columns: vec![
@@ -68,6 +65,11 @@ pub(crate) fn replay(decisions: &Decisions) -> String {
         0..=LONGEST => format!(".replay(\"{text}\")"),
         letters => format!(".replay(&decisions), with the {letters} letters of the violation's `decisions` as text"),
     }
+}
+
+/// What a counterexample is called.
+pub(crate) fn verdict(abort: Option<Abort>) -> String {
+    abort.and_then(Abort::verdict).map_or_else(|| Verdict::NotLinearizable.to_string(), str::to_owned)
 }
 
 pub(crate) fn detail(environment_operations: u32, execution: u64) -> String {
@@ -121,12 +123,18 @@ pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: 
         (Some(Abort::Deadlock(deadlock)), _) => {
             report::Event::Blocked(format!("waits at {}", place(deadlock.wanted.location)))
         }
-        (Some(Abort::StepBound), _) => report::Event::Blocked("did not return within the step bound".to_owned()),
-        (None, Value::Variant(variant)) if &*variant.name == "panic" => match variant.fields.first() {
-            Some(Value::Text(message)) => report::Event::Panicked(message.to_string()),
-            _ => report::Event::Panicked(String::new()),
-        },
-        (None, value) => report::Event::Returned(value.to_string()),
+        (Some(Abort::StepBound | Abort::CutShort), _) => {
+            report::Event::Blocked("did not return within the step bound".to_owned())
+        }
+        (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),
+        (Some(Abort::EndOfProcess), _) => report::Event::Blocked("asked for the process to be aborted".to_owned()),
+        (Some(Abort::Panic) | None, Value::Variant(variant)) if &*variant.name == "panic" => {
+            match variant.fields.first() {
+                Some(Value::Text(message)) => report::Event::Panicked(message.to_string()),
+                _ => report::Event::Panicked(String::new()),
+            }
+        }
+        (Some(Abort::Panic) | None, value) => report::Event::Returned(value.to_string()),
     };
     Row::event(column, event)
 }
@@ -174,6 +182,8 @@ pub(crate) fn ends_with(name: &str, value: &Value) -> String {
             _ => format!("{name} panics"),
         },
         Value::Variant(variant) if &*variant.name == "deadlock" => format!("{name} deadlocks"),
+        Value::Variant(variant) if &*variant.name == "stack overflow" => format!("{name} uses up its stack"),
+        Value::Variant(variant) if &*variant.name == "abort of the process" => format!("{name} aborts the process"),
         value => format!("{name} returns {value}"),
     }
 }

@@ -1,9 +1,8 @@
 //! The loop of every search: make a run, judge it, go on until a violation, a limit or the end.
 
-use std::time::Instant;
-
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
 
+use crate::clock::Clock;
 use crate::method::{Search, Settings};
 use crate::outcome::{Coverage, Misuse, Verdict, Violation};
 
@@ -31,8 +30,15 @@ pub(crate) trait Program {
     /// Makes one run as `source` decides. Gives whether no sequential order explains it.
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse>;
 
-    /// Makes the run again that these decisions determine, and describes it. `source` has just made it.
+    /// Makes the run again that these decisions determine, and describes it, however late it is. `source` has just made
+    /// it.
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse>;
+
+    /// The clock of the check. While a violation is described it has no limit.
+    fn clock(&mut self) -> &mut Clock;
+
+    /// Whether no further run is made: the time is over, or too many calls were lost with their stacks.
+    fn must_stop(&mut self) -> bool;
 }
 
 /// Searches the runs of `program` with up to `bound` environment operations.
@@ -45,21 +51,26 @@ pub(crate) fn explore(
     let mut runs = Runs::new(settings, bound);
     let mut found = Found { coverage, violation: None, cut: false };
     found.coverage.random = matches!(runs, Runs::Random { .. });
-    let deadline = settings.time.and_then(|time| Instant::now().checked_add(time));
-    // The clock is read now and then only: reading it costs more than a tenth of an execution.
-    let late = |made: u64| made.is_multiple_of(256) && deadline.is_some_and(|deadline| Instant::now() >= deadline);
     while runs.begin(found.coverage.executions) {
         let made = found.coverage.executions;
-        if settings.executions.is_some_and(|limit| made >= limit) || late(made) {
+        if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
             found.cut = true;
             return Ok(found);
         }
+        let refuted = match program.refuted(&mut runs) {
+            // The execution that a limit has cut short is none.
+            Err(Misuse::CutShort) => {
+                found.cut = true;
+                return Ok(found);
+            }
+            refuted => refuted?,
+        };
         found.coverage.executions += 1;
-        if program.refuted(&mut runs)? {
+        if refuted {
             found.coverage.violating += 1;
             if found.violation.is_none() {
                 let decisions = runs.decisions();
-                found.violation = Some(program.describe(&decisions, found.coverage.executions)?);
+                found.violation = Some(describe(program, &decisions, found.coverage.executions)?);
             }
             if !settings.keep_going {
                 return Ok(found);
@@ -68,8 +79,17 @@ pub(crate) fn explore(
         runs.end();
     }
     runs.diverged()?;
-    found.coverage.complete = matches!(runs, Runs::Exhaustive(_));
+    found.coverage.complete = runs.is_complete();
+    found.cut = !found.coverage.complete && !found.coverage.random;
     Ok(found)
+}
+
+/// What was found is told, however late it is.
+fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
+    let deadline = program.clock().deadline.take();
+    let described = program.describe(decisions, execution);
+    program.clock().deadline = deadline;
+    described
 }
 
 /// The runs that a search makes, as sources of decisions.
@@ -114,6 +134,14 @@ impl Runs {
         match self {
             Runs::Exhaustive(deviations) => deviations.decisions(),
             Runs::Random { source, .. } => source.decisions().clone(),
+        }
+    }
+
+    /// Whether there was every run within the bounds.
+    fn is_complete(&self) -> bool {
+        match self {
+            Runs::Exhaustive(deviations) => deviations.is_complete(),
+            Runs::Random { .. } => false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The description of a method under test.
 
 use std::num::NonZeroU32;
+use std::panic::Location;
 use std::time::Duration;
 
 use interloper_collections::Subject;
@@ -38,8 +39,13 @@ pub struct Settings {
     pub seed: u64,
     /// A search ends as unfinished after this many executions; `None` for no limit.
     pub executions: Option<u64>,
-    /// A search ends as unfinished after this time; `None` for no limit. With a limit, results depend on the machine.
+    /// A check ends as unfinished after this time, whatever it is about; `None` for no limit. A violation that was found
+    /// is described, however late it is. With a limit, results depend on the machine.
     pub time: Option<Duration>,
+    /// A call that makes no step for so long, in real time, is given up: it loops without synchronising, or waits for
+    /// something outside control. It cannot be unwound, so the process ends with code 1, after a line that names the
+    /// method and the place. `None` to wait for ever.
+    pub patience: Option<Duration>,
     /// How a run is compared with the sequential orders.
     pub mode: Mode,
     /// Operations that lead to an initial state, at most.
@@ -52,6 +58,9 @@ pub struct Settings {
     pub keep_going: bool,
 }
 
+/// How long a call may go without a step.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -62,6 +71,7 @@ impl Default for Settings {
             seed: 42,
             executions: Some(20_000_000),
             time: None,
+            patience: Some(PATIENCE),
             mode: Mode::Linearizations,
             initial_size: 2,
             step_bound: 10_000,
@@ -103,6 +113,8 @@ pub struct MethodUnderTest<S, A, R> {
 /// What is said of a method under test, its types aside.
 pub(crate) struct Description {
     pub name: String,
+    /// Where it is described.
+    pub place: &'static Location<'static>,
     pub beside: Vec<String>,
     pub keys: Vec<Value>,
     pub values: Vec<Value>,
@@ -125,6 +137,7 @@ where
     /// or a struct made a subject by [`crate::subject!`].
     ///
     /// The method must be deterministic and keep its state in the collections.
+    #[track_caller]
     pub fn new(
         name: impl Into<String>,
         make: impl Fn() -> S + 'static,
@@ -132,6 +145,7 @@ where
     ) -> MethodUnderTest<S, A, R> {
         let description = Description {
             name: name.into(),
+            place: Location::caller(),
             beside: Vec::new(),
             keys: Vec::new(),
             values: Vec::new(),

@@ -185,7 +185,7 @@ pub enum Misuse {
     },
     /// No argument was given and none can be made up.
     NoArguments,
-    /// The method alone, on one thread, needs a lock that its own guard keeps.
+    /// The method alone did not return within the bound on its steps.
     SequentialStepBound {
         /// The call.
         call: String,
@@ -222,6 +222,34 @@ pub enum Misuse {
         /// At which decision or step, and why.
         reason: String,
     },
+    /// A call ended while a guard that it had taken was alive: forgotten, or kept somewhere else.
+    GuardOutlivesCall {
+        /// Where the guard was taken.
+        place: String,
+    },
+    /// The method used a collection of its subject on a thread that it had made.
+    OtherThread {
+        /// Where it was used.
+        place: String,
+    },
+    /// All concurrent calls wait, for something that is no collection of the subject.
+    WaitsElsewhere {
+        /// Where one of them waits.
+        place: String,
+    },
+    /// A call was lost inside an operation of a collection, which is left half done.
+    LostInOperation {
+        /// What happened: `stack overflow`.
+        how: String,
+    },
+    /// There is no subject to call the method on.
+    NoSubject {
+        /// What happened instead: `panicked: no`.
+        how: String,
+    },
+    /// A limit (time, memory, lost calls) was reached before there was anything to say. A check gives [`Verdict::Unfinished`]
+    /// instead.
+    CutShort,
     /// A collection and its model contradict each other. This is a defect of Interloper, or of a model of one's own.
     Contradiction(String),
 }
@@ -263,8 +291,8 @@ impl fmt::Display for Misuse {
             }
             Misuse::SequentialStepBound { call, state, bound } => write!(
                 out,
-                "{call} run alone from {state} did not return within {bound} steps: raise the bound with .step_bound(…) \
-                 if it is right",
+                "{call} run alone from {state} did not return within {bound} steps: it goes on for ever, or \
+                 Settings::step_bound must be larger",
             ),
             Misuse::BadState { collection, value } => write!(out, "{collection} cannot hold {value}"),
             Misuse::UnknownMethod { name, known } => {
@@ -280,6 +308,33 @@ impl fmt::Display for Misuse {
                  object's other methods with .beside(…)",
             ),
             Misuse::Diverged { reason } => write!(out, "the recorded run cannot be replayed: {reason}"),
+            Misuse::GuardOutlivesCall { place } => write!(
+                out,
+                "the method under test ended while a guard that it had taken at {place} was alive, so its lock is never \
+                 given back: drop the guard before the method returns, and neither forget it nor keep it elsewhere",
+            ),
+            Misuse::OtherThread { place } => write!(
+                out,
+                "the method under test uses a collection of its subject on a thread of its own, at {place}, which is not \
+                 under control: ask for several calls with .concurrent(…), or check a program with threads with \
+                 interloper::check",
+            ),
+            Misuse::WaitsElsewhere { place } => write!(
+                out,
+                "all concurrent calls wait, one of them at {place}, for something that is no collection of the subject: \
+                 check the calls as a program with threads, with interloper::check",
+            ),
+            Misuse::LostInOperation { how } => write!(
+                out,
+                "{how} inside an operation of a collection, in the code of its keys and values (Hash, Eq, Clone) or of its \
+                 model: mend that first, the method cannot be judged with it",
+            ),
+            Misuse::NoSubject { how } => {
+                write!(out, "the subject of the method under test cannot be made: {how}")
+            }
+            Misuse::CutShort => {
+                out.write_str("a limit (time, memory, lost calls) was reached before there was anything to say")
+            }
             Misuse::Contradiction(message) => write!(out, "internal error, please report: {message}"),
         }
     }

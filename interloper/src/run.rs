@@ -6,21 +6,26 @@
 
 use std::cell::{RefCell, RefMut};
 use std::panic::Location;
+use std::time::Instant;
 
 use interloper_collections::session::{Effect, Instrumented, Needs, PartId, Session, Step};
 use interloper_commutativity::Value;
+use interloper_scheduler::OwnStack;
 use interloper_scheduler::decisions::{Question, Source};
+use interloper_scheduler::runtime::TaskId;
 
 use crate::Settings;
 use crate::adversary::Adversary;
 use crate::world::{CallSet, StateId, World};
 
+mod ending;
 mod gap;
 mod record;
 
+pub(crate) use ending::doom_text;
 use gap::{Inner, Next, clash};
 use record::Held;
-pub(crate) use record::{Abort, Aborted, Actor, Claim, Deadlock, Did, Event, Log};
+pub(crate) use record::{Abort, Actor, Claim, Deadlock, Did, Event, Log, Stray};
 
 /// What a run is allowed, and how its adversary chooses.
 #[derive(Clone, Debug)]
@@ -36,11 +41,13 @@ pub(crate) struct Rules {
     pub step_bound: u32,
     /// Compare the state that is followed with the one read back from the collections, in each gap.
     pub audit: bool,
+    /// When the check has to be over.
+    pub deadline: Option<Instant>,
 }
 
 impl Rules {
     /// A run of the method alone.
-    pub fn alone(settings: &Settings, interior: bool) -> Rules {
+    pub fn alone(settings: &Settings, interior: bool, deadline: Option<Instant>) -> Rules {
         Rules {
             adversary: Adversary::Unfiltered,
             bound: 0,
@@ -48,6 +55,7 @@ impl Rules {
             interior,
             step_bound: settings.step_bound,
             audit: settings.audit,
+            deadline,
         }
     }
 }
@@ -55,8 +63,16 @@ impl Rules {
 /// A run under way: the session of its collections.
 pub(crate) struct Run<'r> {
     inner: RefCell<Inner<'r>>,
-    /// Lets other tasks run; `None` when there is one task.
-    tasks: Option<&'r dyn Tasks>,
+    stage: Stage<'r>,
+}
+
+/// Where the calls of a run are made.
+#[derive(Clone, Copy)]
+pub(crate) enum Stage<'r> {
+    /// One call, on a stack of its own, under the name of this task.
+    Alone(&'r OwnStack, TaskId),
+    /// Several calls as tasks: others may run in between.
+    Several(&'r dyn Tasks),
 }
 
 /// Controls nothing: collections made under it are seeded from the run.
@@ -84,6 +100,10 @@ pub(crate) trait Tasks {
     fn wait(&self, location: &'static Location<'static>);
     /// A lock was released or a cell was filled: those that wait look again.
     fn released(&self);
+    /// The run ends here: all tasks unwind. Returns only to a task that unwinds already.
+    fn end(&self);
+    /// Whether the running task unwinds.
+    fn unwinds(&self) -> bool;
 }
 
 impl<'r> Run<'r> {
@@ -94,10 +114,12 @@ impl<'r> Run<'r> {
         rules: &'r Rules,
         log: &'r mut Log,
         initial: StateId,
-        tasks: Option<&'r dyn Tasks>,
+        stage: Stage<'r>,
     ) -> Run<'r> {
-        let inner = Inner { world, source, parts, rules, log, state: initial, used: 0, current: 0 };
-        Run { inner: RefCell::new(inner), tasks }
+        let limit = ending::first_look(rules);
+        let size = world.size();
+        let inner = Inner { world, source, parts, rules, log, state: initial, used: 0, current: 0, limit, size };
+        Run { inner: RefCell::new(inner), stage }
     }
 
     /// The gap between the last step and the return.
@@ -119,10 +141,19 @@ impl<'r> Run<'r> {
     }
 
     /// A visible step of the running call: other tasks may run first.
+    #[inline]
     fn switch(&self, location: &'static Location<'static>) {
-        if let Some(tasks) = self.tasks {
-            tasks.step(location);
-            self.resume(tasks);
+        match self.stage {
+            Stage::Alone(stack, name) => {
+                if stack.is_deep() {
+                    stack.overflow();
+                }
+                stack.step(name, location);
+            }
+            Stage::Several(tasks) => {
+                tasks.step(location);
+                self.resume(tasks);
+            }
         }
     }
 
@@ -135,7 +166,7 @@ impl<'r> Run<'r> {
 
     /// The running call waits for others; without any, that is a deadlock.
     fn wait_for_others(&self, deadlock: Deadlock) {
-        let Some(tasks) = self.tasks else { self.abort(Abort::Deadlock(deadlock)) };
+        let Stage::Several(tasks) = self.stage else { self.abort(Abort::Deadlock(deadlock)) };
         self.inner.borrow_mut().log.scratch.waits.push(deadlock);
         tasks.wait(deadlock.wanted.location);
         self.resume(tasks);
@@ -150,33 +181,6 @@ impl<'r> Run<'r> {
         let returned = inner.world.result(returned);
         let event = Event { did: Did::End(returned), ..inner.bare_event(call) };
         inner.log.events.push(event);
-    }
-
-    /// The engine found all tasks waiting for each other.
-    pub fn deadlocked(&self) {
-        let mut inner = self.inner.borrow_mut();
-        let first = inner.log.scratch.waits.first().copied();
-        match first {
-            Some(deadlock) => {
-                inner.log.abort.get_or_insert(Abort::Deadlock(deadlock));
-            }
-            None => inner.contradict("the engine found a deadlock where no task waits".to_owned()),
-        }
-    }
-
-    /// The engine found a run without end.
-    pub fn out_of_steps(&self) {
-        self.inner.borrow_mut().log.abort.get_or_insert(Abort::StepBound);
-    }
-
-    /// The engine failed.
-    pub fn failed(&self, message: String) {
-        self.inner.borrow_mut().contradict(message);
-    }
-
-    fn abort(&self, abort: Abort) -> ! {
-        self.inner.borrow_mut().log.abort.get_or_insert(abort);
-        std::panic::resume_unwind(Box::new(Aborted))
     }
 
     /// Returns when no guard of anybody keeps what `needs` says.
@@ -247,9 +251,7 @@ impl Session for Run<'_> {
             inner.log.scratch.locks.swap_remove(index);
         }
         drop(inner);
-        if let Some(tasks) = self.tasks {
-            tasks.released();
-        }
+        self.progressed();
     }
 
     fn pause(&self, what: &'static str, location: &'static Location<'static>) {
@@ -266,7 +268,7 @@ impl Session for Run<'_> {
     }
 
     fn progressed(&self) {
-        if let Some(tasks) = self.tasks {
+        if let Stage::Several(tasks) = self.stage {
             tasks.released();
         }
     }
@@ -282,12 +284,14 @@ impl Session for Run<'_> {
 }
 
 impl<'r> Run<'r> {
+    #[inline]
     fn count_step(&self) -> RefMut<'_, Inner<'r>> {
         let mut inner = self.inner.borrow_mut();
         inner.log.steps += 1;
-        if inner.log.steps > inner.rules.step_bound {
+        if inner.log.steps > inner.limit {
             drop(inner);
-            self.abort(Abort::StepBound);
+            self.look();
+            inner = self.inner.borrow_mut();
         }
         inner
     }

@@ -1,22 +1,30 @@
 //! Runs of one method under test, one after the other, on the same collections.
 
-use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
 use interloper_commutativity::Value;
 use interloper_linearize::composed::Observed;
+use interloper_scheduler::OwnStack;
 use interloper_scheduler::decisions::{Question, Source};
 
 use crate::Settings;
 use crate::bench::{Arguments, Bench, Instance};
+use crate::clock::Clock;
 use crate::method::Description;
 use crate::outcome::Misuse;
-use crate::quiet::quietly;
-use crate::run::{Abort, Aborted, Did, Idle, Log, Rules, Run};
+use crate::run::{Abort, Did, Log, Rules, Run, Stage, Stray};
 use crate::world::{CallId, Part, ResultId, StateId, World};
 
+mod call;
 mod judge;
+
+pub(crate) use call::{STACK, make, returned_value, stack, watchdog};
+use call::{given, task_of};
+
+/// After so many calls that were lost with their stacks, which stay as they are for ever, a search goes no further.
+const MOST_LOST: u32 = 16;
 
 /// Where a run ended and what its method returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +76,14 @@ pub(crate) struct Runner<'m> {
     drawn: bool,
     pub world: World,
     pub log: Log,
+    pub clock: Clock,
+    /// What calls run on.
+    stack: OwnStack,
+    /// The subject was left behind with a lock that nobody gives back, or half changed: another one takes its place for
+    /// each run from then on.
+    spoilt: bool,
+    /// How many calls were lost.
+    lost: u32,
     /// By method (the one under test first, then those beside it), argument and state: what it does alone.
     references: Vec<Vec<Vec<Option<Ended>>>>,
     /// The state that the collections hold, when it is known.
@@ -80,13 +96,14 @@ pub(crate) struct Runner<'m> {
 }
 
 impl<'m> Runner<'m> {
-    /// Takes over `subject`, whose collections are `parts`.
+    /// Takes over `subject`, whose collections are `parts`, and which was made on `stack`.
     pub fn new(
         bench: &'m dyn Bench,
         settings: &'m Settings,
         subject: &'m dyn Instance,
         parts: &'m [&'m dyn Instrumented],
         names: &[String],
+        stack: OwnStack,
     ) -> Result<Self, Misuse> {
         let arguments = Arguments::of(bench).ok_or(Misuse::NoArguments)?;
         let described = parts.iter().zip(names).map(|(part, name)| Part::new(name.clone(), part.model()));
@@ -103,6 +120,10 @@ impl<'m> Runner<'m> {
             drawn: false,
             world,
             log: Log::default(),
+            clock: Clock::new(settings.time),
+            stack,
+            spoilt: false,
+            lost: 0,
             references: Vec::new(),
             holds: None,
             base: parts.iter().map(|part| part.snapshot()).collect(),
@@ -133,9 +154,26 @@ impl<'m> Runner<'m> {
         }
     }
 
+    /// Whether a search has to end here: the time or the memory is used up, or too many calls were lost.
+    #[inline]
+    pub fn must_stop(&mut self) -> bool {
+        self.clock.late() || self.lost >= MOST_LOST || self.world.is_full()
+    }
+
+    /// Whether the subject must not be touched any more, not even to drop it.
+    pub fn is_spoilt(&self) -> bool {
+        self.spoilt
+    }
+
     /// Runs a method alone from `state`, for what its log shows.
+    ///
+    /// # Errors
+    /// When the method cannot be checked, and when a limit ends the check here.
     pub fn look(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
-        let rules = Rules::alone(self.settings, self.interior());
+        if self.must_stop() {
+            return Err(Misuse::CutShort);
+        }
+        let rules = Rules::alone(self.settings, self.interior(), self.clock.deadline);
         self.run_method(&mut Alone, method, argument, state, &rules)
     }
 
@@ -191,26 +229,49 @@ impl<'m> Runner<'m> {
         body: impl FnOnce(&mut Self, &dyn Instance, &[&dyn Instrumented]) -> T,
     ) -> Result<T, Misuse> {
         self.log.clear();
-        let ended = if self.bench.reusable() {
+        let ended = if self.bench.reusable() && !self.spoilt {
             self.restore(self.parts, initial, self.holds)?;
             self.holds = None;
             let ended = body(self, self.subject, self.parts);
-            if self.log.abort.is_none() && !rules.interior {
+            self.spoilt = self.left_behind();
+            if self.log.abort.is_none() && !rules.interior && !self.spoilt {
                 self.holds = Some(ended.state());
             }
             ended
         } else {
-            let bench = self.bench;
-            let subject = with_session(&Idle, || bench.make());
+            let subject = ManuallyDrop::new(make(self.bench, &self.stack)?);
             let named = subject.parts();
             let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
             bind(&parts, self.run);
             self.restore(&parts, initial, None)?;
-            body(self, &*subject, &parts)
+            let ended = body(self, &**subject, &parts);
+            if !self.left_behind() {
+                drop((parts, named));
+                drop(ManuallyDrop::into_inner(subject));
+            }
+            ended
         };
-        match self.log.contradiction.take() {
-            Some(contradiction) => Err(Misuse::Contradiction(contradiction.0)),
-            None => Ok(ended),
+        self.lost += u32::from(self.log.lost);
+        self.misuse().map_or(Ok(ended), Err)
+    }
+
+    /// Whether a call of the run that was just made left a lock that nobody gives back, or was lost.
+    fn left_behind(&self) -> bool {
+        self.log.lost || self.log.kept().is_some()
+    }
+
+    /// What keeps the run that was just made from saying anything about the method.
+    fn misuse(&mut self) -> Option<Misuse> {
+        let kept = self.log.kept().filter(|_| self.log.abort.is_none());
+        match (self.log.stray, kept) {
+            (Some(Stray::Thread(place)), _) => Some(Misuse::OtherThread { place: place.to_string() }),
+            (Some(Stray::Waits(place)), _) => Some(Misuse::WaitsElsewhere { place: place.to_string() }),
+            (Some(Stray::Interrupted(abort)), _) => {
+                Some(Misuse::LostInOperation { how: abort.verdict().unwrap_or("lost call").to_owned() })
+            }
+            (None, Some(claim)) => Some(Misuse::GuardOutlivesCall { place: claim.location.to_string() }),
+            (None, None) if self.log.abort == Some(Abort::CutShort) => Some(Misuse::CutShort),
+            (None, None) => self.log.contradiction.take().map(|contradiction| Misuse::Contradiction(contradiction.0)),
         }
     }
 
@@ -233,6 +294,12 @@ impl<'m> Runner<'m> {
         Ok(())
     }
 
+    /// What a call that has not returned gives, in the run that was just made.
+    pub fn not_returned(&mut self) -> ResultId {
+        let value = given(None, &self.log);
+        self.world.result(&value)
+    }
+
     pub fn part_name(&self, index: usize) -> String {
         let part = &self.world.parts()[index];
         if part.name.is_empty() { format!("the {}", part.model.name()) } else { part.name.clone() }
@@ -250,11 +317,18 @@ impl<'m> Runner<'m> {
         rules: &Rules,
     ) -> Ended {
         let argument = self.arguments.get(argument);
-        let run = Run::new(&mut self.world, source, parts, rules, &mut self.log, initial, None);
+        let name = task_of(method);
+        let stage = Stage::Alone(&self.stack, name);
+        let run = Run::new(&mut self.world, source, parts, rules, &mut self.log, initial, stage);
         let call = || subject.call(method, argument, &|| run.before_return());
-        let outcome = with_session(&run, || quietly(|| catch_unwind(AssertUnwindSafe(call))));
-        let end = run.end();
-        let returned = returned_value(outcome, self.log.abort);
+        let made = with_session(&run, || {
+            self.stack.run(name, self.description.place, || catch_unwind(AssertUnwindSafe(call)))
+        });
+        let (end, outcome) = match made {
+            Ok(outcome) => (run.end(), Some(outcome)),
+            Err(lost) => (run.lost(lost), None),
+        };
+        let returned = given(outcome, &self.log);
         Ended { end, returned: self.world.result(&returned) }
     }
 
@@ -337,26 +411,6 @@ impl<'m> Runner<'m> {
         let steps: Vec<String> = steps.collect();
         let (returned, end) = (self.world.value(ended.returned), self.world.state_text(ended.end));
         format!("{returned} and {end} [{}]", steps.join("; "))
-    }
-}
-
-/// What a call gave: its result, or how it failed to give one.
-pub(crate) fn returned_value(outcome: Result<Value, Box<dyn Any + Send>>, abort: Option<Abort>) -> Value {
-    match outcome {
-        Ok(returned) => returned,
-        Err(payload) if payload.is::<Aborted>() => match abort {
-            Some(Abort::Deadlock(_)) => Value::variant("deadlock", []),
-            _ => Value::variant("no return", []),
-        },
-        Err(payload) => Value::variant("panic", [Value::text(panic_message(&*payload))]),
-    }
-}
-
-fn panic_message(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => "a panic with a payload that is no text".to_owned(),
     }
 }
 

@@ -101,7 +101,13 @@ pub(crate) struct World {
     places: [Option<(usize, CallId)>; PLACES],
     /// Lists of sets of letters, by a hash of the set.
     lists: [Letters; LISTS],
+    /// About how many bytes the states and tables take.
+    size: usize,
 }
+
+/// How many bytes states and tables may take. Each state holds all of its values: the states of a method that fills a
+/// collection take the square of what the collection takes.
+const MOST_BYTES: usize = 1 << 30;
 
 /// How many lists are kept: as many as the six bits of their hash tell apart.
 const LISTS: usize = 64;
@@ -140,7 +146,18 @@ impl World {
             touching: Vec::new(),
             places: [None; PLACES],
             lists: std::array::from_fn(|_| Letters { set: 0, calls: Box::default() }),
+            size: 0,
         }
+    }
+
+    /// About how many bytes the states and tables take.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether the states and tables take as much memory as they may.
+    pub fn is_full(&self) -> bool {
+        self.size > MOST_BYTES
     }
 
     /// Forgets all numbers. Those given before are void.
@@ -161,6 +178,7 @@ impl World {
             return StateId(known);
         }
         let id = number(self.states.len());
+        self.size += values.iter().map(size_of_value).sum::<usize>();
         let states = &mut self.states;
         states.push(values.into());
         self.state_numbers.insert_unique(hash, id, |&id| hash_of(&states[id as usize]));
@@ -336,6 +354,7 @@ impl World {
         let result = self.result(&result);
         let row = &mut self.transitions[state.index()];
         if row.len() <= call.index() {
+            self.size += (call.index() + 1 - row.len()) * size_of::<Transition>();
             row.resize(call.index() + 1, Transition { state: UNKNOWN, result: UNKNOWN });
         }
         row[call.index()] = Transition { state: next.0, result: result.0 };
@@ -426,11 +445,24 @@ impl World {
         }
         let row = &mut self.conflicts[state.index()];
         if row.len() <= call.index() {
+            self.size += (call.index() + 1 - row.len()) * size_of::<Option<CallSet>>();
             row.resize(call.index() + 1, None);
         }
         row[call.index()] = Some(set);
         set
     }
+}
+
+/// About how many bytes a value takes.
+fn size_of_value(value: &Value) -> usize {
+    let entries = match value {
+        Value::Map(entries) => 2 * entries.len(),
+        Value::Set(items) => items.len(),
+        Value::List(items) | Value::Tuple(items) => items.len(),
+        _ => 1,
+    };
+    // With the room that trees leave.
+    entries * size_of::<Value>() * 3 / 2
 }
 
 /// The letters of a set, listed.

@@ -7,6 +7,7 @@ mod fiber;
 mod freedom;
 mod hub;
 mod object;
+mod own_stack;
 mod panics;
 mod progress;
 mod reports;
@@ -20,6 +21,7 @@ use std::panic::Location;
 
 use interloper_std::runtime::{ObjectId, ObjectKind};
 
+pub use self::own_stack::{Lost, OwnStack};
 pub use self::watchdog::{Stuck, Watchdog};
 
 use self::core::Core;

@@ -71,6 +71,13 @@ struct Node {
 pub enum Trouble {
     /// No object can be made, or it cannot be dropped: what the panic said.
     NoObject(String),
+    /// A call that ran alone used up its stack, or would have ended the process.
+    Lost {
+        /// The invocation, as its index in text order; none for making or dropping the object.
+        call: Option<usize>,
+        /// What happened: `stack overflow`.
+        how: String,
+    },
     /// The same invocations gave other results the second time.
     Varies {
         /// The invocations, as indices in text order, in the order in which they were run.
@@ -86,8 +93,9 @@ pub enum Trouble {
 
 /// Calls that can be run on one thread.
 pub(crate) trait Run: Send {
-    /// The results of these calls, in this order, on a fresh object. What the panic says when there is no object.
-    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, String>;
+    /// The results of these calls, in this order, on a fresh object. Why there are none, when there is no object or a
+    /// call was lost.
+    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble>;
 }
 
 impl Sequential {
@@ -130,8 +138,8 @@ impl Sequential {
     fn run(&mut self, order: &[usize]) -> Option<Vec<Value>> {
         match self.calls.run(order, &self.pulse) {
             Ok(results) => Some(results),
-            Err(message) => {
-                self.trouble.get_or_insert(Trouble::NoObject(message));
+            Err(trouble) => {
+                self.trouble.get_or_insert(trouble);
                 None
             }
         }
@@ -191,8 +199,8 @@ pub(super) struct Calls<T> {
 }
 
 impl<T> Run for Calls<T> {
-    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, String> {
-        panics::quietly(|| {
+    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble> {
+        let run = || {
             let object = panics::caught(|| (self.typed.constructor)())?;
             let mut results = Vec::with_capacity(order.len());
             for &index in order {
@@ -204,7 +212,11 @@ impl<T> Run for Calls<T> {
             }
             panics::caught(move || drop(object))?;
             Ok(results)
-        })
+        };
+        match panics::contained(run) {
+            Ok(results) => results.map_err(Trouble::NoObject),
+            Err(lost) => Err(Trouble::Lost { call: pulse.read().1, how: lost.to_string() }),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::Planned;
 use super::history::{Call, Calls, Made};
 use crate::check::count;
 use crate::explain;
-use crate::outcome::{Misuse, Verdict, Violation};
+use crate::outcome::{Misuse, Violation};
 use crate::run::{Abort, Actor, Did};
 use crate::runner::Runner;
 
@@ -48,15 +48,20 @@ pub(super) fn describe(
             (Actor::Environment, _) => explain::event_row(&runner.world, event, 0, environment),
         });
     }
+    // How the call ended in which the run did; a deadlock is told below.
+    let last = runner.log.events.iter().rev().find_map(|event| match event.actor {
+        Actor::Method(call) => Some(call),
+        Actor::Environment => None,
+    });
+    if let (Some(ended), Some(call)) = (abort.filter(|abort| !matches!(abort, Abort::Deadlock(_))), last) {
+        let returned = runner.not_returned();
+        rows.push(explain::last_row(&runner.world, column_of[call], returned, Some(ended)));
+    }
     let history_hash = explain::hash(&runner.world.state_text(made.initial), &texts.join(" | "), &rows);
     let orders = if abort.is_some() { Vec::new() } else { orders(runner, made)? };
     let counterexample = Counterexample {
         name: runner.description.name.clone(),
-        verdict: if matches!(abort, Some(Abort::Deadlock(_))) {
-            "deadlock".to_owned()
-        } else {
-            Verdict::NotLinearizable.to_string()
-        },
+        verdict: explain::verdict(abort),
         detail: format!(
             "{} concurrent calls, {}",
             planned.len(),

@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use interloper_collections::session::{Instrumented, with_session};
 use interloper_scheduler::decisions::{Question, Source};
-use interloper_scheduler::{End, Engine, Pending, Strategy};
+use interloper_scheduler::{End, Engine, Lost, Pending, Strategy};
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::{Planned, Program};
 use crate::bench::Instance;
 use crate::check::count;
-use crate::run::{Rules, Run, Tasks};
+use crate::run::{Rules, Run, Stage, Stray, Tasks};
 use crate::runner::{Runner, returned_value};
 use crate::world::StateId;
 
@@ -28,8 +28,11 @@ pub(super) fn execute(
     program: &Program,
 ) -> StateId {
     let arguments = &runner.arguments;
-    let tasks = EngineTasks { queue: Cell::new(None), calls: RefCell::new(Vec::new()) };
-    let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, Some(&tasks));
+    let tasks = EngineTasks { queue: Cell::new(None), calls: RefCell::new(Vec::new()), stray: Cell::new(None) };
+    let stage = Stage::Several(&tasks);
+    let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, stage);
+    let description = runner.description;
+    let name = |method: usize| if method == 0 { &description.name } else { &description.beside[method - 1] };
     let make_calls = |first: usize, calls: &[Planned]| {
         for (offset, planned) in calls.iter().enumerate() {
             tasks.begin(first + offset);
@@ -37,9 +40,7 @@ pub(super) fn execute(
             let outcome = catch_unwind(AssertUnwindSafe(call));
             match outcome {
                 Err(payload) if runtime::is_abort(&*payload) => resume_unwind(payload),
-                outcome => {
-                    run.end_call(first + offset, &returned_value(outcome, None));
-                }
+                outcome => run.end_call(first + offset, &returned_value(outcome)),
             }
         }
     };
@@ -52,15 +53,26 @@ pub(super) fn execute(
             let mut first = 0;
             let mut spawned = Vec::new();
             for calls in program {
-                spawned.push(spawn(move || make_calls(first, calls)));
+                let name = calls.first().map(|call| name(call.method).clone());
+                spawned.push(spawn(name, move || make_calls(first, calls)));
                 first += calls.len();
             }
             spawned.into_iter().for_each(join);
         })
     });
+    if let Some(place) = tasks.stray.get() {
+        run.strayed(Stray::Thread(place));
+    }
     match execution.end {
+        End::StackOverflow { .. } => return run.lost(Lost::StackOverflow),
+        End::Aborted(report) => return run.lost(Lost::Panic(report)),
+        _ if run.has_ended() => {}
         End::Finished => {}
-        End::Deadlock(_) => run.deadlocked(),
+        // A thread that a method had made, and joined by nobody: its end is not that of a call.
+        End::Panicked(report) if report.task != TaskId::MAIN => {}
+        End::Deadlock(stuck) | End::Leaked(stuck) => {
+            run.deadlocked(stuck.iter().find(|task| task.task != TaskId::MAIN).map(|task| task.wants.location));
+        }
         End::StepBound(_) | End::Livelock(_) => run.out_of_steps(),
         other => run.failed(format!("the engine ended a run of concurrent calls with {other:?}")),
     }
@@ -68,12 +80,12 @@ pub(super) fn execute(
 }
 
 /// Starts a task of the running execution that may borrow what outlives the execution.
-fn spawn<'a>(body: impl FnOnce() + 'a) -> TaskId {
+fn spawn<'a>(name: Option<String>, body: impl FnOnce() + 'a) -> TaskId {
     let body: Box<dyn FnOnce() + 'a> = Box::new(body);
     // SAFETY: only the lifetime changes. The engine ends or drops every task before `Engine::run` returns, and all that
     // the body borrows outlives that call.
     let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'a>, Box<dyn FnOnce() + 'static>>(body) };
-    let task = NewTask { name: None, location: Location::caller() };
+    let task = NewTask { name, location: Location::caller() };
     runtime::with(|current| current.runtime().spawn(task, body)).expect("inside of an execution")
 }
 
@@ -109,8 +121,10 @@ impl Strategy for Choice<'_, '_> {
 struct EngineTasks {
     /// Where tasks wait for a lock of a collection.
     queue: Cell<Option<ObjectId>>,
-    /// By task: which call of the program it is making.
-    calls: RefCell<Vec<usize>>,
+    /// By task: which call of the program it is making. Others are threads of a method's own.
+    calls: RefCell<Vec<Option<usize>>>,
+    /// Where such a thread used a collection.
+    stray: Cell<Option<&'static Location<'static>>>,
 }
 
 impl EngineTasks {
@@ -118,9 +132,13 @@ impl EngineTasks {
         let task = running();
         let mut calls = self.calls.borrow_mut();
         if calls.len() <= task.index() {
-            calls.resize(task.index() + 1, 0);
+            calls.resize(task.index() + 1, None);
         }
-        calls[task.index()] = call;
+        calls[task.index()] = Some(call);
+    }
+
+    fn call(&self) -> Option<usize> {
+        self.calls.borrow().get(running().index()).copied().flatten()
     }
 
     fn operation(&self, location: &'static Location<'static>) -> Operation {
@@ -135,16 +153,30 @@ fn running() -> TaskId {
 
 impl Tasks for EngineTasks {
     fn current(&self) -> usize {
-        self.calls.borrow()[running().index()]
+        self.call().unwrap_or(0)
     }
 
     fn step(&self, location: &'static Location<'static>) {
+        if self.call().is_none() {
+            self.stray.set(self.stray.get().or(Some(location)));
+            self.end();
+        }
         runtime::with(|current| current.runtime().step(self.operation(location)));
     }
 
     fn wait(&self, location: &'static Location<'static>) {
         let operation = self.operation(location);
         runtime::with(|current| current.runtime().block(operation.object, None, operation));
+    }
+
+    fn end(&self) {
+        runtime::with(|current| current.runtime().fail("the run ends here".to_owned()));
+        // It unwinds already, and cannot go on. After so many attempts the engine gives it up with its stack.
+        runtime::with(|current| current.runtime().yield_now(Location::caller()));
+    }
+
+    fn unwinds(&self) -> bool {
+        runtime::with(|current| current.runtime().panicking()).unwrap_or(false)
     }
 
     fn released(&self) {

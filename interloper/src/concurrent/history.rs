@@ -1,5 +1,7 @@
 //! The history of a run of several calls, and its judgement by the general search.
 
+use std::time::Instant;
+
 use interloper_linearize::general::{self, Budget, Verdict as General};
 use interloper_linearize::history::History;
 
@@ -37,9 +39,15 @@ impl Made {
         }
         let (history, calls) = self.history(runner);
         let (initial, end) = (self.initial, self.end);
+        let deadline = runner.clock.deadline;
+        let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
         let mut spec = Calls { runner, calls: &calls, initial, end, misuse: None };
-        let verdict = general::check(&mut spec, &history, Budget::Unlimited);
-        spec.misuse.map_or(Ok(matches!(verdict, General::NotLinearizable(_))), Err)
+        let verdict = general::check(&mut spec, &history, Budget::While(&in_time));
+        match (spec.misuse, verdict) {
+            (Some(misuse), _) => Err(misuse),
+            (None, General::Unknown) => Err(Misuse::CutShort),
+            (None, verdict) => Ok(matches!(verdict, General::NotLinearizable(_))),
+        }
     }
 
     /// The run's history, and what each of its calls was.

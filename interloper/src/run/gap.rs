@@ -11,6 +11,9 @@ use super::record::{Actor, Contradiction, Did, Event, Log, Memory};
 use crate::adversary::{Adversary, random_call};
 use crate::world::{CallId, CallSet, ResultId, StateId, World, same};
 
+/// So many different calls make the steps of a run slow.
+pub(super) const MANY_CALLS: usize = 64;
+
 /// What the method under test is about to do.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
@@ -31,6 +34,10 @@ pub(super) struct Inner<'r> {
     /// Environment operations made.
     pub used: u32,
     pub current: usize,
+    /// After so many steps the run is looked at: it may have to end.
+    pub limit: u32,
+    /// What the world took when the run was looked at.
+    pub size: usize,
 }
 
 impl Inner<'_> {
@@ -201,6 +208,9 @@ impl Inner<'_> {
             memory.preceding |= conflicts;
             if !memory.calls.contains(&call) {
                 memory.calls.push(call);
+                if memory.calls.len().is_multiple_of(MANY_CALLS) {
+                    self.note_variety();
+                }
             }
         }
         self.record(Did::Call(call, result), location);

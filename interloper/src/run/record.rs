@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use interloper_collections::session::{Needs, PartId};
 use interloper_commutativity::Value;
+use interloper_scheduler::PanicReport;
 
 use crate::world::{CallId, CallSet, ResultId, StateId};
 
@@ -56,6 +57,32 @@ pub(crate) enum Abort {
     Deadlock(Deadlock),
     /// The run reached its step bound.
     StepBound,
+    /// A call used up its stack.
+    StackOverflow,
+    /// A panic of a call could not unwind; it is in [`Log::panic`].
+    Panic,
+    /// A call asked for the process to be aborted.
+    EndOfProcess,
+    /// The time that the check may take, or the memory, was over.
+    CutShort,
+}
+
+impl Abort {
+    /// Whether the run shows what is wrong by itself, so that no sequential order has to be compared with it.
+    pub fn speaks_for_itself(self) -> bool {
+        !matches!(self, Abort::StepBound | Abort::CutShort)
+    }
+
+    /// How a counterexample calls it; none where it only did not return.
+    pub fn verdict(self) -> Option<&'static str> {
+        match self {
+            Abort::Deadlock(_) => Some("deadlock"),
+            Abort::StackOverflow => Some("stack overflow"),
+            Abort::Panic => Some("panic that cannot unwind"),
+            Abort::EndOfProcess => Some("abort of the process"),
+            Abort::StepBound | Abort::CutShort => None,
+        }
+    }
 }
 
 /// A lock that is wanted and cannot be had.
@@ -83,6 +110,17 @@ pub(crate) struct Aborted;
 #[derive(Clone, Debug)]
 pub(crate) struct Contradiction(pub String);
 
+/// What makes a run say nothing about its method: the method does what cannot be controlled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stray {
+    /// A thread of the method's own used a collection here.
+    Thread(&'static Location<'static>),
+    /// All calls wait, and one of them here, for something that is no collection.
+    Waits(&'static Location<'static>),
+    /// A call was lost inside an operation of a collection or a model: what it was changing is half changed.
+    Interrupted(Abort),
+}
+
 /// The record of a run.
 #[derive(Default)]
 pub(crate) struct Log {
@@ -90,6 +128,11 @@ pub(crate) struct Log {
     /// Results of environment operations that can still change, by index into `events`.
     pub later: Vec<(usize, Box<dyn Fn() -> Value>)>,
     pub abort: Option<Abort>,
+    /// The panic of [`Abort::Panic`].
+    pub panic: Option<PanicReport>,
+    /// A call left its stack without unwinding: whatever it held is held for ever.
+    pub lost: bool,
+    pub stray: Option<Stray>,
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
@@ -102,9 +145,17 @@ impl Log {
         self.events.clear();
         self.later.clear();
         self.abort = None;
+        self.panic = None;
+        self.lost = false;
+        self.stray = None;
         self.contradiction = None;
         self.steps = 0;
         self.scratch.clear();
+    }
+
+    /// A lock that a guard still keeps: after the run, one that was not dropped.
+    pub fn kept(&self) -> Option<Claim> {
+        self.scratch.locks.first().map(|held| held.claim)
     }
 }
 

@@ -55,18 +55,16 @@ pub struct Deviations {
     candidate: usize,
     /// The runs of this level that have children.
     next: Parents,
+    /// Up to the level of the runs being made.
     runs: Vec<u64>,
+    /// The runs of this level have more children than are kept: the next level will not be whole.
+    truncated: bool,
     divergence: Option<usize>,
-    /// The children of a run were left out, because too many others wait for their turn.
-    left_out: bool,
 }
 
-/// So many levels are listed in the coverage although no run has come there yet.
-const LEVELS: usize = 64;
-
-/// When so many places for the next deviation are kept (256 MiB), those of further runs are left out: the search is not
-/// complete then.
-const CANDIDATES: usize = 1 << 24;
+/// How many places for deviations are kept for the next level, 16 bytes each. A run of many questions has as many of
+/// them, so that the places of all runs of a level are as many as the square of that.
+const MOST_CANDIDATES: usize = 1 << 25;
 
 /// In the order of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,7 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the bound or 63, or to the last level that was begun.
+    /// The number of runs with 0, 1, 2, … deviations, up to the last level that was begun.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
@@ -122,9 +120,9 @@ impl Deviations {
             parent: 0,
             candidate: 0,
             next: Parents::default(),
-            runs: vec![0; (bound as usize).min(LEVELS - 1) + 1],
+            runs: Vec::new(),
+            truncated: false,
             divergence: None,
-            left_out: false,
         }
     }
 
@@ -142,11 +140,9 @@ impl Deviations {
         self.phase = if found { Phase::Running } else { Phase::Done };
         if found {
             self.cursor = 0;
-            let level = self.level as usize;
-            if self.runs.len() <= level {
-                self.runs.resize(level + 1, 0);
-            }
-            self.runs[level] += 1;
+            // Not as long as the bound from the beginning: that may be any number.
+            self.runs.resize(self.level as usize + 1, 0);
+            self.runs[self.level as usize] += 1;
         }
         found
     }
@@ -168,10 +164,10 @@ impl Deviations {
         if self.divergence.is_some() {
             self.phase = Phase::Done;
         } else if self.level < self.bound {
-            if self.next.candidates.len() < CANDIDATES {
+            if self.next.candidates.len() < MOST_CANDIDATES {
                 self.next.push(&self.path, self.base);
             } else {
-                self.left_out = true;
+                self.truncated = true;
             }
         }
     }
@@ -189,13 +185,17 @@ impl Deviations {
 
     /// What was visited so far. The run that is being made counts.
     pub fn coverage(&self) -> Coverage {
-        let complete = self.phase == Phase::Done && self.divergence.is_none() && !self.left_out;
-        Coverage { runs: self.runs.clone(), complete }
+        Coverage { runs: self.runs.clone(), complete: self.is_complete() }
     }
 
     /// Whether runs were left out, because too many others wait for their turn: the search does not become complete.
     pub fn leaves_out(&self) -> bool {
-        self.left_out
+        self.truncated
+    }
+
+    /// Whether every list of decisions up to the bound was visited.
+    pub fn is_complete(&self) -> bool {
+        self.phase == Phase::Done && self.divergence.is_none() && !self.truncated
     }
 
     /// The position (counted from 0) up to which the last run asked the same as an earlier one with the same answers, if

@@ -41,9 +41,9 @@ mod system {
     use std::sync::Once;
     use std::sync::atomic::{AtomicPtr, Ordering};
 
-    use corosensei::trap::TrapHandlerRegs;
+    use corosensei::trap::{CoroutineTrapHandler, TrapHandlerRegs};
 
-    use super::super::panics;
+    use super::super::{own_stack, panics};
     use super::Escape;
 
     const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGABRT];
@@ -76,9 +76,19 @@ mod system {
     extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the kernel gives a pointer to the state of the interrupted thread, which nobody else has.
         let context_of_task = unsafe { &mut *context.cast::<libc::ucontext_t>() };
-        if !lead_out(signal, info, context_of_task) {
+        if !lead_out(signal, info, context_of_task) && !lead_out_of_call(signal, info, context_of_task) {
             pass_on(signal, info, context);
         }
+    }
+
+    /// The same for a call that runs on a stack of its own.
+    fn lead_out_of_call(signal: libc::c_int, info: *mut libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
+        // SAFETY: the address is there for a segmentation fault.
+        let fault = (signal == libc::SIGSEGV).then(|| unsafe { (*info).si_addr() } as usize);
+        let Some(trap) = own_stack::active(|call| call.escape(fault)).flatten() else { return false };
+        // SAFETY: the running call was interrupted. Nothing looks at its frames again.
+        unsafe { go_on_behind(trap, context) };
+        true
     }
 
     /// Makes the interrupted thread go on behind the fiber that it runs, if that is what the signal is about.
@@ -107,6 +117,16 @@ mod system {
         drop(traps);
         // SAFETY: the running fiber was interrupted. No task of the execution runs again, so nothing looks
         // at what the frames of this one have left half done, or at the frames themselves.
+        unsafe { go_on_behind(trap, context) };
+        true
+    }
+
+    /// Makes the interrupted thread go on behind the fiber of `trap`.
+    ///
+    /// # Safety
+    /// The fiber is the running one, and nothing looks at its frames again.
+    unsafe fn go_on_behind(trap: CoroutineTrapHandler<()>, context: &mut libc::ucontext_t) {
+        // SAFETY: as the caller promises.
         let TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = unsafe { trap.setup_trap_handler(|| ()) };
         let registers = &mut context.uc_mcontext.gregs;
         registers[libc::REG_RIP as usize] = rip as i64;
@@ -114,7 +134,6 @@ mod system {
         registers[libc::REG_RBP as usize] = rbp as i64;
         registers[libc::REG_RDI as usize] = rdi as i64;
         registers[libc::REG_RSI as usize] = rsi as i64;
-        true
     }
 
     fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {

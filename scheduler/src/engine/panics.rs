@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Once;
 
 use super::core::Core;
+use super::own_stack;
 
 thread_local! {
     /// The engine that runs a program on this thread.
@@ -71,14 +72,29 @@ fn record(info: &PanicHookInfo<'_>) -> bool {
         let _ = catch_unwind(|| resume_unwind(Box::new(())));
         return true;
     }
-    let Some(core) = active() else { return false };
     // SAFETY: `observed` borrows the core for as long as the pointer is here, and only shared.
-    let core = unsafe { core.as_ref() };
+    active().is_some_and(|core| record_in_task(unsafe { core.as_ref() }, info)) || record_in_call(info)
+}
+
+fn record_in_task(core: &Core, info: &PanicHookInfo<'_>) -> bool {
     let message = message(info.payload());
     if CANNOT_UNWIND.contains(&&*message) {
         return core.panic_dooms();
     }
     core.panic_begins(message, info.location().map(Into::into))
+}
+
+/// The same for a call that runs on a stack of its own.
+fn record_in_call(info: &PanicHookInfo<'_>) -> bool {
+    let note = |call: &own_stack::Shared| {
+        let message = message(info.payload());
+        if CANNOT_UNWIND.contains(&&*message) {
+            call.panic_dooms();
+        } else {
+            call.panic_begins(message, info.location().map(Into::into));
+        }
+    };
+    own_stack::active(note).is_some()
 }
 
 /// What std says of panics that cannot unwind, before it aborts the process.

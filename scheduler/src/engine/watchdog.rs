@@ -119,6 +119,12 @@ impl Beat {
         self.location.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
+    /// Whether an execution, or a call, is going on.
+    #[inline]
+    pub(super) fn running(&self, running: bool) {
+        self.running.store(running, Ordering::Relaxed);
+    }
+
     /// A task has this name.
     pub(super) fn name(&self, task: usize, name: &str) {
         self.names().insert(task as u32, name.to_owned());
@@ -167,16 +173,21 @@ impl Watched {
         self.beat.clone()
     }
 
+    #[inline]
+    pub(super) fn watch(&self) -> &Beat {
+        &self.beat
+    }
+
     pub(super) fn begin(&self) -> Watching<'_> {
         self.beat.names().clear();
-        self.beat.running.store(true, Ordering::Relaxed);
+        self.beat.running(true);
         Watching(&self.beat)
     }
 }
 
 impl Drop for Watching<'_> {
     fn drop(&mut self) {
-        self.0.running.store(false, Ordering::Relaxed);
+        self.0.running(false);
     }
 }
 

@@ -14,6 +14,7 @@ mod bounded;
 mod crashes;
 mod exhaustive;
 mod naming;
+mod own_stack;
 mod replay;
 mod sampling;
 mod tidy;

@@ -1,0 +1,168 @@
+//! How a run ends before its calls have returned.
+
+use std::time::Instant;
+
+use interloper_scheduler::{Lost, PanicReport};
+
+use super::gap::{Inner, MANY_CALLS};
+use super::record::Aborted;
+use super::{Abort, Rules, Run, Stage, Stray};
+use crate::world::StateId;
+
+/// After so many steps a run is looked at, whether it is late or takes too much memory. Some steps are slow: those of a run
+/// that makes many different calls, since the adversary thinks of all of them in each gap, and those that lead from one
+/// large state to another, since each is kept. Such a run is looked at more often.
+const STEPS_BETWEEN_LOOKS: u32 = 256;
+
+/// So much memory for states makes the steps of a run slow.
+const MANY_BYTES: usize = 1 << 20;
+
+/// Steps that destructors may make after the end of a run; a destructor that makes more is given up.
+const STEPS_AFTER_THE_END: u32 = 1000;
+
+/// After how many steps a run is looked at for the first time.
+pub(super) fn first_look(rules: &Rules) -> u32 {
+    rules.step_bound.min(STEPS_BETWEEN_LOOKS)
+}
+
+impl Inner<'_> {
+    /// Says when the run is looked at next.
+    fn look_again(&mut self) {
+        let calls = self.memory().calls.len() / MANY_CALLS;
+        let grown = (self.world.size() - std::mem::replace(&mut self.size, self.world.size())) / MANY_BYTES;
+        let steps = STEPS_BETWEEN_LOOKS / u32::try_from(1 + calls + grown).unwrap_or(u32::MAX);
+        self.limit = self.rules.step_bound.min(self.log.steps.saturating_add(steps));
+    }
+
+    /// The running call has made another call than before.
+    #[cold]
+    pub(super) fn note_variety(&mut self) {
+        if self.log.abort.is_none() {
+            self.look_again();
+        }
+    }
+}
+
+impl Run<'_> {
+    /// The run ends here. Unwinds the running call, or gives it up with its stack where it unwinds already.
+    pub(super) fn abort(&self, abort: Abort) -> ! {
+        {
+            let mut inner = self.inner.borrow_mut();
+            inner.log.abort.get_or_insert(abort);
+            // The next step is looked at, and the environment is silent.
+            inner.limit = 0;
+            inner.used = u32::MAX;
+        }
+        match self.stage {
+            Stage::Alone(stack, _) if std::thread::panicking() => stack.give_up(),
+            Stage::Alone(..) => std::panic::resume_unwind(Box::new(Aborted)),
+            Stage::Several(tasks) => loop {
+                // To be given up with its stack, if it unwinds already.
+                tasks.end();
+            },
+        }
+    }
+
+    /// A run that has made as many steps as its limit says: it goes on, or ends.
+    #[cold]
+    pub(super) fn look(&self) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.log.abort.is_some() {
+            inner.limit += 1;
+            let limit = inner.limit;
+            drop(inner);
+            return self.step_after_the_end(limit);
+        }
+        inner.look_again();
+        let (steps, rules, full) = (inner.log.steps, inner.rules, inner.world.is_full());
+        drop(inner);
+        if steps > rules.step_bound {
+            self.abort(Abort::StepBound);
+        }
+        if full {
+            self.abort(Abort::CutShort);
+        }
+        if rules.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.abort(Abort::CutShort);
+        }
+    }
+
+    /// A step of a call that was ended: of a destructor, which has to come to its end, or of a call that has caught what
+    /// unwound it, which goes no further.
+    fn step_after_the_end(&self, made: u32) {
+        match self.stage {
+            Stage::Alone(stack, _) if made > STEPS_AFTER_THE_END || !std::thread::panicking() => stack.give_up(),
+            Stage::Several(tasks) if made > STEPS_AFTER_THE_END || !tasks.unwinds() => loop {
+                tasks.end();
+            },
+            _ => {}
+        }
+    }
+
+    /// A call was led out of its stack, or has left it for good. Gives the state that the run had reached.
+    pub fn lost(self, lost: Lost) -> StateId {
+        let interrupted = self.inner.try_borrow_mut().is_err();
+        let inner = self.inner.into_inner();
+        let log = inner.log;
+        log.lost = true;
+        let abort = match lost {
+            Lost::StackOverflow => Abort::StackOverflow,
+            Lost::Abort => Abort::EndOfProcess,
+            Lost::Panic(report) => {
+                log.panic.get_or_insert(report);
+                Abort::Panic
+            }
+            // Whoever gives a call up has said why.
+            Lost::GivenUp => Abort::StepBound,
+        };
+        if interrupted {
+            log.stray.get_or_insert(Stray::Interrupted(abort));
+        }
+        log.abort.get_or_insert(abort);
+        inner.state
+    }
+
+    /// Whether the run was ended, by whatever it did.
+    pub fn has_ended(&self) -> bool {
+        self.inner.try_borrow_mut().is_ok_and(|inner| inner.log.abort.is_some() || inner.log.stray.is_some())
+    }
+
+    /// The engine found all tasks waiting for each other, one of them here.
+    pub fn deadlocked(&self, place: Option<&'static std::panic::Location<'static>>) {
+        let mut inner = self.inner.borrow_mut();
+        let first = inner.log.scratch.waits.first().copied();
+        match (first, place) {
+            (Some(deadlock), _) => {
+                inner.log.abort.get_or_insert(Abort::Deadlock(deadlock));
+            }
+            (None, Some(place)) => {
+                inner.log.stray.get_or_insert(Stray::Waits(place));
+            }
+            (None, None) => inner.contradict("the engine found a deadlock where no task waits".to_owned()),
+        }
+    }
+
+    /// The engine found a run without end.
+    pub fn out_of_steps(&self) {
+        self.inner.borrow_mut().log.abort.get_or_insert(Abort::StepBound);
+    }
+
+    /// A task that is none of the calls used a collection.
+    pub fn strayed(&self, stray: Stray) {
+        self.inner.borrow_mut().log.stray.get_or_insert(stray);
+    }
+
+    /// The engine failed.
+    pub fn failed(&self, message: String) {
+        self.inner.borrow_mut().contradict(message);
+    }
+}
+
+/// A panic that cannot unwind, as a result shows it.
+pub(crate) fn doom_text(report: Option<&PanicReport>) -> String {
+    match report {
+        Some(PanicReport { message, place: Some(place), .. }) => format!("{message} (at {place}; it cannot unwind)"),
+        Some(PanicReport { message, .. }) => format!("{message} (it cannot unwind)"),
+        None => "a panic that cannot unwind".to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What calls of the methods run on, who watches them, and what they give.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use interloper_collections::session::with_session;
+use interloper_commutativity::Value;
+use interloper_scheduler::runtime::TaskId;
+use interloper_scheduler::{OwnStack, Stuck, Watchdog};
+
+use crate::Settings;
+use crate::bench::{Bench, Instance};
+use crate::outcome::Misuse;
+use crate::run::{Abort, Idle, Log, doom_text};
+
+/// The stack of a call of the method under test, in bytes: as much as the main thread of a process has. Memory that the
+/// call does not touch costs nothing.
+pub(crate) const STACK: usize = 8 << 20;
+
+/// A subject, made on `stack` and with hashers that are seeded from the run.
+///
+/// # Errors
+/// When making it panics, or uses up the stack.
+pub(crate) fn make<'m>(bench: &'m dyn Bench, stack: &OwnStack) -> Result<Box<dyn Instance + 'm>, Misuse> {
+    let (name, place) = (task_of(0), bench.description().place);
+    let call = || stack.run(name, place, || catch_unwind(AssertUnwindSafe(|| bench.make())));
+    match with_session(&Idle, call) {
+        Ok(Ok(subject)) => Ok(subject),
+        Ok(Err(payload)) => Err(Misuse::NoSubject { how: format!("panicked: {}", panic_message(&*payload)) }),
+        Err(lost) => Err(Misuse::NoSubject { how: lost.to_string() }),
+    }
+}
+
+/// The stack that calls of the methods run on, with a watchdog that knows their names.
+pub(crate) fn stack(bench: &dyn Bench, settings: &Settings) -> OwnStack {
+    let description = bench.description();
+    let stack = OwnStack::new(STACK, watchdog(settings));
+    let names = std::iter::once(&description.name).chain(&description.beside);
+    names.enumerate().for_each(|(method, name)| stack.name(task_of(method), name));
+    stack
+}
+
+/// Who gives up when a call makes no step for too long: it cannot be unwound, so the process ends.
+pub(crate) fn watchdog(settings: &Settings) -> Option<Watchdog> {
+    let then = |stuck: &Stuck| {
+        eprintln!("{}", stuck_text(stuck));
+        std::process::exit(1);
+    };
+    settings.patience.map(|patience| Watchdog { patience, then })
+}
+
+fn stuck_text(stuck: &Stuck) -> String {
+    format!(
+        "{} made no step for {:?}: it loops without synchronising, or waits for something outside control (a lock or a \
+         channel of the real std, another thread, a file). It was last seen at {}",
+        stuck.name.as_deref().unwrap_or("the method under test"),
+        stuck.patience,
+        stuck.location
+    )
+}
+
+/// The task that stands for the calls of a method.
+pub(super) fn task_of(method: usize) -> TaskId {
+    TaskId(u32::try_from(method).expect("few methods"))
+}
+
+/// What a call gave in a run that may have been ended. `None` for a call that was lost with its stack.
+pub(super) fn given(outcome: Option<Result<Value, Box<dyn Any + Send>>>, log: &Log) -> Value {
+    match (log.abort, outcome) {
+        (None, Some(outcome)) => returned_value(outcome),
+        (Some(Abort::Panic), _) => Value::variant("panic", [Value::text(doom_text(log.panic.as_ref()))]),
+        (abort, _) => Value::variant(abort.and_then(Abort::verdict).unwrap_or("no return"), []),
+    }
+}
+
+/// What a call gave: its result, or its panic.
+pub(crate) fn returned_value(outcome: Result<Value, Box<dyn Any + Send>>) -> Value {
+    outcome.unwrap_or_else(|payload| Value::variant("panic", [Value::text(panic_message(&*payload))]))
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> String {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (None, Some(text)) => text.clone(),
+        (None, None) => "a panic with a payload that is no text".to_owned(),
+    }
+}
