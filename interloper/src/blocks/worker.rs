@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::{Config, End, Event, Executions, Strategy};
@@ -24,6 +25,8 @@ pub(crate) struct Worker<'a> {
     judge: Judge<'a>,
     /// Potential violations for which a warning was made out.
     known: Vec<Twice>,
+    /// What the steps of collections were in the last replay.
+    said: Vec<Said>,
 }
 
 /// What came of some executions in a row.
@@ -63,6 +66,7 @@ impl<'a> Worker<'a> {
             runner: Runner::new(program, config.clone()),
             judge: Judge::new(program, settings, config, rule),
             known: Vec::new(),
+            said: Vec::new(),
         }
     }
 
@@ -167,7 +171,9 @@ impl<'a> Worker<'a> {
     /// The first difference when the program asks for other decisions.
     pub(crate) fn replay(&mut self, decisions: &Decisions) -> Result<(Made, Judgement), String> {
         let mut guided = Guided::new(ReplaySource::new(decisions.clone()));
-        let made = self.runner.run(&mut guided).expect("a replay is one execution");
+        let (made, said) = words::listen(|| self.runner.run(&mut guided));
+        let made = made.expect("a replay is one execution");
+        self.said = said;
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
@@ -199,6 +205,11 @@ impl<'a> Worker<'a> {
 
     pub(crate) fn runner(&self) -> &Runner<'a> {
         &self.runner
+    }
+
+    /// What the steps of collections were in the last [`Worker::replay`], in their order.
+    pub(crate) fn said(&self) -> &[Said] {
+        &self.said
     }
 
     pub(crate) fn judge(&self) -> &Judge<'a> {

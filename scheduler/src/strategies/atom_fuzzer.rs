@@ -10,7 +10,7 @@
 //! r·w·r, r·w·w, w·r·w, w·w·r, and what contains them when an access does both. A lock counts as read when it is taken
 //! shared, and as both when it is taken otherwise; an attempt to take it counts as read.
 
-use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
+use interloper_std::runtime::{Action, Mode, Operation, TaskId};
 
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
@@ -139,9 +139,9 @@ impl AtomFuzzer {
     }
 
     /// The first access of the task to the object in its block that is one of the pattern.
-    fn first(&self, task: TaskId, object: ObjectId) -> Option<Operation> {
+    fn first(&self, task: TaskId, again: Operation) -> Option<Operation> {
         let acquired = self.already_acquired.iter();
-        acquired.copied().find(|(other, first)| *other == task && first.object == object).map(|(_, first)| first)
+        acquired.copied().find(|(other, first)| *other == task && same_object(first, &again)).map(|(_, first)| first)
     }
 
     fn take_released(&mut self, task: TaskId) -> bool {
@@ -164,7 +164,7 @@ impl AtomFuzzer {
             _ if access(operation.action, self.pattern).is_some() => {
                 // 13–24
                 if self.is_inside(p) {
-                    match self.first(p, operation.object) {
+                    match self.first(p, operation) {
                         // 15–17. As printed, a task whose pause is over, or that was not paused, would come here
                         // again and again; here it executes the transition.
                         Some(first) if !self.take_released(p) => {
@@ -199,10 +199,11 @@ impl AtomFuzzer {
         while let Some(paused) = self.paused.get(index) {
             let (task, again) = (paused.task, paused.operation);
             let firsts = self.already_acquired.iter().filter(|(other, _)| *other == task);
-            let mut firsts = firsts.map(|(_, first)| *first).filter(|first| first.object == again.object);
+            let mut firsts = firsts.map(|(_, first)| *first).filter(|first| same_object(first, &again));
             let violated = firsts.find(|first| {
                 task != t.task
-                    && again.object == t.operation.object
+                    && same_object(&again, &t.operation)
+                    && same_object(first, &t.operation)
                     && violates(*first, t.operation, again, self.pattern)
             });
             match violated {
@@ -271,6 +272,11 @@ impl Strategy for AtomFuzzer {
     }
 }
 
+/// Whether two accesses touch the same object: the same entry of a collection, say.
+fn same_object(one: &Operation, other: &Operation) -> bool {
+    one.object == other.object && one.action.overlaps(other.action)
+}
+
 /// How an access touches its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Access {
@@ -289,9 +295,9 @@ fn access(action: Action, pattern: Pattern) -> Option<Access> {
         (Action::Lock(_), _) => Some(BOTH),
         (_, Pattern::Locks) => None,
         // Whether an attempt succeeds is not known yet; it looks in any case.
-        (Action::Read | Action::Inspect(_) | Action::TryLock(_), _) => Some(READ),
+        (Action::Read | Action::Inspect(..) | Action::TryLock(_), _) => Some(READ),
         (Action::Write, _) => Some(WRITE),
-        (Action::ReadWrite | Action::Invoke(_), _) => Some(BOTH),
+        (Action::ReadWrite | Action::Invoke(..), _) => Some(BOTH),
         _ => None,
     }
 }
@@ -328,6 +334,8 @@ fn unserialisable(first: Access, between: Access, again: Access) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use interloper_std::runtime::ObjectId;
+
     use super::*;
 
     /// A task that is about to take a lock.
