@@ -151,17 +151,20 @@ fn says(trace: &Trace, operation: Operation) -> Option<String> {
         Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd | Action::Consult => {
             return None;
         }
+        Action::Pass(_) | Action::Peek(_) => return None,
         Action::Fence => return Some("fence".to_owned()),
         Action::Yield => return Some("yields".to_owned()),
         Action::Sleep => return Some("sleeps".to_owned()),
         Action::Park => return Some("parks".to_owned()),
-        Action::Read | Action::Inspect(_) => "reads",
+        Action::Read | Action::Inspect(..) => "reads",
         Action::Write => "writes",
-        Action::ReadWrite | Action::Invoke(_) => "updates",
+        Action::ReadWrite | Action::Invoke(..) => "updates",
         Action::Lock(Mode::Exclusive) | Action::Convert(_, Mode::Exclusive) => "locks",
         Action::Lock(_) | Action::LockRecursive | Action::Convert(..) => "locks to read",
         Action::Contend => "begins to wait as a writer for",
         Action::Affect => return Some("wakes early: the clock moves to the end of its wait".to_owned()),
+        Action::Keep(_) => "keeps",
+        Action::Free(_) => "frees",
         Action::TryLock(_) | Action::TryConvert(..) => "tries to lock",
         Action::Unlock(_) => "unlocks",
         Action::Wait(_) => "waits for",

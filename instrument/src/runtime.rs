@@ -15,6 +15,7 @@
 //! | `Condvar` | [`Runtime::wait`], which gives the lock back and takes it again; [`Runtime::notify`] |
 //! | `Once`, `OnceLock`, `LazyLock` | `acquire` exclusively around the initialiser, `step(Read)` afterwards; the value of a static lives in [`Runtime::shared`], so it is fresh in each execution |
 //! | `Barrier` | `step(ReadWrite)`, then [`Runtime::block`] for all but the last, which calls [`Runtime::wake`] |
+//! | concurrent collections | [`Runtime::step_when_free`] with `Invoke` or `Inspect`, then the real operation; a guard: [`keep`](Runtime::keep), [`free`](Runtime::free) |
 //! | channels | `step(ReadWrite)`, then the real queue; a full or empty one: [`Runtime::block`], whose continuation is the same `ReadWrite` |
 //! | `thread::spawn`, `Builder` | [`Runtime::spawn`] |
 //! | `thread::scope` | `spawn` with the lifetime erased, as std does; [`Runtime::join`] on each before the scope ends, also when it unwinds |
@@ -50,7 +51,9 @@ pub use addresses::Addresses;
 pub(crate) use addresses::{Bytes, Known, Word};
 pub(crate) use handle::Home;
 pub use handle::{Handle, Resolved, Slot};
-pub use operation::{Action, Count, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId};
+pub use operation::{
+    Action, Call, Count, ExecutionId, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb,
+};
 
 /// The payload with which a runtime unwinds a task of an execution that has ended.
 #[derive(Debug)]
@@ -166,6 +169,23 @@ pub trait Runtime {
 
     /// A visible step that is enabled only while all of `needs` are free. It takes none of them.
     fn step_when_free(&self, operation: Operation, needs: &[Need]);
+
+    /// A visible step that is always enabled and looks whether `need` is free: whether it is. It does not take the lock.
+    fn step_and_look(&self, operation: Operation, need: Need) -> bool;
+
+    /// The running task keeps a lock inside a collection from now on: part of the step that it is in.
+    ///
+    /// Unlike [`Runtime::hold`], a lock that is kept so stands for no data: the steps of the collection do that.
+    ///
+    /// # Panics
+    /// When the lock is not free.
+    fn keep(&self, lock: ObjectId, mode: Mode, location: Place);
+
+    /// Gives back a lock inside a collection: a visible step, as [`Runtime::release`] is.
+    ///
+    /// # Panics
+    /// When nobody keeps the lock in this mode.
+    fn free(&self, lock: ObjectId, mode: Mode, location: Place);
 
     /// Takes a lock: a visible step that is enabled while the lock is free.
     ///

@@ -32,10 +32,10 @@ impl Access {
     #[inline]
     pub const fn of(action: Action) -> Option<Access> {
         match action {
-            Action::Read | Action::Inspect(_) | Action::Lock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
+            Action::Read | Action::Inspect(..) | Action::Lock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
             Action::LockRecursive | Action::TryLock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
             Action::Write => Some(Access::WRITE),
-            Action::ReadWrite | Action::Invoke(_) => Some(Access::BOTH),
+            Action::ReadWrite | Action::Invoke(..) => Some(Access::BOTH),
             Action::Lock(Mode::Exclusive) | Action::TryLock(Mode::Exclusive) => Some(Access::BOTH),
             // The others that were there have left: the data are this task's alone from now on. The way back admits
             // others, and is no access.

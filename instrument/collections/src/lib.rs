@@ -42,6 +42,7 @@ mod shared;
 mod site;
 pub mod skiplist;
 mod subject;
+mod task;
 #[cfg(test)]
 mod testing;
 
@@ -54,3 +55,4 @@ pub use queue::{ArrayQueue, SegQueue};
 pub use shared::Shared;
 pub use skiplist::{SkipMap, SkipSet};
 pub use subject::Subject;
+pub use task::words;

@@ -17,6 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use interloper_commutativity::{Invocation, MethodId, Model, Value};
+use interloper_std::runtime;
+
+use crate::task::{Kind, Tie};
 
 /// Which collection of the running execution: its index among those that the method under test was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,6 +163,12 @@ pub(crate) fn controlled() -> bool {
     CURRENT.try_with(Cell::get).ok().flatten().is_some()
 }
 
+/// Whether the program is under control in whatever way: by a session, or by a runtime of the mirror of std.
+#[inline]
+pub(crate) fn repeatable() -> bool {
+    controlled() || runtime::is_controlled()
+}
+
 /// Calls `use_it` with the session of this thread, if there is one.
 #[inline]
 pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
@@ -196,16 +205,31 @@ impl Default for RunId {
 ///
 /// A collection that is not bound (made inside the method under test, say) is private to it: its operations are not
 /// steps.
+///
+/// Where there is no session and a runtime of the mirror of std controls the program, the handle ties the collection to
+/// the running execution.
 #[derive(Debug, Default)]
 pub struct Handle {
     run: AtomicU64,
     part: AtomicU32,
+    tie: Tie,
 }
 
 impl Handle {
     /// A handle that belongs to no run.
     pub const fn new() -> Handle {
-        Handle { run: AtomicU64::new(0), part: AtomicU32::new(0) }
+        Handle::of(Kind::Other, 0)
+    }
+
+    /// As [`Handle::new`], for a collection of this kind that has so many locks inside.
+    pub(crate) const fn of(kind: Kind, shards: u32) -> Handle {
+        Handle { run: AtomicU64::new(0), part: AtomicU32::new(0), tie: Tie::new(kind, shards) }
+    }
+
+    /// The collection under a runtime.
+    #[inline]
+    pub(crate) fn tie(&self) -> &Tie {
+        &self.tie
     }
 
     /// Makes the collection part `part` of `run`.

@@ -68,6 +68,13 @@ impl Handle {
         self.register(current, kind)
     }
 
+    /// Whether another execution has used it, and not the running one: what that has left behind it is still there.
+    #[inline]
+    pub fn is_left_behind(&self, current: &Current<'_>) -> bool {
+        let execution = self.packed.load(Ordering::Relaxed) >> INDEX_BITS;
+        execution != 0 && execution != current.execution().get()
+    }
+
     /// The object, if this is not the first use in the running execution.
     #[inline]
     pub(crate) fn known(&self, current: &Current<'_>) -> Option<ObjectId> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::{Blocked, End, Event, TaskReport};
-use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId};
+use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
 use super::reference::block_name;
@@ -151,7 +151,7 @@ impl<'a> Scene<'a> {
             }
             steps.push(Step {
                 task: self.task(event.task),
-                action: self.says(event.operation),
+                action: self.says_of(index),
                 location: event.operation.location.to_string(),
                 block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
                 holds: self.holds(&held, event.task),
@@ -173,7 +173,9 @@ impl<'a> Scene<'a> {
         let described = (0..first).filter(before).chain(first..self.trace.len());
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
-            if matches!(self.trace[index].operation.action, Action::Start | Action::Consult) {
+            let action = self.trace[index].operation.action;
+            // What a call of a collection finds free goes with the call.
+            if matches!(action, Action::Start | Action::Consult | Action::Pass(_) | Action::Peek(_)) {
                 return None;
             }
             let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
@@ -220,10 +222,10 @@ impl<'a> Scene<'a> {
             position.map(|position| held.remove(position));
         };
         match action {
-            Action::Lock(mode) => held.push((task, object, mode)),
+            Action::Lock(mode) | Action::Keep(mode) => held.push((task, object, mode)),
             Action::LockRecursive => held.push((task, object, Mode::Shared)),
             Action::TryLock(mode) if !only_read => held.push((task, object, mode)),
-            Action::Unlock(mode) => give_back(held, object, mode),
+            Action::Unlock(mode) | Action::Free(mode) => give_back(held, object, mode),
             Action::Wait(Some(lock)) => give_back(held, lock, Mode::Exclusive),
             Action::Convert(from, to) => {
                 give_back(held, object, from);
@@ -276,6 +278,16 @@ impl<'a> Scene<'a> {
         1 + self.objects.iter().flatten().filter(|(other, _)| *other == kind).count()
     }
 
+    /// What the step of this index does, in words: that of a collection with its arguments and its result.
+    fn says_of(&self, index: usize) -> String {
+        let operation = self.trace[index].operation;
+        let Some(call) = operation.action.call() else { return self.says(operation) };
+        let before = self.trace[..index].iter().filter(|event| event.operation.action.call().is_some()).count();
+        let Some(said) = self.worker.said().get(before) else { return self.says(operation) };
+        let result = said.result.as_ref().map(|result| format!(" → {}", shown(result))).unwrap_or_default();
+        format!("{}{result}", call_text(call.verb, &shown(&said.arguments), &self.object(operation.object)))
+    }
+
     /// What a step does, in words.
     fn says(&self, operation: Operation) -> String {
         let Operation { object, action, .. } = operation;
@@ -291,6 +303,7 @@ impl<'a> Scene<'a> {
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
             Action::Affect => "wakes early: the clock moves to the end of its wait".to_owned(),
+            Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => call_text(verb, "an entry", &self.object(object)),
             _ => format!("{} {}", verb(action), self.object(object)),
         }
     }
@@ -413,8 +426,38 @@ fn verb(action: Action) -> &'static str {
         Action::Unpark => "unparks",
         Action::Spawn => "spawns",
         Action::Join => "joins",
-        Action::Invoke(_) => "calls a method of",
-        Action::Inspect(_) => "looks into",
+        Action::Pass(Mode::Exclusive) => "needs to write to",
+        Action::Pass(_) => "needs to read",
+        Action::Keep(_) => "keeps",
+        Action::Free(_) => "frees",
         _ => "does something with",
+    }
+}
+
+/// What a call of a collection does, by its arguments.
+fn call_text(verb: Verb, arguments: &str, object: &str) -> String {
+    match verb {
+        Verb::Get => format!("looks up {arguments} in {object}"),
+        Verb::Contains => format!("looks whether {arguments} is in {object}"),
+        Verb::Insert => format!("inserts {arguments} into {object}"),
+        Verb::InsertIfAbsent => format!("inserts {arguments} into {object} if it is not there"),
+        Verb::Modify => format!("takes the entry of {arguments} in {object}"),
+        Verb::Remove => format!("removes {arguments} from {object}"),
+        Verb::Next => format!("looks for the next entry of {object}"),
+        Verb::Find => format!("looks for an entry of {object}"),
+        Verb::Push => format!("pushes {arguments} to {object}"),
+        Verb::Pop => format!("pops from {object}"),
+        Verb::Count => format!("counts {object}"),
+        Verb::Call => format!("calls a method of {object}"),
+    }
+}
+
+/// Arguments and results of more letters than this are cut.
+const LONGEST_VALUE: usize = 60;
+
+fn shown(value: &str) -> String {
+    match value.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::{
@@ -32,6 +33,8 @@ pub(crate) struct Worker<'a> {
     places: Places,
     /// Potential violations for which a warning was made out.
     known: Vec<Twice>,
+    /// What the steps of collections were in the last replay.
+    said: Vec<Said>,
 }
 
 /// What came of some executions in a row.
@@ -86,6 +89,7 @@ impl<'a> Worker<'a> {
             fingerprints: Fingerprints::default(),
             places: Places::default(),
             known: Vec::new(),
+            said: Vec::new(),
         }
     }
 
@@ -216,7 +220,9 @@ impl<'a> Worker<'a> {
     /// The first difference when the program asks for other decisions.
     pub(crate) fn replay(&mut self, decisions: &Decisions) -> Result<(Made, Judgement), String> {
         let mut guided = Guided::new(ReplaySource::new(decisions.clone()));
-        let made = self.runner.run(&mut guided).expect("a replay is one execution");
+        let (made, said) = words::listen(|| self.runner.run(&mut guided));
+        let made = made.expect("a replay is one execution");
+        self.said = said;
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
@@ -250,6 +256,11 @@ impl<'a> Worker<'a> {
 
     pub(crate) fn runner(&self) -> &Runner<'a> {
         &self.runner
+    }
+
+    /// What the steps of collections were in the last [`Worker::replay`], in their order.
+    pub(crate) fn said(&self) -> &[Said] {
+        &self.said
     }
 
     pub(crate) fn judge(&self) -> &Judge<'a> {

@@ -1,6 +1,7 @@
 //! Programs with atomic blocks.
 
 mod attributes;
+mod collections;
 mod coverage;
 mod grades;
 mod limits;

@@ -1,8 +1,9 @@
 //! Waiting for a change, and for the clock: what becomes of tasks that go round in loops, and of those that sleep.
 
+use std::panic::Location;
 use std::time::Duration;
 
-use interloper_std::runtime::{ObjectId, Operation, Place, Woken};
+use interloper_std::runtime::{Action, ObjectId, Operation, Woken};
 
 use super::state::State;
 use super::task::Gate;
@@ -29,10 +30,22 @@ const PATIENT_LOOKS: u32 = 16;
 /// Detects a loop that looks at the same thing again and again while nothing changes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Spin {
-    anchor: Option<(ObjectId, Place)>,
+    anchor: Option<(ObjectId, Asked)>,
     changes: u64,
     rounds: u32,
     others: u32,
+}
+
+/// A place, and which key a collection is asked for there: a loop over many keys does not look at the same thing.
+type Asked = usize;
+
+#[inline]
+fn asked(operation: Operation) -> Asked {
+    let place = std::ptr::from_ref::<Location<'_>>(operation.location).addr();
+    match operation.action {
+        Action::Invoke(_, _, key) | Action::Inspect(_, _, key) => place ^ key.hash() as usize,
+        _ => place,
+    }
 }
 
 /// After so many looks at the same object from the same place without a change in between, a task is taken to wait for
@@ -173,7 +186,7 @@ impl State {
         let spin = &self.tasks[task].spin;
         spin.rounds >= SPIN_ROUNDS
             && spin.changes == self.changes
-            && spin.anchor == Some((operation.object, operation.location))
+            && spin.anchor == Some((operation.object, asked(operation)))
     }
 
     /// A look that changed nothing: a read, or an attempt that failed. Whether it is one of a loop that waits for a
@@ -181,7 +194,7 @@ impl State {
     #[inline]
     pub(super) fn spins(&mut self, task: usize, operation: Operation) -> bool {
         let spin = &mut self.tasks[task].spin;
-        let here = (operation.object, operation.location);
+        let here = (operation.object, asked(operation));
         if spin.changes != self.changes || spin.anchor.is_none() || spin.others > SPIN_ROUNDS {
             *spin = Spin { anchor: Some(here), changes: self.changes, rounds: 0, others: 0 };
         } else if spin.anchor == Some(here) {

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use interloper_std::runtime::{ObjectId, Operation, TaskId};
+use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
 use super::state::State;
 use super::task::Gate;
@@ -32,12 +32,23 @@ impl State {
             Gate::Ended(other) => vec![other],
             _ => Vec::new(),
         };
+        // What it wants first is the lock that is not free.
+        let wanted = match task.gate {
+            Gate::Needs if task.position.is_none() => task.needs.iter().find(|need| !self.is_free(need)),
+            _ => None,
+        };
+        let step = self.operation(index);
+        let wants = wanted.map_or(step, |need| Operation {
+            object: need.lock,
+            action: Action::Pass(need.mode),
+            location: step.location,
+        });
         waits_for.sort_unstable();
         waits_for.dedup();
         TaskReport {
             task: TaskId(index as u32),
             name: task.name.clone(),
-            wants: self.operation(index),
+            wants,
             blocked: match task.gate {
                 _ if task.position.is_some() => Blocked::No,
                 Gate::Open => Blocked::No,

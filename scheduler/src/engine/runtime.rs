@@ -62,6 +62,9 @@ impl Runtime for Core {
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
+        if let Gate::Change = self.gate_of_call(operation) {
+            drop(self.make(self.own(Action::Yield, operation.location), Gate::Change));
+        }
         {
             let mut state = self.state.borrow_mut();
             let task = state.current;
@@ -69,7 +72,43 @@ impl Runtime for Core {
             list.clear();
             list.extend_from_slice(needs);
         }
-        drop(self.make(operation, if needs.is_empty() { Gate::Open } else { Gate::Needs }));
+        let mut state = self.make(operation, if needs.is_empty() { Gate::Open } else { Gate::Needs });
+        let task = state.current;
+        for need in needs {
+            self.record_part(&mut state, task, need.lock, Action::Pass(need.mode), operation.location);
+        }
+    }
+
+    fn step_and_look(&self, operation: Operation, need: Need) -> bool {
+        let mut state = self.make(operation, self.gate_of_call(operation));
+        let task = state.current;
+        state.tried = true;
+        self.record_part(&mut state, task, need.lock, Action::Peek(need.mode), operation.location);
+        state.objects[need.lock.index()].holders.admit(need.mode)
+    }
+
+    fn keep(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        state.take(task, lock, mode, location);
+        state.dirty |= mode != Mode::Shared;
+        self.record_part(&mut state, task, lock, Action::Keep(mode), location);
+    }
+
+    fn free(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let action = Action::Free(mode);
+        let in_turn = self.config.unlock == Unlock::Step || self.state.borrow().aborting;
+        let mut state = match in_turn {
+            true => self.make(Operation { object: lock, action, location }, Gate::Open),
+            false => self.state.borrow_mut(),
+        };
+        // Somebody who only looks does not see that it is given back by somebody who only looked.
+        state.dirty = mode != Mode::Shared || (!in_turn && state.dirty);
+        let task = state.current;
+        state.give_back(task, lock, mode);
+        if !in_turn {
+            self.record_part(&mut state, task, lock, action, location);
+        }
     }
 
     #[inline]
@@ -438,6 +477,11 @@ impl Core {
             state.keeps_failing(state.current, operation)
         };
         if spins { self.wait_for_change() } else { Gate::Open }
+    }
+
+    /// As [`Core::gate_of_read`] and [`Core::gate_of_attempt`], for a call of a method of a collection.
+    fn gate_of_call(&self, operation: Operation) -> Gate {
+        if operation.action.only_reads() { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) }
     }
 
     #[cold]

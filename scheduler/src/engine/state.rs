@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
+use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
 
 use super::object::Object;
 use super::progress::Timer;
@@ -265,13 +265,15 @@ impl State {
             Gate::Lock(lock, mode) => self.objects[lock.index()].holders.admit(mode),
             Gate::LockRecursive(lock) => self.objects[lock.index()].holders.admit_beside(Mode::Shared),
             Gate::Convert(lock, from, to) => self.objects[lock.index()].holders.admit_change(from, to),
-            Gate::Needs => {
-                self.tasks[task].needs.iter().all(|need| self.objects[need.lock.index()].holders.admit(need.mode))
-            }
+            Gate::Needs => self.tasks[task].needs.iter().all(|need| self.is_free(need)),
             Gate::Ended(other) => self.tasks[other.index()].done,
             Gate::Token => self.tasks[task].token,
             Gate::Queue(_) | Gate::Clock | Gate::Change => false,
         }
+    }
+
+    pub(super) fn is_free(&self, need: &Need) -> bool {
+        self.objects[need.lock.index()].holders.admit(need.mode)
     }
 
     /// Looks again at the tasks that contend for an object.
@@ -444,7 +446,7 @@ impl State {
     pub(super) fn turn_out_only_read(&mut self) {
         self.dirty = false;
         self.spins(self.current, self.operation(self.current));
-        if let Some(event) = self.trace.last_mut() {
+        if let Some(event) = self.trace.iter_mut().rfind(|event| !event.continues) {
             event.only_read = true;
         }
     }

@@ -13,7 +13,7 @@
 //! Before an attempt is made it counts as what it is if it succeeds. Afterwards it counts as what it turned out to be: an
 //! attempt to take a lock that failed comes between nothing.
 
-use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
+use interloper_std::runtime::{Action, Operation, TaskId};
 
 use crate::access::{Access, unserialisable};
 use crate::decisions::{Question, RandomSource, Source};
@@ -155,9 +155,9 @@ impl AtomFuzzer {
     }
 
     /// The first access of the task to the object in its block that is one of the pattern.
-    fn first(&self, task: TaskId, object: ObjectId) -> Option<Operation> {
+    fn first(&self, task: TaskId, again: Operation) -> Option<Operation> {
         let mut acquired = self.already_acquired.iter();
-        acquired.find(|first| (first.task, first.operation.object) == (task, object)).map(|first| first.operation)
+        acquired.find(|first| first.task == task && same_object(&first.operation, &again)).map(|first| first.operation)
     }
 
     fn take_released(&mut self, task: TaskId) -> bool {
@@ -181,7 +181,7 @@ impl AtomFuzzer {
                 let Some(access) = access(operation.action, self.pattern) else { return true };
                 // 13–17
                 if self.is_inside(p) {
-                    match self.first(p, operation.object) {
+                    match self.first(p, operation) {
                         // 15–17. As printed, a task whose pause is over, or that was not paused, would come here
                         // again and again; here it executes the transition.
                         Some(first) if !self.take_released(p) => {
@@ -221,11 +221,12 @@ impl AtomFuzzer {
         while let Some(paused) = self.paused.get(index) {
             let (task, again) = (paused.task, paused.operation);
             let firsts = self.already_acquired.iter();
-            let mut firsts = firsts.filter(|first| (first.task, first.operation.object) == (task, again.object));
+            let mut firsts = firsts.filter(|first| first.task == task && same_object(&first.operation, &again));
             let last = access(again.action, self.pattern);
             let violated = firsts.find(|first| {
                 task != t.task
-                    && again.object == t.operation.object
+                    && same_object(&again, &t.operation)
+                    && same_object(&first.operation, &t.operation)
                     && last.is_some_and(|last| unserialisable(first.access, t.access, last))
             });
             match violated.map(|first| first.operation) {
@@ -307,6 +308,11 @@ impl Strategy for AtomFuzzer {
     }
 }
 
+/// Whether two accesses touch the same object: the same entry of a collection, say.
+fn same_object(one: &Operation, other: &Operation) -> bool {
+    one.object == other.object && one.action.overlaps(other.action)
+}
+
 /// The access that an action is if it succeeds; `None` when it is not looked at.
 fn access(action: Action, pattern: Pattern) -> Option<Access> {
     match pattern {
@@ -317,7 +323,7 @@ fn access(action: Action, pattern: Pattern) -> Option<Access> {
 
 #[cfg(test)]
 mod tests {
-    use interloper_std::runtime::Mode;
+    use interloper_std::runtime::{Mode, ObjectId};
 
     use super::*;
 
