@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use interloper_linearize::schema::Mistake;
+use interloper_report::plain;
 
 /// What a command found, apart from what it printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +51,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (before, message) = match self {
             Self::Request(message) => ("error", message),
-            Self::Schema(mistake) => return write!(f, "error: {mistake}"),
+            Self::Schema(mistake) => return write!(f, "error: {}", plain::text(&mistake.to_string())),
             Self::Internal(message) => ("internal error, please report", message),
         };
-        write!(f, "{before}: ")?;
-        message.chars().try_for_each(|c| match c {
-            c if c.is_control() => write!(f, "{}", c.escape_debug()),
-            c => write!(f, "{c}"),
-        })
+        write!(f, "{before}: {}", plain::line(message))
     }
 }
 

@@ -19,7 +19,7 @@ use interloper_linearize::schema::Invocation;
 use interloper_linearize::types::{DataType, Shape, resolve};
 use serde_json::{Map, Value as Json};
 
-use crate::values::{from_json, to_json};
+use crate::values::{from_json, integer, to_json};
 
 /// A recording with the lines that it was read from.
 #[derive(Debug, Default)]
@@ -45,19 +45,11 @@ pub struct Malformed {
     pub reason: String,
 }
 
-/// Reads a history of calls of a type.
-pub fn read(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
-    let mut reader = Reader::new(data_type);
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    for (line, text) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
-        if !text.trim_ascii().is_empty() {
-            reader.event(line, text).map_err(|reason| Malformed { line, reason })?;
-        }
-    }
-    Ok(reader.finish())
-}
+/// How long a line may be, in bytes.
+const LONGEST_LINE: usize = 64 << 20;
 
-struct Reader<'t> {
+/// A history of calls of a type, read piece by piece.
+pub struct Reader<'t> {
     data_type: &'t dyn DataType,
     recorder: Recorder,
     /// For each call so far its lines, and whether it happened.
@@ -67,10 +59,15 @@ struct Reader<'t> {
     /// The processes that are in a call.
     open: BTreeSet<Process>,
     names: HashMap<String, Arc<str>>,
+    /// How many lines have ended.
+    ended: usize,
+    /// The line that has not ended yet.
+    rest: Vec<u8>,
 }
 
 impl<'t> Reader<'t> {
-    fn new(data_type: &'t dyn DataType) -> Self {
+    /// Nothing is read yet.
+    pub fn new(data_type: &'t dyn DataType) -> Self {
         Reader {
             data_type,
             recorder: Recorder::new(),
@@ -78,12 +75,53 @@ impl<'t> Reader<'t> {
             last: HashMap::new(),
             open: BTreeSet::new(),
             names: HashMap::new(),
+            ended: 0,
+            rest: Vec::new(),
         }
     }
 
-    fn finish(self) -> Recorded {
+    /// Reads the next bytes, which may end anywhere.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        let mut lines = bytes.split(|&byte| byte == b'\n');
+        let mut text = lines.next().unwrap_or_default();
+        for next in lines {
+            if self.rest.is_empty() {
+                self.line(text)?;
+            } else {
+                self.rest.extend_from_slice(text);
+                let line = std::mem::take(&mut self.rest);
+                self.line(&line)?;
+            }
+            text = next;
+        }
+        if self.rest.len() + text.len() > LONGEST_LINE {
+            let reason = format!("it has more than {} MiB, and an event is one line", LONGEST_LINE >> 20);
+            return Err(Malformed { line: self.ended + 1, reason });
+        }
+        self.rest.extend_from_slice(text);
+        Ok(())
+    }
+
+    /// What was read so far; the last line need not have an end.
+    pub fn finish(mut self) -> Result<Recorded, Malformed> {
+        let rest = std::mem::take(&mut self.rest);
+        self.line(&rest)?;
+        Ok(self.recorded())
+    }
+
+    /// What the lines that have ended say.
+    pub fn recorded(self) -> Recorded {
         let lines = self.calls.into_iter().filter_map(|(lines, happened)| happened.then_some(lines)).collect();
         Recorded { recording: self.recorder.finish(), lines }
+    }
+
+    fn line(&mut self, text: &[u8]) -> Result<(), Malformed> {
+        self.ended += 1;
+        let text = if self.ended == 1 { text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text) } else { text };
+        if text.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        self.event(self.ended, text).map_err(|reason| Malformed { line: self.ended, reason })
     }
 
     fn event(&mut self, line: usize, text: &[u8]) -> Result<(), String> {
@@ -96,7 +134,8 @@ impl<'t> Reader<'t> {
             None if is_end && self.open.len() == 1 => self.open.first().copied().expect("there is one"),
             None => return Err("\"process\" is missing".to_owned()),
             Some(process) => {
-                process.as_i64().ok_or_else(|| format!("\"process\" is {process}, which is no integer"))?
+                let number = process.as_number().and_then(integer);
+                number.ok_or_else(|| format!("\"process\" is {process}, which is no integer"))?
             }
         };
         match fields.get("type") {
@@ -201,7 +240,8 @@ pub fn write(recording: &Recording) -> String {
     for event in recording.history.events() {
         let RecordedCall { process, invocation, result } = &recording.calls[event.call()];
         let line = if event.is_return() {
-            let value = result.as_ref().map_or(Json::Null, to_json);
+            // What a method without a result has given.
+            let value = result.as_ref().filter(|result| **result != Value::Unit).map_or(Json::Null, to_json);
             serde_json::json!({ "process": process, "type": "return", "value": value })
         } else {
             let arguments: Vec<Json> = invocation.arguments.iter().map(to_json).collect();
@@ -221,6 +261,12 @@ mod tests {
 
     use super::*;
 
+    fn read(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
+        let mut reader = Reader::new(data_type);
+        reader.read(bytes)?;
+        reader.finish()
+    }
+
     fn parse(name: &str, text: &str) -> Result<Recorded, Malformed> {
         read(text.as_bytes(), type_named(name).expect("a type"))
     }
@@ -231,9 +277,47 @@ mod tests {
             let workload = Workload { calls, processes: 3, length: 40, pending: 100 };
             let recording = correct(&workload, &mut Random::seeded(3));
             let read = read(write(&recording).as_bytes(), calls.data_type()).expect("what was written");
-            assert_eq!(read.recording, recording);
+            assert_eq!(read.recording.history, recording.history);
+            for (read, written) in read.recording.calls.iter().zip(&recording.calls) {
+                assert_eq!((read.process, &read.invocation), (written.process, &written.invocation));
+                // No result is written as null.
+                let result =
+                    written.result.clone().map(|result| if result == Value::Unit { Value::None } else { result });
+                assert_eq!(read.result, result);
+            }
             assert_eq!(read.lines.len(), recording.calls.len());
         }
+    }
+
+    #[test]
+    fn it_does_not_matter_where_pieces_end() {
+        let workload = Workload { calls: Calls::KeyedText { keys: 2 }, processes: 3, length: 6, pending: 100 };
+        let text = format!("\u{feff}{}", write(&correct(&workload, &mut Random::seeded(4))));
+        let kv = type_named("kv").expect("a type");
+        let whole = read(text.as_bytes(), kv).expect("what was written");
+        for size in [1, 2, 3, 7, 64] {
+            let mut reader = Reader::new(kv);
+            text.as_bytes().chunks(size).for_each(|piece| reader.read(piece).expect("what was written"));
+            let pieces = reader.finish().expect("what was written");
+            assert_eq!((pieces.recording, pieces.lines), (whole.recording.clone(), whole.lines.clone()));
+        }
+        // A mistake has the number of its line there, too.
+        let mut reader = Reader::new(kv);
+        let wrong = format!("{text}\n\n[]");
+        wrong.as_bytes().chunks(3).for_each(|piece| reader.read(piece).expect("the last line has not ended"));
+        let lines = wrong.lines().count();
+        assert_eq!(reader.finish().expect_err("no event").line, lines);
+    }
+
+    #[test]
+    fn a_line_without_an_end() {
+        let mut reader = Reader::new(type_named("register").expect("a type"));
+        reader.read(b"\n").expect("an empty line");
+        let piece = vec![b' '; 1 << 20];
+        let last = (0..100).find_map(|count| reader.read(&piece).err().map(|malformed| (count, malformed)));
+        let (count, malformed) = last.expect("it is too long");
+        assert_eq!((count, malformed.line), (64, 2));
+        assert_eq!(malformed.reason, "it has more than 64 MiB, and an event is one line");
     }
 
     #[test]
@@ -299,6 +383,7 @@ mod tests {
         check("[]", "a line holds one object: { … }");
         check("{} {}", "no JSON: trailing characters, at column 4");
         check("{}", "\"process\" is missing");
+        check("{\"process\":-0}", "\"type\" is missing");
         check("{\"process\":0.5}", "\"process\" is 0.5, which is no integer");
         check("{\"process\":\"a\"}", "\"process\" is \"a\", which is no integer");
         check("{\"process\":0}", "\"type\" is missing");

@@ -129,7 +129,9 @@ impl Mistake {
         let (from, until) = (before.len().saturating_sub(Self::AROUND), behind.len().min(Self::AROUND));
         let start = if from > 0 { "…" } else { "" };
         let end = if until < behind.len() { "…" } else { "" };
-        let visible = |letter: &char| if letter.is_control() { ' ' } else { *letter };
+        // What Rust would escape has no width of its own, or an effect on the terminal.
+        let is_escaped = |letter: char| letter.escape_debug().len() > 1 && !matches!(letter, '\\' | '"' | '\'');
+        let visible = |&letter: &char| if is_escaped(letter) { ' ' } else { letter };
         let shown: String = before[from..].iter().chain(&behind[..until]).map(visible).collect();
         (format!("{start}{shown}{end}"), before.len() - from + usize::from(from > 0))
     }

@@ -9,6 +9,8 @@
 //!
 //! [`timeline`] draws a concurrent history, a row for each process, on a page of the same kind.
 //!
+//! [`plain`] makes text of somebody else safe to print.
+//!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!
 //! # Limits
@@ -20,6 +22,7 @@ mod counterexample;
 pub mod file;
 pub mod html;
 pub mod json;
+pub mod plain;
 pub mod table;
 pub mod text;
 pub mod timeline;
