@@ -6,9 +6,12 @@ use std::cell::Cell;
 use interloper_commutativity::Value;
 use interloper_linearize::general::{Bound, Budget, Progress, Search, Spec, Verdict, check};
 use interloper_linearize::history::History;
+use interloper_linearize::program::{Program, TooLarge};
+use interloper_linearize::random::Random;
 use interloper_linearize::recording::{self, Recorder};
-use interloper_linearize::schema::Invocation;
+use interloper_linearize::schema::{Invocation, Schema};
 use interloper_linearize::types::type_named;
+use interloper_linearize::visibility::Visibility;
 
 thread_local! {
     /// How often this thread has asked for memory.
@@ -222,6 +225,119 @@ fn memory_for_states_is_bounded() {
         assert!(matches!(verdict, Verdict::NotLinearizable(_)), "{verdict:?}");
     });
     assert!(used <= memory, "{used} bytes");
+}
+
+#[test]
+fn a_schema_that_is_too_large_is_refused_at_once() {
+    let text = format!("{{ {} }}", vec!["f()"; 20_000].join("; "));
+    let schema = Schema::parse(&text).expect("a schema");
+    let used = peak(|| {
+        let refused = Program::new(&schema, &Visibility::complete());
+        assert_eq!(refused, Err(TooLarge::Invocations(20_000)));
+    });
+    // What happens before each of them are 200 million numbers.
+    assert!(used < 1000, "{used} bytes");
+}
+
+/// A text with a few random changes: characters taken away, doubled, exchanged or put in.
+fn mutated(text: &str, pieces: &[&str], random: &mut Random) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    for _ in 0..=random.below(4) {
+        let at = random.below(letters.len() + 1);
+        let end = (at + 1 + random.below(8)).min(letters.len());
+        match random.below(5) {
+            0 => drop(letters.drain(at.min(end)..end)),
+            1 => {
+                let doubled: Vec<char> = letters[at.min(end)..end].to_vec();
+                (0..=random.below(40)).for_each(|_| drop(letters.splice(at..at, doubled.iter().copied())));
+            }
+            2 if !letters.is_empty() => {
+                let (one, other) = (random.below(letters.len()), random.below(letters.len()));
+                letters.swap(one, other);
+            }
+            3 => letters.truncate(at),
+            _ => drop(letters.splice(at..at, pieces[random.below(pieces.len())].chars())),
+        }
+    }
+    letters.into_iter().collect()
+}
+
+const PIECES: [&str; 24] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "||",
+    ";",
+    ",",
+    "\"",
+    "\\",
+    "\\u{",
+    "<",
+    "=",
+    "+",
+    "|",
+    "-",
+    "-0",
+    "0",
+    "é",
+    "\u{0}",
+    "null",
+    "99999999999999999999",
+    "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+];
+
+/// A schema that is read is the one that is printed, and reading takes memory in proportion to the text.
+#[test]
+fn damaged_schemas() {
+    let texts = [
+        "{ put(1,0); contains(0) } || { put(0,0); put(1,1) }",
+        "[put(0,0); put(2,0)], [clear(); put(1,1)], [put(3,1)], {0<2, 1<2}",
+        "{ putAll({0=1,1=0}); f(\"a\\u{e9}\\n\", [1,[2,{}]], null, true) } || { g(-5) }",
+    ];
+    let mut random = Random::seeded(1);
+    let (mut good, mut bad) = (0, 0);
+    for round in 0..12_000 {
+        let text = mutated(texts[round % texts.len()], &PIECES, &mut random);
+        let used = peak(|| match Schema::parse(&text) {
+            Ok(schema) => {
+                good += 1;
+                assert_eq!(Schema::parse(&schema.to_string()).as_ref(), Ok(&schema), "{text:?}");
+                let _map_or_not = schema.check(type_named("map").expect("a type"));
+                let _small_or_not = Program::new(&schema, &Visibility::complete());
+            }
+            Err(mistake) => {
+                bad += 1;
+                assert!(mistake.at <= text.len() && mistake.to_string().lines().count() == 3, "{text:?}: {mistake}");
+            }
+        });
+        assert!(used <= 200 * text.len() + 100_000, "{used} bytes for {text:?}");
+    }
+    assert!(good > 1_000 && bad > 1_000, "{good} good, {bad} bad");
+}
+
+#[test]
+fn damaged_visibilities() {
+    let texts = ["contains=monotonic,size=weak", "isEmpty=basic(get|put)+linPrefix,size=causal+linMonotonic(add)"];
+    let mut random = Random::seeded(2);
+    let (mut good, mut bad) = (0, 0);
+    for round in 0..8_000 {
+        let text = mutated(texts[round % texts.len()], &PIECES, &mut random);
+        let used = peak(|| match text.parse::<Visibility>() {
+            Ok(visibility) => {
+                good += 1;
+                assert_eq!(visibility.to_string().parse(), Ok(visibility), "{text:?}");
+            }
+            Err(error) => {
+                bad += 1;
+                assert!(!error.to_string().is_empty());
+            }
+        });
+        assert!(used <= 200 * text.len() + 100_000, "{used} bytes for {text:?}");
+    }
+    assert!(good > 1_000 && bad > 1_000, "{good} good, {bad} bad");
 }
 
 #[test]

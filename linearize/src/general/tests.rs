@@ -198,7 +198,8 @@ fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
         observed.says_what_reads = says_what_reads;
         observed.says_parts = says_parts;
         let verdict = check(observed, observed.history, Budget::Unlimited);
-        if says_what_reads && says_parts == has_parts {
+        // Of four calls there are too many histories to try this with each.
+        if says_what_reads && says_parts == has_parts && observed.calls.len() < 4 {
             assert_eq!(in_small_steps(observed), verdict);
         }
         match verdict {
