@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use interloper_linearize::schema::Mistake;
+use interloper_report::plain;
 use interloper_report::shorten::middle;
 
 /// A message of more characters than this is shortened in its middle.
@@ -56,15 +57,11 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (before, message) = match self {
             Self::Request(message) => ("error", message),
-            Self::Schema(mistake) => return write!(f, "error: {mistake}"),
+            Self::Schema(mistake) => return write!(f, "error: {}", plain::text(&mistake.to_string())),
             Self::Internal(message) => ("internal error, please report", message),
         };
-        write!(f, "{before}: ")?;
         // What was typed or read is echoed, and may be as long as it likes.
-        middle(message, LONGEST_MESSAGE).chars().try_for_each(|c| match c {
-            c if c.is_control() => write!(f, "{}", c.escape_debug()),
-            c => write!(f, "{c}"),
-        })
+        write!(f, "{before}: {}", plain::line(&middle(message, LONGEST_MESSAGE)))
     }
 }
 

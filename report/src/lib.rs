@@ -10,6 +10,8 @@
 //!
 //! [`timeline`] draws a concurrent history, a row for each process, on a page of the same kind.
 //!
+//! [`plain`] makes text of somebody else safe to print.
+//!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!
 //! # Limits
@@ -21,6 +23,7 @@ mod counterexample;
 pub mod file;
 pub mod html;
 pub mod json;
+pub mod plain;
 pub mod shorten;
 pub mod table;
 pub mod text;

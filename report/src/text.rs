@@ -4,11 +4,13 @@ mod grid;
 mod paint;
 mod wrap;
 
+use std::borrow::Cow;
+
 use crate::shorten::Shown;
-use crate::{Counterexample, Order};
+use crate::{Counterexample, Order, plain};
 use grid::Grid;
 use paint::{Ink, Painter};
-use wrap::{display_width, pad, printable, wrap};
+use wrap::{display_width, pad, wrap};
 
 /// How to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub fn render(counterexample: &Counterexample, style: Style) -> String {
     orders(&mut out, &counterexample.orders, width, painter);
     if let Some(replay) = &counterexample.replay {
         // The command is to be copied: it stays on one line whatever the width.
-        let command = painter.paint(Ink::Command, &printable(replay));
+        let command = painter.paint(Ink::Command, &plain::text(replay));
         out.push_str(&format!("\n  replay: {command}\n"));
     }
     if let Some(note) = shown.note {
@@ -87,7 +89,7 @@ fn first_line(
     width: Option<usize>,
     painter: Painter,
 ) {
-    let (name, verdict) = (printable(name), printable(verdict));
+    let (name, verdict) = (plain::text(name), plain::text(verdict));
     let mark = painter.paint(ink, mark);
     let closest = 2 + display_width(&name) + 3;
     let starts = [VERDICT_COLUMN.max(closest), closest];
@@ -113,8 +115,8 @@ fn orders(out: &mut String, orders: &[Order], width: Option<usize>, painter: Pai
     }
     out.push('\n');
     paragraph(out, "No sequential order explains it:", width, painter);
-    let lines: Vec<(String, String)> =
-        orders.iter().map(|order| (printable(&order.sequence), printable(&order.disagreement))).collect();
+    let lines: Vec<(Cow<'_, str>, Cow<'_, str>)> =
+        orders.iter().map(|order| (plain::text(&order.sequence), plain::text(&order.disagreement))).collect();
     let first = lines.iter().map(|(sequence, _)| display_width(sequence)).max().unwrap_or(0);
     let second = lines.iter().map(|(_, disagreement)| display_width(disagreement)).max().unwrap_or(0);
     let beside = fits(4 + first + ORDER_GAP + second, width);
@@ -129,7 +131,7 @@ fn orders(out: &mut String, orders: &[Order], width: Option<usize>, painter: Pai
 }
 
 fn paragraph(out: &mut String, text: &str, width: Option<usize>, painter: Painter) {
-    for line in wrap(&printable(text), width.map(|width| width - 2)) {
+    for line in wrap(&plain::text(text), width.map(|width| width - 2)) {
         out.push_str(&format!("  {}\n", painter.paint(Ink::Heading, &line)));
     }
 }

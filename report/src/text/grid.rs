@@ -1,7 +1,9 @@
 //! The interleaving as a table: a step number, one column per actor, and the abstract state.
 
 use super::paint::{Ink, Painter};
-use super::wrap::{display_width, printable, wrap};
+use crate::plain;
+
+use super::wrap::{display_width, wrap};
 use crate::{Counterexample, Event, Lane, Row};
 
 const INDENT: usize = 2;
@@ -127,7 +129,7 @@ impl Grid {
 }
 
 fn cell(text: &str, ink: Ink) -> Cell {
-    printable(text).split('\n').map(|text| Line { text: text.to_owned(), ink }).collect()
+    plain::text(text).split('\n').map(|text| Line { text: text.to_owned(), ink }).collect()
 }
 
 fn event_cell(row: &Row, ink: Ink) -> Cell {
