@@ -72,6 +72,7 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `steps` | a number: an execution that has more fails |
 /// | `critical_sections` | none: critical sections are blocks, too |
 /// | `check_determinism` | none: each execution is made twice |
+/// | `fresh_statics` | none: the statics of the crate of the test start fresh in each execution, whatever is in them |
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
 ///
 /// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,

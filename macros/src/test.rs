@@ -49,7 +49,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 }
 
 const OPTIONS: &str = "the options are strategy, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, check_determinism, expect";
+                       critical_sections, check_determinism, fresh_statics, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -73,6 +73,9 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
                 .map(|value| quote!(settings.steps = ::interloper::blocks::StepBound::FailAfter(#value);)),
             "critical_sections" => Ok(quote!(settings.blocks = ::interloper::blocks::Blocks::CriticalSections;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
+            "fresh_statics" => {
+                Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))
+            }
             "expect" => {
                 parsed.expected = Some(grade(&option.value()?.parse()?)?);
                 return Ok(());

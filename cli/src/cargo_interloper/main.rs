@@ -114,6 +114,9 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
 
 fn build_and_run(mut controlled: Controlled, task: Task, arguments: &[OsString]) -> Result<u8, Refusal> {
     controlled.build(task)?;
+    if !controlled.restores_statics(task, arguments) {
+        note("several tests run at once and share their statics: only the mirrored values in statics start fresh");
+    }
     let status = controlled.run(task, arguments)?;
     Ok(if status.success() { EXPECTED } else { UNEXPECTED })
 }

@@ -6,6 +6,7 @@ mod plans;
 mod projects;
 mod refusals;
 mod repositories;
+mod statics;
 
 use std::collections::BTreeMap;
 use std::fs;
