@@ -47,6 +47,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
+pub use crate::statics::whole::{Running, Statics};
 pub use addresses::Addresses;
 pub(crate) use addresses::{Bytes, Known, Word};
 pub(crate) use handle::Home;

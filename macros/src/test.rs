@@ -66,7 +66,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
 }
 
 const OPTIONS: &str = "the options are strategy, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, threads_must_end, check_determinism, allow_trivial, expect";
+                       critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -92,6 +92,9 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
             "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
+            "fresh_statics" => {
+                Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))
+            }
             "expect" => {
                 parsed.expected = Some(grade(&option.value()?.parse()?)?);
                 return Ok(());

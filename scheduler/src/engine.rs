@@ -19,7 +19,7 @@ mod watchdog;
 
 use std::panic::Location;
 
-use interloper_std::runtime::{ObjectId, ObjectKind};
+use interloper_std::runtime::{ObjectId, ObjectKind, Statics};
 
 pub use self::own_stack::{Lost, OwnStack};
 pub use self::watchdog::{Stuck, Watchdog};
@@ -58,6 +58,9 @@ pub struct Config {
     pub seed: u64,
     /// Who is told when a step does not come to its end.
     pub watchdog: Option<Watchdog>,
+    /// The statics that start fresh in each execution, whatever is in them. What the mirror of `std` has in a static does
+    /// so in any case.
+    pub statics: Statics,
 }
 
 /// Whether giving a lock back is a step of its own, before which other tasks may run.
@@ -83,7 +86,8 @@ pub enum Detached {
 
 impl Default for Config {
     /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; tasks that are left are given up;
-    /// the trace and the decisions are recorded; no freedoms; seed 0; no watchdog.
+    /// the trace and the decisions are recorded; no freedoms; seed 0; no watchdog; the statics of the crates that
+    /// `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
@@ -96,6 +100,7 @@ impl Default for Config {
             freedoms: Freedoms::NONE,
             seed: 0,
             watchdog: None,
+            statics: Statics::controlled(),
         }
     }
 }
@@ -155,6 +160,7 @@ impl Engine {
     pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
         let mut main = Some(main);
         let mut call = || main.take().expect("the main task is started once")();
+        let _statics = self.core.config.statics.begin();
         let _watch = self.watched.as_ref().map(|watched| watched.begin());
         hub::run(&self.core, &mut self.fibers, strategy, &mut call, Location::caller())
     }

@@ -137,6 +137,9 @@ fn says_missed(reached: &Reached) -> bool {
 
 fn build_and_run(controlled: &mut Controlled, task: Task, arguments: &[OsString]) -> Result<u8, Refusal> {
     controlled.build(task)?;
+    if !controlled.restores_statics(task, arguments) {
+        note("several tests run at once and share their statics: only the mirrored values in statics start fresh");
+    }
     let status = controlled.run(task, arguments)?;
     Ok(if status.success() { EXPECTED } else { UNEXPECTED })
 }

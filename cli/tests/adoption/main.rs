@@ -7,6 +7,7 @@ mod projects;
 mod reached;
 mod refusals;
 mod repositories;
+mod statics;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -10,6 +10,7 @@ use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Deadline, Detached, Shrunk, Unlock, Watchdog};
+use interloper_std::runtime::Statics;
 
 use super::callers;
 use super::describe::describe;
@@ -99,6 +100,11 @@ impl Checker {
         self.settings(|settings| settings.patience = patience)
     }
 
+    /// Crates whose statics start fresh in each execution, whatever is in them: see [`Settings::fresh_statics`].
+    pub fn fresh_statics<S: Into<String>>(self, crates: impl IntoIterator<Item = S>) -> Checker {
+        self.settings(|settings| settings.fresh_statics = crates.into_iter().map(Into::into).collect())
+    }
+
     /// Which parts of the program are blocks.
     pub fn blocks(self, blocks: Blocks) -> Checker {
         self.settings(|settings| settings.blocks = blocks)
@@ -139,9 +145,51 @@ impl Checker {
     }
 
     pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
+        self.undisturbed(program, |statics| self.check_once(program, statics))
+    }
+
+    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
+        self.undisturbed(program, |statics| self.replay_once(decisions, program, statics))
+    }
+
+    /// Makes executions until they have not disturbed each other by statics that they share. Once they have, each is alone.
+    fn undisturbed(
+        &self,
+        program: Body<'_>,
+        make: impl Fn(&Statics) -> Result<Report, Misuse>,
+    ) -> Result<Report, Misuse> {
         self.settings.are_usable()?;
         let _checking = Checking::new(&self.name);
-        let search = Search::new(self, program);
+        let statics = Statics::of(self.settings.fresh_statics.iter().cloned()).and_controlled();
+        loop {
+            let made = make(&statics);
+            if !statics.disturbed() {
+                return made.map_err(|misuse| self.with_statics(misuse, program, &statics));
+            }
+        }
+    }
+
+    /// Names the statics that may be why the program is not deterministic.
+    fn with_statics(&self, misuse: Misuse, program: Body<'_>, statics: &Statics) -> Misuse {
+        let Misuse::Nondeterministic { execution, difference } = misuse else { return misuse };
+        let names = statics.outliving(|| {
+            let config = Config { statics: statics.clone(), ..Search::config(self) };
+            Runner::new(program, config).run(&mut Guided::new(Zeros));
+        });
+        let kept = match &names[..] {
+            [] => String::new(),
+            [one] => format!("; {one} keeps what one execution writes to it for the next"),
+            [first, others @ ..] => format!(
+                "; {first} and {} other {} keep what one execution writes to them for the next",
+                others.len(),
+                if others.len() == 1 { "static" } else { "statics" }
+            ),
+        };
+        Misuse::Nondeterministic { execution, difference: format!("{difference}{kept}") }
+    }
+
+    fn check_once(&self, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
+        let search = Search::new(self, program, statics);
         let (summary, mut worker) = search.run();
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
@@ -172,10 +220,8 @@ impl Checker {
         Ok(report)
     }
 
-    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
-        self.settings.are_usable()?;
-        let _checking = Checking::new(&self.name);
-        let search = Search::new(self, program);
+    fn replay_once(&self, decisions: &Decisions, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
+        let search = Search::new(self, program, statics);
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
         let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
@@ -274,9 +320,19 @@ struct Search<'a> {
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
-    fn new(checker: &'a Checker, program: Body<'a>) -> Search<'a> {
+    fn new(checker: &'a Checker, program: Body<'a>, statics: &Statics) -> Search<'a> {
         let settings = &checker.settings;
-        let config = Config {
+        let config = Config { statics: statics.clone(), ..Search::config(checker) };
+        let deadline = Deadline::of(settings.time);
+        let mut search = Search { settings, program, config, measured: Measured::default(), deadline };
+        search.measure();
+        statics.share();
+        search
+    }
+
+    fn config(checker: &Checker) -> Config {
+        let settings = &checker.settings;
+        Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
             detached: settings.detached,
@@ -285,11 +341,7 @@ impl<'a> Search<'a> {
             unlock: Unlock::Step,
             watchdog: settings.patience.map(|patience| Watchdog::exit_with::<1>(patience).of(&checker.name)),
             ..Config::default()
-        };
-        let deadline = Deadline::of(settings.time);
-        let mut search = Search { settings, program, config, measured: Measured::default(), deadline };
-        search.measure();
-        search
+        }
     }
 
     /// Runs the program some times to learn what a strategy or a rule needs to know beforehand.

@@ -58,6 +58,12 @@ pub struct Settings {
     /// that is not under control: which one and where is written to standard error, and the process ends with code 1,
     /// since a blocked task cannot be unwound. `None`: it is waited for.
     pub patience: Option<Duration>,
+    /// Crates whose statics start fresh in each execution, whatever is in them, beside those that `cargo interloper` has
+    /// put under control. What the mirror of `std` has in a static does so in any case.
+    ///
+    /// No thread that runs nothing under control may use these statics meanwhile: let tests run one after the other
+    /// (`--test-threads=1`). What is covered is said in the limits of `interloper-std`.
+    pub fresh_statics: Vec<String>,
 }
 
 /// What happens when an execution reaches its bound.
@@ -123,6 +129,7 @@ impl Default for Settings {
             fail_at: Grade::Bug,
             stack_size: 1 << 20,
             patience: Some(Watchdog::PATIENCE),
+            fresh_statics: Vec::new(),
         }
     }
 }
