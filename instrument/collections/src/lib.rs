@@ -31,6 +31,8 @@
 //! # Private collections
 //! A collection that is no part of the run, made inside the method under test say, is private: its operations are no
 //! steps. A task that finds a lock of it taken lets others run until it is free.
+//! One that is used in several runs and is a part of none of them is foreign: the session hears of it
+//! ([`session::Session::foreign`]).
 //!
 //! # Limits
 //! - A guard must be dropped by the task that made it.
