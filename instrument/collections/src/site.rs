@@ -62,7 +62,11 @@ impl Handle {
     fn site_of(&self, writes: bool) -> Option<Site> {
         let location = Location::caller();
         if controlled() {
-            return Some(Site { owner: self.part().map_or(Owner::Private, Owner::Part), location });
+            let owner = self.part().map_or(Owner::Private, Owner::Part);
+            if owner == Owner::Private {
+                self.visit(location);
+            }
+            return Some(Site { owner, location });
         }
         if !runtime::is_controlled() {
             return None;

@@ -50,6 +50,11 @@ impl Tie {
         Tie { kind, shards, object: runtime::Handle::new(), written: AtomicBool::new(false) }
     }
 
+    /// What reports call a collection of this kind.
+    pub(crate) fn name(&self) -> &'static str {
+        self.kind.object().name()
+    }
+
     /// The collection in the running execution, if there is one, for an operation that writes or does not. An execution
     /// that would see what another one has written is ended.
     #[inline]
@@ -64,7 +69,7 @@ impl Tie {
     fn meet(&self, current: &Current<'_>, location: Place) -> Task {
         let runtime = current.runtime();
         if self.object.is_left_behind(current) && self.written.load(Ordering::Relaxed) {
-            let kind = self.kind.object().name();
+            let kind = self.name();
             runtime.fail(format!(
                 "an earlier execution wrote to the {kind} that is used at {location}: \
                  make it inside the checked closure, so that each execution starts with a fresh one"
