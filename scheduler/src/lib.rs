@@ -14,6 +14,7 @@
 
 #![warn(missing_docs)]
 
+mod access;
 pub mod decisions;
 mod determinism;
 mod engine;
@@ -24,6 +25,7 @@ mod shrink;
 pub mod strategies;
 mod strategy;
 
+pub use access::{Access, unserialisable};
 pub use determinism::Difference;
 pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};

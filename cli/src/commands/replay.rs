@@ -128,7 +128,9 @@ pub fn difference(recorded: &[Moment], now: &[Moment]) -> Option<String> {
     let longer = recorded.len().max(now.len());
     let at = (0..longer).find(|&at| recorded.get(at) != now.get(at))?;
     let step = recorded.get(at).or(now.get(at)).map_or(0, |moment| moment.step);
-    let short = |text| middle(text, LONGEST_TEXT);
+    fn short(text: &str) -> std::borrow::Cow<'_, str> {
+        middle(text, LONGEST_TEXT)
+    }
     let describe = |moment: Option<&Moment>| match moment {
         Some(Moment { event, state: Some(state), .. }) => format!("'{}' giving {}", short(event), short(state)),
         Some(Moment { event, state: None, .. }) => format!("'{}'", short(event)),

@@ -228,6 +228,10 @@ impl<S: Strategy> Strategy for Announcing<S> {
         self.strategy.part(task, operation);
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.only_read(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.strategy.end(execution, trace);
     }

@@ -84,11 +84,15 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the last level that was begun.
+    /// The number of runs with 0, 1, 2, … deviations, up to the bound. Of levels from 1,000 on, only those that were
+    /// begun are there.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
 }
+
+/// So many levels are listed, whether they were begun or not: the bound may be any number.
+const LEVELS: usize = 1_000;
 
 impl Coverage {
     /// The number of runs.
@@ -173,7 +177,9 @@ impl Deviations {
 
     /// What was visited so far. The run that is being made counts.
     pub fn coverage(&self) -> Coverage {
-        Coverage { runs: self.runs.clone(), complete: self.phase == Phase::Done && self.divergence.is_none() }
+        let mut runs = self.runs.clone();
+        runs.resize(runs.len().max(LEVELS.min(self.bound as usize + 1)), 0);
+        Coverage { runs, complete: self.phase == Phase::Done && self.divergence.is_none() }
     }
 
     /// The position (counted from 0) up to which the last run asked the same as an earlier one with the same answers, if
