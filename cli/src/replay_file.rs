@@ -89,7 +89,7 @@ impl ReplayFile {
     }
 
     /// Reads the bytes of a file; the error is the reason alone.
-    fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let damaged = |error: serde_json::Error| format!("damaged: {error}");
         let header: Header = serde_json::from_slice(bytes).map_err(damaged)?;
         check_version(header.version)?;
