@@ -88,6 +88,8 @@ mod tests {
     fn a_message_is_one_line() {
         assert_eq!(Failure::Request("no case 'a\nb'".into()).to_string(), "error: no case 'a\\nb'");
         let long = Failure::Request(format!("no case '{}'", "x".repeat(130_000))).to_string();
+        let hidden = Failure::Request("\u{1b}".repeat(1_000)).to_string();
+        assert!(hidden.len() < 1_100, "{hidden}");
         assert!(long.len() < 1_100 && long.contains("(129,010 characters left out)"), "{long}");
         assert_eq!(
             Failure::Internal("left\u{1b}[0m".into()).to_string(),
