@@ -49,6 +49,7 @@ mod shorten;
 mod testing;
 mod triples;
 mod unexplored;
+mod watch;
 mod worker;
 
 pub use accesses::{Access, unserialisable};
@@ -60,3 +61,4 @@ pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
 pub use settings::{Settings, StepBound};
 pub use unexplored::Unexplored;
+pub use watch::{Phase, Watch};

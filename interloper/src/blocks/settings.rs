@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::report::Grade;
 use super::schedule::Schedule;
 use super::sections::Blocks;
+use super::watch::Watch;
 
 /// How a program is checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,8 @@ pub struct Settings {
     pub marked: Vec<&'static str>,
     /// The first grade that fails a test. Only what is asserted depends on it.
     pub fail_at: Grade,
+    /// Who is told how the check gets on.
+    pub watch: Watch,
     /// The stack of a task, in bytes.
     pub stack_size: usize,
     /// How long a step may take, in real time. A task that does not come to another step by then is blocked in something
@@ -93,6 +96,7 @@ impl Default for Settings {
             allow_trivial: false,
             marked: Vec::new(),
             fail_at: Grade::Bug,
+            watch: Watch::default(),
             stack_size: 1 << 20,
             patience: Some(Duration::from_secs(30)),
         }
