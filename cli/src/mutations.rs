@@ -11,8 +11,9 @@ use crate::blocks::files::{self, ProgramFile};
 use crate::catalogue::{self, Entry};
 use crate::commands;
 use crate::failure::Failure;
-use crate::history_file;
+use crate::history_file::{Malformed, Reader, Recorded};
 use crate::replay_file::{Moment, Options, ReplayFile, VERSION, fingerprint};
+use interloper_linearize::types::DataType;
 
 /// How an input is damaged: where, how much of it, and how.
 type Edit = (usize, usize, Damage);

@@ -1,11 +1,50 @@
-//! A progress bar on standard error, when that is a terminal.
+//! How a command gets on, on standard error: a bar where that is a terminal, elsewhere a line now and then.
 
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use interloper::blocks::{Phase, Watch};
 
-use crate::checking::plural;
+use crate::checking::{grouped, plural};
 use crate::output;
+
+/// A command that takes no longer than this says nothing on its way.
+const SILENCE: Duration = Duration::from_secs(1);
+/// Then it says something this often.
+const NOW_AND_THEN: Duration = Duration::from_secs(2);
+
+/// Calls a function on a thread of its own, after a second and then now and then, until it is dropped.
+pub struct Heartbeat(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Heartbeat {
+    /// Begins to call `beat`.
+    pub fn start(mut beat: impl FnMut() + Send + 'static) -> Heartbeat {
+        let (sender, ends) = mpsc::channel();
+        let work = move || {
+            let mut pause = SILENCE;
+            while ends.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                beat();
+                pause = NOW_AND_THEN;
+            }
+        };
+        // Without a thread nothing is said.
+        let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(work).ok();
+        Heartbeat(thread.map(|thread| (sender, thread)))
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.0.take() {
+            drop(sender);
+            let _ = thread.join();
+        }
+    }
+}
 
 /// The progress of a number of cases or programs.
 pub struct Progress {
@@ -13,27 +52,124 @@ pub struct Progress {
     total: usize,
     bar: ProgressBar,
     started: Instant,
+    done: Arc<AtomicUsize>,
+    now: Arc<Now>,
+    heartbeat: Heartbeat,
+}
+
+/// What is done at present, in one of the programs.
+#[derive(Default)]
+struct Now {
+    name: Mutex<&'static str>,
+    /// The kind of the phase, and its executions.
+    phase: AtomicU64,
+}
+
+/// Two bits of the number are the kind of the phase.
+const KINDS: u64 = 4;
+
+impl Now {
+    fn note(&self, phase: Phase) {
+        let (kind, executions) = match phase {
+            Phase::Searching(executions) => (1, executions),
+            Phase::SerialOrders(executions) => (2, executions),
+            Phase::Shrinking(executions) => (3, executions),
+        };
+        self.phase.store(executions.saturating_mul(KINDS) + kind, Ordering::Relaxed);
+    }
+
+    /// In words; nothing where nobody has said anything.
+    fn text(&self) -> String {
+        let phase = self.phase.load(Ordering::Relaxed);
+        let what = match phase % KINDS {
+            0 => return String::new(),
+            1 => "searching",
+            2 => "running serial orders",
+            _ => "making what was found smaller",
+        };
+        let name = *self.name.lock().unwrap_or_else(PoisonError::into_inner);
+        format!(", {name}: {what}, {}", plural(phase / KINDS, "execution"))
+    }
 }
 
 impl Progress {
-    /// Shows a bar for `total` of them, called `noun` each; indicatif hides it when standard error is no terminal.
+    /// Shows how `total` of them, called `noun` each, get on.
     pub fn start(noun: &'static str, total: usize) -> Self {
         let bar = ProgressBar::new(total as u64);
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}").expect("a valid template");
         bar.set_style(style);
-        Self { noun, total, bar, started: Instant::now() }
+        let (started, done, now) = (Instant::now(), Arc::new(AtomicUsize::new(0)), Arc::new(Now::default()));
+        let (shown, count, doing) = (bar.clone(), Arc::clone(&done), Arc::clone(&now));
+        let heartbeat = Heartbeat::start(move || {
+            let line = format!("{} s{}", started.elapsed().as_secs(), doing.text());
+            if shown.is_hidden() {
+                let done = grouped(count.load(Ordering::Relaxed) as u64);
+                output::note(&format!("{done} of {} done in {line}", plural(total as u64, noun)));
+            } else {
+                shown.set_message(line);
+            }
+        });
+        Self { noun, total, bar, started, done, now, heartbeat }
+    }
+
+    /// Is told what is done in a program of this name.
+    pub fn watch(&self, name: &'static str) -> Watch {
+        let now = Arc::clone(&self.now);
+        Watch::new(move |phase| {
+            // The beginning of a phase says whose it is.
+            if matches!(phase, Phase::Searching(0..=1) | Phase::SerialOrders(0..=1) | Phase::Shrinking(0..=1)) {
+                *now.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
+            }
+            now.note(phase);
+        })
     }
 
     /// One has ended.
     pub fn done(&self, name: &str) {
+        self.done.fetch_add(1, Ordering::Relaxed);
         self.bar.set_message(name.to_owned());
         self.bar.inc(1);
     }
 
     /// Takes the bar away and says how long it took.
     pub fn finish(self) {
+        drop(self.heartbeat);
         self.bar.finish_and_clear();
         let all = plural(self.total as u64, self.noun);
         output::note(&format!("{all} in {:.2} s", self.started.elapsed().as_secs_f64()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heart_beats_after_a_second_and_stops() {
+        let beats = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&beats);
+        let heartbeat = Heartbeat::start(move || _ = count.fetch_add(1, Ordering::Relaxed));
+        assert_eq!(beats.load(Ordering::Relaxed), 0);
+        let begun = Instant::now();
+        while beats.load(Ordering::Relaxed) == 0 && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(begun.elapsed() >= SILENCE / 2, "{:?}", begun.elapsed());
+        drop(heartbeat);
+        let before = beats.load(Ordering::Relaxed);
+        assert!(before > 0);
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(beats.load(Ordering::Relaxed), before);
+    }
+
+    #[test]
+    fn a_phase_in_words() {
+        let now = Now::default();
+        assert_eq!(now.text(), "");
+        *now.name.lock().unwrap() = "bank";
+        now.note(Phase::SerialOrders(1));
+        assert_eq!(now.text(), ", bank: running serial orders, 1 execution");
+        now.note(Phase::Shrinking(1_234));
+        assert_eq!(now.text(), ", bank: making what was found smaller, 1,234 executions");
     }
 }

@@ -1,6 +1,7 @@
 //! The concurrent object of a request, how it is run, and who is told how it goes.
 
 use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,6 +19,7 @@ use crate::checking::{grouped, plural};
 use crate::failure::Failure;
 use crate::nearest::{nearest, unknown};
 use crate::output;
+use crate::progress::Heartbeat;
 use crate::values::to_json;
 
 /// What was asked about.
@@ -110,6 +112,9 @@ fn method(object: &Object, name: &str) -> Result<MethodId, Failure> {
 
 /// Says on standard error how a search gets on: on a terminal in one line that changes, elsewhere in a line now and then.
 pub struct Watcher {
+    /// What was noted last.
+    last: Arc<Mutex<String>>,
+    heartbeat: Heartbeat,
     bar: ProgressBar,
     started: Instant,
     said: Instant,
@@ -117,21 +122,31 @@ pub struct Watcher {
     schemas: u64,
 }
 
-/// A line is said this often where standard error is no terminal.
-const NOW_AND_THEN: Duration = Duration::from_secs(2);
+/// A line is made this often.
+const NOW_AND_THEN: Duration = Duration::from_millis(100);
 
 impl Watcher {
     pub fn start() -> Watcher {
         let bar = ProgressBar::new_spinner();
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a valid template"));
         let now = Instant::now();
-        Watcher { bar, started: now, said: now, executions: 0, schemas: 0 }
+        let last = Arc::new(Mutex::new(String::new()));
+        let (noted, shown) = (Arc::clone(&last), bar.clone());
+        // A schema can take long, and so can making it smaller: nothing is noted then.
+        let heartbeat = Heartbeat::start(move || {
+            let noted = noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let line = format!("{noted}, {} s so far", now.elapsed().as_secs());
+            match shown.is_hidden() {
+                true => output::note(&line),
+                false => shown.set_message(line),
+            }
+        });
+        Watcher { last, heartbeat, bar, started: now, said: now, executions: 0, schemas: 0 }
     }
 
     /// A method is tried with a schema next, and has had so many schemas and executions.
     pub fn note(&mut self, method: &str, schema: &Schema, schemas: u64, executions: u64) {
-        let quiet = if self.bar.is_hidden() { NOW_AND_THEN } else { Duration::from_millis(100) };
-        if self.said.elapsed() < quiet {
+        if schemas > 0 && self.said.elapsed() < NOW_AND_THEN {
             return;
         }
         self.said = Instant::now();
@@ -139,10 +154,7 @@ impl Watcher {
         let rate = executions as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
         let (schemas, rate) = (plural(schemas, "schema"), grouped(rate as u64));
         let line = format!("{method}: {schemas}, {rate} executions/s, now {schema}");
-        match self.bar.is_hidden() {
-            true => output::note(&line),
-            false => self.bar.set_message(line),
-        }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = line;
     }
 
     /// A method has been searched.
@@ -153,6 +165,7 @@ impl Watcher {
 
     /// Says how long it took.
     pub fn finish(self) {
+        drop(self.heartbeat);
         self.bar.finish_and_clear();
         let seconds = self.started.elapsed().as_secs_f64();
         let rate = grouped((self.executions as f64 / seconds.max(1e-9)) as u64);

@@ -58,6 +58,10 @@ pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<Checke
         |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
     let programs: Vec<(Program, Settings)> =
         programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
+    let programs: Vec<(Program, Settings)> = programs
+        .into_iter()
+        .map(|(program, settings)| (program, Settings { watch: progress.watch(program.name), ..settings }))
+        .collect();
     let own_schedule = search.strategy.is_none() && search.q.is_none() && search.depth.is_none();
     let check = |(program, settings): &(Program, Settings)| {
         tracing::debug!(program = program.name, ?settings, "checking");

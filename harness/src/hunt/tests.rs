@@ -132,25 +132,20 @@ fn the_time_ends_the_search_for_what_is_right() {
 fn executions_that_are_cut_are_shown() {
     let object = Object::describe("spinner", || AtomicI64::new(0))
         .core("set", |flag, ()| flag.store(1, SeqCst))
-        .method("wait", |flag, ()| {
-            while flag.load(SeqCst) == 0 {
-                interloper_std::thread::yield_now();
-            }
-        })
+        .method("spin", |flag, ()| (0..20).for_each(|_| flag.store(2, SeqCst)))
         .build();
     let search = |limits| {
         let settings = systematic::Settings { limits, ..systematic::Settings::default() };
-        let schemas =
-            ["{ set(); wait() }", "{ set() } || { wait() }"].map(|text| Schema::parse(text).expect("a schema"));
+        let schemas = ["{ set() }", "{ set() } || { spin() }"].map(|text| Schema::parse(text).expect("a schema"));
         let source = Source::Given(schemas.to_vec());
-        let hunt = Hunt { source, engine: Engine::Systematic(settings), ..by_rank(&object, "wait") };
+        let hunt = Hunt { source, engine: Engine::Systematic(settings), ..by_rank(&object, "spin") };
         hunt.run(&mut |_| Next::Continue)
     };
-    let few = systematic::Limits { step_bound: 6, ..systematic::Limits::default() };
+    let few = systematic::Limits { step_bound: 15, ..systematic::Limits::default() };
     let hunted = search(few);
     assert!(hunted.coverage.cut > 0, "{hunted:?}");
     let cut = hunted.coverage.first_cut.expect("the first of them");
-    let shown = crate::explain::explain_cut(&object, "wait", &cut.0, &cut.1);
+    let shown = crate::explain::explain_cut(&object, "spin", &cut.0, &cut.1);
     assert_eq!(shown.verdict, "no end within the bound on steps");
     assert!(!shown.rows.is_empty() && shown.detail.contains("decisions "), "{shown:?}");
     assert_eq!(search(systematic::Limits::default()).coverage.cut, 0);

@@ -232,6 +232,7 @@ impl Checker {
             return Err(misuse);
         }
         let mut report = self.report(&summary, "replay".to_owned());
+        report.coverage.unseen = None;
         // It is shown as it is: whoever replays an execution wants this one.
         let mut found = |found: Option<Found>| found.map(|found| self.described(&mut worker, found, &made, None));
         (report.bug, report.error) = (found(summary.bug), found(summary.error));
@@ -249,13 +250,15 @@ impl Checker {
         let mut warnings = summary.warnings.clone();
         warnings.sort();
         warnings.dedup();
+        // A search that ends where it finds something is no sample of all executions.
+        let sampled = self.settings.schedule.is_random() && (summary.bug.is_none() || self.settings.keep_going);
         let coverage = Coverage {
             schedule,
             executions: summary.executions,
             steps: summary.steps,
             traces: summary.traces.number(),
             more_traces: !summary.traces.is_exact(),
-            unseen: self.settings.schedule.is_random().then(|| summary.traces.unseen()),
+            unseen: sampled.then(|| summary.traces.unseen()),
             violated: summary.violated,
             bugs: summary.bugs,
             given_up: summary.given_up,
@@ -273,17 +276,20 @@ impl Checker {
         let execution = found.number + 1;
         let differs = |difference| Misuse::Nondeterministic { execution, difference };
         let (made, judgement) = worker.replay(&found.decisions).map_err(differs)?;
-        if judgement.finding.as_ref() != Some(&found.finding) {
-            let second = judgement.finding.map_or("nothing".to_owned(), |finding| finding.in_full());
+        let seen = worker.confirmed(&made, judgement.clone(), &found.finding);
+        if seen.as_ref() != Some(&found.finding) {
+            let second = seen.map_or("nothing".to_owned(), |finding| finding.in_full());
             return Err(differs(format!("the first shows: {}; the second: {second}", found.finding.in_full())));
         }
         let Shrunk { smallest, minimal, .. } = worker.shrink(&made, &found.finding);
         let smallest = smallest.decisions;
         let (made, judgement) = worker.replay(&smallest).map_err(differs)?;
-        let Some(finding) = judgement.finding.filter(|finding| finding.is_like(&found.finding)) else {
+        let triple = judgement.triple;
+        let seen = worker.confirmed(&made, judgement, &found.finding);
+        let Some(finding) = seen.filter(|finding| finding.is_like(&found.finding)) else {
             return Err(differs("the smaller execution that was found fails no more".to_owned()));
         };
-        let shown = Found { finding, triple: judgement.triple, decisions: smallest, ..*found };
+        let shown = Found { finding, triple, decisions: smallest, ..*found };
         let violation = self.described(worker, shown, &made, Some(execution));
         let violation = Violation { decisions: found.decisions.clone(), finding: found.finding.clone(), ..violation };
         Ok((violation, minimal))

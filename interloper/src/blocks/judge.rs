@@ -46,7 +46,7 @@ impl<'a> Judge<'a> {
             steps: settings.steps,
             rule: rule.clone(),
             scanner: Scanner::new(rule.clone()),
-            reference: Reference::new(program, config.clone(), rule.clone(), settings.serial_executions, deadline),
+            reference: Reference::new(program, settings, config.clone(), rule.clone(), deadline),
             explained: FxHashMap::default(),
             last: None,
             needed: SerialCoverage::default(),
@@ -120,11 +120,6 @@ impl<'a> Judge<'a> {
     /// What the blocks of the last execution accessed twice.
     pub(crate) fn twice(&self) -> &[Twice] {
         self.scanner.twice()
-    }
-
-    /// Whether the last execution had a block.
-    pub(crate) fn any_block(&self) -> bool {
-        self.scanner.any_block()
     }
 
     pub(crate) fn rule(&self) -> &Rule {

@@ -48,6 +48,7 @@ mod shorten;
 mod testing;
 mod triples;
 mod unexplored;
+mod watch;
 mod worker;
 
 pub use check::{Checker, check};
@@ -60,5 +61,6 @@ pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
 pub use settings::{MAX_JOBS, Settings, StepBound};
 pub use unexplored::Unexplored;
+pub use watch::{Phase, Watch};
 
 pub use interloper_scheduler::Detached;

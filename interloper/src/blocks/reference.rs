@@ -9,6 +9,8 @@ use super::report::SerialCoverage;
 use super::runner::{Body, Runner};
 use super::sections::{Passage, Rule, Tracker};
 use super::serial::{Serial, SerialOrders, Waiting};
+use super::settings::Settings;
+use super::watch::{Phase, Watch};
 
 /// Whether a serial order gives an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +31,7 @@ pub(crate) struct Reference<'a> {
     most: u64,
     /// When no further one is made.
     deadline: Deadline,
+    watch: Watch,
     made: u64,
     complete: bool,
     waiting: Waiting,
@@ -49,13 +52,20 @@ pub(crate) struct SerialOrder {
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {
-    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, most: u64, deadline: Deadline) -> Reference<'a> {
+    pub(crate) fn new(
+        program: Body<'a>,
+        settings: &Settings,
+        config: Config,
+        rule: Rule,
+        deadline: Deadline,
+    ) -> Reference<'a> {
         Reference {
             runner: Runner::new(program, config),
             search: SerialOrders::new(rule.clone(), Waiting::Refused),
             rule,
-            most,
+            most: settings.serial_executions,
             deadline,
+            watch: settings.watch.clone(),
             made: 0,
             complete: false,
             waiting: Waiting::Refused,
@@ -102,6 +112,7 @@ impl<'a> Reference<'a> {
             return;
         };
         self.made += 1;
+        self.watch.note(Phase::SerialOrders(self.made));
         match (self.search.verdict(), made.outcome) {
             // It cannot be told what the serial orders are; nothing is held against the program.
             (Serial::Diverged, _) => self.most = self.made,

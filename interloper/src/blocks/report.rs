@@ -222,7 +222,7 @@ pub struct Coverage {
     pub traces: u64,
     /// Whether there were more traces than are counted.
     pub more_traces: bool,
-    /// For random schedules: what the executions say about the traces that they have not shown.
+    /// For random schedules, unless the search ended at a bug: what the executions say about the traces that they have not shown.
     pub unseen: Option<Unseen>,
     /// How many of them had a violating triple.
     pub violated: u64,

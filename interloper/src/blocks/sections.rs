@@ -144,11 +144,6 @@ impl Tracker {
         self.rule.blocks == Blocks::CriticalSections
     }
 
-    /// How many blocks have begun.
-    pub(crate) fn begun(&self) -> u32 {
-        self.begun
-    }
-
     /// The number of the block that a task is in.
     #[inline]
     pub(crate) fn block_of(&self, task: TaskId) -> Option<u32> {

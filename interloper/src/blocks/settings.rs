@@ -8,6 +8,7 @@ use interloper_scheduler::{Detached, Watchdog};
 use super::report::{Grade, Misuse};
 use super::schedule::Schedule;
 use super::sections::Blocks;
+use super::watch::Watch;
 
 /// The most threads that make executions at the same time.
 pub const MAX_JOBS: usize = 1024;
@@ -52,6 +53,8 @@ pub struct Settings {
     pub marked: Vec<&'static str>,
     /// The first grade that fails a test. Only what is asserted depends on it.
     pub fail_at: Grade,
+    /// Who is told how the check gets on.
+    pub watch: Watch,
     /// The stack of a task, in bytes: 1 GiB at most.
     pub stack_size: usize,
     /// How long a step may take, in real time. A task that does not come to another step by then is blocked in something
@@ -127,6 +130,7 @@ impl Default for Settings {
             allow_trivial: false,
             marked: Vec::new(),
             fail_at: Grade::Bug,
+            watch: Watch::default(),
             stack_size: 1 << 20,
             patience: Some(Watchdog::PATIENCE),
             fresh_statics: Vec::new(),

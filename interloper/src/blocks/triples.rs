@@ -102,11 +102,6 @@ impl Scanner {
         &self.twice
     }
 
-    /// Whether the last trace had a block.
-    pub(crate) fn any_block(&self) -> bool {
-        self.tracker.begun() as usize > self.cancelled.len()
-    }
-
     fn restart(&mut self) {
         self.tracker.reset();
         self.heads.clear();

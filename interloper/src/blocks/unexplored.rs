@@ -32,7 +32,7 @@ pub enum Unexplored {
         /// The name of the block.
         name: String,
     },
-    /// Critical sections were to be blocks, and no execution had a block.
+    /// Critical sections were to be blocks, and no execution took a lock.
     NoSections,
 }
 
@@ -51,7 +51,7 @@ impl Unexplored {
         Some(match () {
             () if summary.executions == 0 && settings.executions == 0 => Unexplored::NoExecutions,
             () if summary.executions == 0 => Unexplored::NoTime,
-            () if settings.blocks == Blocks::CriticalSections && !seen.any_block => Unexplored::NoSections,
+            () if settings.blocks == Blocks::CriticalSections && !seen.locked => Unexplored::NoSections,
             // What was drawn (which waiter is woken, a random number) was explored.
             () if seen.drew => return None,
             () if seen.tasks <= 1 => Unexplored::OneTask,
@@ -73,8 +73,8 @@ pub(crate) struct Seen {
     pub(crate) drew: bool,
     /// Two tasks could meet at something that they share.
     pub(crate) met: bool,
-    /// There was a block.
-    pub(crate) any_block: bool,
+    /// Where critical sections are blocks: a lock was taken.
+    pub(crate) locked: bool,
     /// The names of the marked blocks that ran.
     pub(crate) blocks: BTreeSet<&'static str>,
 }
@@ -88,7 +88,7 @@ impl Seen {
             chose: self.chose || other.chose,
             drew: self.drew || other.drew,
             met: self.met || other.met,
-            any_block: self.any_block || other.any_block,
+            locked: self.locked || other.locked,
             blocks: self.blocks,
         }
     }
@@ -117,7 +117,7 @@ impl fmt::Display for Unexplored {
             ),
             Unexplored::BlockNeverRan { name } => write!(out, "no execution entered the block {name:?}"),
             Unexplored::NoSections => {
-                write!(out, "critical sections are blocks here, and no execution had such a section; {CONTROL}")
+                write!(out, "critical sections are blocks here, and no execution took a lock; {CONTROL}")
             }
         }
     }

@@ -18,10 +18,11 @@ use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::schedule::STEERED;
-use super::sections::{Passage, Rule, Tracker};
+use super::sections::{Blocks, Passage, Rule, Tracker};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::Seen;
+use super::watch::Phase;
 
 /// Makes executions and has them judged, on one thread.
 pub(crate) struct Worker<'a> {
@@ -112,6 +113,7 @@ impl<'a> Worker<'a> {
             };
             self.count(&mut summary, &made);
             steered |= made.execution.steered;
+            self.settings.watch.note(Phase::Searching(summary.executions));
             let judgement = self.judge.judge(&made, &self.runner.engine.trace());
             self.add(&mut summary, number, &made, judgement);
             if summary.misuse.is_some() || (summary.bug.is_some() && !self.settings.keep_going) {
@@ -135,6 +137,10 @@ impl<'a> Worker<'a> {
         seen.chose = seen.chose || asked(Question::Task);
         seen.drew = seen.drew || asked(Question::Other);
         seen.met = seen.met || interloper_scheduler::meets(&engine.trace());
+        if self.settings.blocks == Blocks::CriticalSections && !seen.locked {
+            let takes = |event: &Event| event.operation.action.acquires().is_some();
+            seen.locked = engine.trace().iter().any(takes);
+        }
         if seen.blocks.len() < self.settings.marked.len() {
             seen.blocks.extend((0..).map_while(|number| engine.block_name(number)));
         }
@@ -142,7 +148,6 @@ impl<'a> Worker<'a> {
 
     /// Adds what the last execution shows.
     pub(crate) fn add(&mut self, summary: &mut Summary, number: u64, made: &Made, judgement: Judgement) {
-        summary.seen.any_block |= self.judge.any_block();
         summary.violated += u64::from(judgement.triple.is_some());
         summary.given_up += u64::from(judgement.given_up);
         summary.undecided += u64::from(judgement.undecided);
@@ -228,6 +233,15 @@ impl<'a> Worker<'a> {
         Ok((made, judgement))
     }
 
+    /// What an execution that was made again shows. Once the time is over, serial orders that another thread has run are
+    /// not run again: an outcome that none of them gave is known for that.
+    pub(crate) fn confirmed(&self, made: &Made, judgement: Judgement, known: &Finding) -> Option<Finding> {
+        let Finding::Unexplained { outcome } = known else { return judgement.finding };
+        let same = || made.outcome.as_ref().is_some_and(|own| own.to_string() == *outcome);
+        let given_up = judgement.undecided && self.deadline.is_over() && same();
+        if given_up { Some(known.clone()) } else { judgement.finding }
+    }
+
     /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. It is made again.
     pub(crate) fn waiting(&mut self, decisions: &Decisions, made: &Made) -> Vec<Waiting> {
         if !matches!(made.execution.end, End::Deadlock(_) | End::Leaked(_)) {
@@ -247,8 +261,12 @@ impl<'a> Worker<'a> {
     pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Shrunk {
         let first = self.runner.engine.failing(&made.execution);
         let judge = &mut self.judge;
-        let same =
-            |made: &Made, trace: &[Event]| judge.judge(made, trace).finding.is_some_and(|other| other.is_like(finding));
+        let (watch, mut tried) = (&self.settings.watch, 0);
+        let same = |made: &Made, trace: &[Event]| {
+            tried += 1;
+            watch.note(Phase::Shrinking(tried));
+            judge.judge(made, trace).finding.is_some_and(|other| other.is_like(finding))
+        };
         let executions = Executions::AtMost(self.settings.shrink_executions);
         let effort = Effort { executions, steps: self.settings.shrink_steps, deadline: self.deadline };
         self.runner.shrink(first, effort, same)

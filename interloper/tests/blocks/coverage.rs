@@ -205,14 +205,17 @@ fn long(steps: usize) -> i64 {
 fn the_time_bounds_making_an_execution_smaller() {
     let checker = Checker::new("long").schedule(Schedule::Random).blocks(Blocks::Marked);
     let checker = checker.settings(|settings| settings.shrink_steps = u64::MAX);
-    let begun = Instant::now();
-    let report = checker.clone().time(Duration::from_millis(500)).check(|| long(50_000)).unwrap();
-    let took = begun.elapsed();
-    assert_eq!(report.grade, Grade::Bug, "{report}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
-    assert_eq!(report.coverage.cut_short, CutShort { shrinking: true, ..report.coverage.cut_short });
-    let text = report.to_string();
-    assert!(text.contains("; the time ran out during "), "{text}");
+    for jobs in [1, 3] {
+        let checker = checker.clone().jobs(NonZeroUsize::new(jobs).unwrap());
+        let begun = Instant::now();
+        let report = checker.time(Duration::from_millis(500)).check(|| long(50_000)).unwrap();
+        let took = begun.elapsed();
+        assert_eq!(report.grade, Grade::Bug, "{report}");
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        assert_eq!(report.coverage.cut_short, CutShort { shrinking: true, ..report.coverage.cut_short });
+        let text = report.to_string();
+        assert!(text.contains("; the time ran out during "), "{text}");
+    }
     // By default, the steps of the executions bound it; what is reported does not depend on the time then.
     let bounded = checker.settings(|settings| settings.shrink_steps = 1_000_000).check(|| long(50_000)).unwrap();
     assert_eq!((bounded.grade, bounded.coverage.cut_short), (Grade::Bug, CutShort::default()));

@@ -45,6 +45,14 @@ impl Family {
         Family { settings, ..self }
     }
 
+    /// The steps of the program have only one order that matters, and the program is here because of that.
+    pub const fn trivial(self) -> Family {
+        let settings = |settings: &mut Settings| {
+            (settings.executions, settings.allow_trivial) = (EXECUTIONS, true);
+        };
+        Family { settings, ..self }
+    }
+
     /// The code is under this name.
     pub const fn showing(self, code: &'static str) -> Family {
         Family { code: Some(code), ..self }

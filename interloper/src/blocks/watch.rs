@@ -1,0 +1,46 @@
+//! How a check gets on, for whoever shows it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What a check is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Makes executions: one thread has made so many of its share.
+    Searching(u64),
+    /// Runs serial orders: so many.
+    SerialOrders(u64),
+    /// Makes a failing execution smaller: so many were tried.
+    Shrinking(u64),
+}
+
+/// A function that is told what a check is doing, after each execution. It is called by several threads and must be
+/// quick.
+#[derive(Clone, Default)]
+pub struct Watch(Option<Arc<dyn Fn(Phase) + Send + Sync>>);
+
+impl Watch {
+    /// Calls `watch`.
+    pub fn new(watch: impl Fn(Phase) + Send + Sync + 'static) -> Watch {
+        Watch(Some(Arc::new(watch)))
+    }
+
+    pub(crate) fn note(&self, phase: Phase) {
+        if let Some(watch) = &self.0 {
+            watch(phase);
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Watch({})", if self.0.is_some() { "…" } else { "nobody" })
+    }
+}
+
+impl PartialEq for Watch {
+    /// Who watches makes no difference.
+    fn eq(&self, _: &Watch) -> bool {
+        true
+    }
+}
