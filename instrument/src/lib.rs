@@ -25,6 +25,11 @@
 //! initialised lazily is initialised again, an atomic or a lock has its initial value again. At the end of the execution
 //! these values are dropped.
 //!
+//! That holds for the types of this crate. Whatever else stands in the statics of chosen crates (a `static mut`, a cell
+//! beside an atomic, a lazy value of another crate) is restored at the end of each execution, on Linux with 64 bits: see
+//! [`runtime::Statics`]. `cargo interloper test` chooses the user's own crates and those that are under control; elsewhere
+//! one names the crates.
+//!
 //! # Limits
 //!
 //! - Memory is sequentially consistent under control.
@@ -36,9 +41,21 @@
 //!   atomics in it, is noticed by nobody: another atomic at the same address then counts as the same one.
 //! - What borrows from a static under control must not be used after the execution.
 //! - The value in the lock of a static is fresh if it was made by the compiler, as that of a static usually is: one that
-//!   holds what might be a pointer to the heap when it is first used is left as it is. So is what other types keep
-//!   beside an atomic (`static mut`, an `UnsafeCell`), which executions that run at once on several threads share, and
-//!   what is used by [`as_ptr`](sync::atomic::AtomicU32::as_ptr).
+//!   holds what might be a pointer to the heap when it is first used is left as it is, and so is what is used by
+//!   [`as_ptr`](sync::atomic::AtomicU32::as_ptr). In a crate that was not chosen, so is what other types keep beside an
+//!   atomic (`static mut`, an `UnsafeCell`), which executions that run at once on several threads share.
+//! - A whole static of a chosen crate is restored, not dropped: what an execution has allocated for it is leaked, once
+//!   for each execution.
+//! - These whole statics are not restored: one that was used outside of executions before (its atomics then begin with
+//!   the value that they have outside); one that a static of a crate that was not chosen points to (a node of a list of
+//!   that crate; a pointer on the heap is not seen); one that refers to another library when the program is loaded; one of
+//!   more than 1 MiB, and what goes beyond 16 MiB together; what a static refers to (`&mut [0; 4]`), which has no name.
+//!   A thread-local is fresh only if it was made with this crate's `thread_local!`, not one of std's own or
+//!   `#[thread_local]`. None is restored in a program without symbols (`strip = true`), or in a dynamic library.
+//! - An execution that changes a whole static is alone: executions on other threads wait for its end. But no thread that
+//!   runs nothing under control may use such a static at the same time (another test, say): its changes would be undone.
+//!   So `cargo interloper test` runs tests one after the other. If it is told to run several at once, no whole static is
+//!   restored, which it says.
 //! - Where the platform does not tell which memory is that of statics, they are not fresh.
 //! - [`collections::HashMap`] and `HashSet` are types of their own, to which those traits of other crates do not apply that
 //!   are implemented for the originals. They dereference to the originals.

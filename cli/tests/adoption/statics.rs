@@ -64,6 +64,18 @@ mod tests {
         });
     }
 
+    /// What is not under control keeps its list, so it keeps what is in it.
+    #[test]
+    fn a_node_in_a_list_of_others() {
+        static NODES: [others::Node; 1] = [others::Node::new()];
+        static LAST: others::Node = others::Node::new();
+        finishes(|| {
+            NODES[0].put_in();
+            LAST.put_in();
+            assert_eq!(others::length(), 2);
+        });
+    }
+
     #[test]
     fn a_thread_local() {
         thread_local! { static MINE: Cell<u8> = const { Cell::new(0) }; }
@@ -96,18 +108,62 @@ pub fn number() -> u8 {
 }
 "#;
 
-const TESTS: [&str; 4] =
-    ["lazy_values_of_once_cell", "a_static_mut_of_ones_own", "a_cell_beside_a_lock_in_a_dependency", "a_thread_local"];
+/// As callsites of tracing are: a list of statics of other crates.
+const OTHERS: &str = r#"
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst};
+
+pub struct Node {
+    is_in: AtomicBool,
+    next: AtomicPtr<Node>,
+}
+
+static FIRST: AtomicPtr<Node> = AtomicPtr::new(null_mut());
+
+impl Node {
+    pub const fn new() -> Node {
+        Node { is_in: AtomicBool::new(false), next: AtomicPtr::new(null_mut()) }
+    }
+
+    pub fn put_in(&'static self) {
+        if !self.is_in.swap(true, SeqCst) {
+            let this = self as *const Node as *mut Node;
+            self.next.store(FIRST.swap(this, SeqCst), SeqCst);
+            assert_ne!(self.next.load(SeqCst), this, "it is in the list already");
+        }
+    }
+}
+
+pub fn length() -> usize {
+    let (mut length, mut node) = (0, FIRST.load(SeqCst));
+    while let Some(here) = unsafe { node.as_ref() } {
+        length += 1;
+        node = here.next.load(SeqCst);
+        assert!(length < 10, "the list is a circle");
+    }
+    length
+}
+"#;
+
+const TESTS: [&str; 5] = [
+    "lazy_values_of_once_cell",
+    "a_static_mut_of_ones_own",
+    "a_cell_beside_a_lock_in_a_dependency",
+    "a_node_in_a_list_of_others",
+    "a_thread_local",
+];
 
 #[test]
 fn whole_statics_are_fresh_in_each_execution() {
     let scheduler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scheduler");
     let scheduler = scheduler.canonicalize().expect("it is in this workspace");
     let project = Project::new(&format!(
-        "[dependencies]\nonce_cell = \"1\"\nlow = {{ path = \"low\" }}\n\n\
+        "[dependencies]\nonce_cell = \"1\"\nlow = {{ path = \"low\" }}\n\
+         others = {{ path = \"others\" }}\n\n\
          [dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
     ));
     project.dependency("low", LOW);
+    project.dependency("others", OTHERS);
     project.put("src/lib.rs", LIBRARY);
     let test = ["test", "--offline", "--instrument", "once_cell,low"];
     let mut one = command(project.folder(), &test);

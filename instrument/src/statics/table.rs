@@ -1,6 +1,5 @@
 //! The statics of the running program, found by the symbols in its file.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +22,8 @@ pub(super) struct Whole {
     parts: Mutex<Parts>,
     /// It was used outside before the running execution began.
     left: AtomicBool,
+    /// What is not restored refers to it, so it is not restored either.
+    pinned: AtomicBool,
     /// It is to be restored before the next execution that is alone.
     pending: AtomicBool,
     /// The last execution, of those that are alone, while which it was used outside.
@@ -66,6 +67,7 @@ impl Table {
                     image: file.initial(&source, symbol, base as u64),
                     parts: Mutex::new(Parts::all(size)),
                     left: AtomicBool::new(false),
+                    pinned: AtomicBool::new(false),
                     pending: AtomicBool::new(false),
                     used_outside: AtomicU64::new(0),
                 });
@@ -78,11 +80,6 @@ impl Table {
         self.0.iter()
     }
 
-    /// The statics of these crates.
-    pub(super) fn of(&self, crates: &BTreeSet<String>) -> Vec<&Whole> {
-        self.all().filter(|whole| crates.contains(&whole.crate_name)).collect()
-    }
-
     /// The static that has this address.
     pub(super) fn at(&self, address: usize) -> Option<&Whole> {
         let after = self.0.partition_point(|whole| whole.start <= address);
@@ -91,6 +88,10 @@ impl Table {
 }
 
 impl Whole {
+    pub(super) fn crate_name(&self) -> &str {
+        &self.crate_name
+    }
+
     pub(super) fn size(&self) -> usize {
         self.size
     }
@@ -155,6 +156,35 @@ impl Whole {
         self.left.store(left, Ordering::SeqCst);
     }
 
+    pub(super) fn is_pinned(&self) -> bool {
+        self.pinned.load(Ordering::SeqCst)
+    }
+
+    /// From now on it is left as it is.
+    pub(super) fn pin(&self) {
+        self.pinned.store(true, Ordering::SeqCst);
+        self.leave(true);
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.start + self.size
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The words of it that are from `range`: what may be pointers to there.
+    pub(super) fn pointers_into(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
+        let word = size_of::<usize>();
+        let words = (self.start.next_multiple_of(word)..=self.end().saturating_sub(word)).step_by(word);
+        // SAFETY: the word is aligned, and inside of the static, which the loader has mapped. Read as a volatile one, since
+        // what is there may be padding, and another thread may write to it.
+        let words = words.map(|at| unsafe { (at as *const usize).read_volatile() });
+        let range = range.clone();
+        words.filter(move |word| range.contains(word))
+    }
+
     pub(super) fn is_pending(&self) -> bool {
         self.pending.load(Ordering::SeqCst)
     }
@@ -178,7 +208,7 @@ impl Whole {
 
 impl Parts {
     fn all(size: usize) -> Parts {
-        Parts { kept: Vec::new(), others: [0..size].into() }
+        Parts { kept: Vec::new(), others: std::iter::once(0..size).collect() }
     }
 
     fn keep(&mut self, mut new: Range<usize>, size: usize) {

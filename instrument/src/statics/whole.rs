@@ -4,7 +4,8 @@
 //! anything for them. A static that still has them when an execution begins is given them again at its end. What the
 //! execution has put there is forgotten, not dropped, so nothing is freed that somebody may still use. A static that has
 //! other bytes when an execution begins was used outside of executions, who may hold references into it: it is left as
-//! it is. So is what the mirror writes in place for the life of the process (see [`keep`]).
+//! it is; so is one that a static of another crate refers to, which would find it changed: a node of a list of theirs,
+//! say. And so is what the mirror writes in place for the life of the process (see [`keep`]).
 //!
 //! Threads share these statics. So an execution is alone, unless those before it have changed none of them: see
 //! [`Statics::share`].
@@ -25,13 +26,20 @@ pub struct Statics(Arc<Shared>);
 
 struct Shared {
     crates: BTreeSet<String>,
-    chosen: OnceLock<Vec<&'static Whole>>,
+    chosen: OnceLock<Chosen>,
     /// Executions may run at the same time as others.
     shares: AtomicBool,
     /// An execution has changed one.
     changed: AtomicBool,
     /// One has done so while others ran.
     disturbed: AtomicBool,
+}
+
+/// What is restored, and what is not.
+#[derive(Default)]
+struct Chosen {
+    all: Vec<&'static Whole>,
+    others: Vec<&'static Whole>,
 }
 
 /// The variable with the names of the crates that `cargo interloper` has put under control, with commas between them.
@@ -97,12 +105,12 @@ impl Statics {
     /// An execution inside of another one is part of that one.
     pub fn begin(&self) -> Running<'_> {
         let chosen = self.chosen();
-        if chosen.is_empty() || INSIDE.get() {
-            return Running { shared: &self.0, chosen: &[], gate: None };
-        }
-        let gate = self.share_gate(chosen).unwrap_or_else(|| self.be_alone(chosen));
+        let Some(chosen) = chosen.filter(|chosen| !chosen.all.is_empty() && !INSIDE.get()) else {
+            return Running { running: None };
+        };
+        let gate = self.share_gate(&chosen.all).unwrap_or_else(|| self.be_alone(&chosen.all));
         INSIDE.set(true);
-        Running { shared: &self.0, chosen, gate: Some(gate) }
+        Running { running: Some((&self.0, chosen, gate)) }
     }
 
     fn share_gate(&self, chosen: &[&Whole]) -> Option<Gate> {
@@ -125,25 +133,27 @@ impl Statics {
                 // SAFETY: nobody else is in an execution, and the one that has changed the static is over.
                 unsafe { whole.restore() };
             }
-            whole.leave(!whole.is_initial());
+            whole.leave(whole.is_pinned() || !whole.is_initial());
         }
         Gate::Alone { number: ALONE.fetch_add(1, Ordering::SeqCst) + 1, _held: held }
     }
 
-    fn chosen(&self) -> &[&'static Whole] {
+    fn chosen(&self) -> Option<&Chosen> {
         if self.0.crates.is_empty() {
-            return &[];
+            return None;
         }
-        self.0.chosen.get_or_init(|| {
+        Some(self.0.chosen.get_or_init(|| {
             let mut sum = 0;
-            let mut chosen = table().of(&self.0.crates);
-            chosen.retain(|whole| {
+            let fits = |whole: &&Whole| {
                 let fits = whole.size() <= LARGEST && sum + whole.size() <= LARGEST_SUM && whole.has_image();
                 sum += if fits { whole.size() } else { 0 };
                 fits
-            });
-            chosen
-        })
+            };
+            let small = table().all().filter(|whole| whole.size() <= LARGEST);
+            let (all, others): (Vec<_>, Vec<_>) = small.partition(|whole| self.0.crates.contains(whole.crate_name()));
+            let (all, too_many) = all.into_iter().partition(fits);
+            Chosen { all, others: [others, too_many].concat() }
+        }))
     }
 
     /// The names of statics, those of std and of interloper left out, that are not as they were after `executions`: these
@@ -183,9 +193,7 @@ impl fmt::Debug for Statics {
 /// An execution, as far as statics are concerned.
 #[must_use]
 pub struct Running<'a> {
-    shared: &'a Shared,
-    chosen: &'a [&'static Whole],
-    gate: Option<Gate>,
+    running: Option<(&'a Shared, &'a Chosen, Gate)>,
 }
 
 enum Gate {
@@ -195,22 +203,49 @@ enum Gate {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        let Some(gate) = &self.gate else { return };
+        let Some((shared, chosen, gate)) = &self.running else { return };
         INSIDE.set(false);
-        for whole in self.chosen.iter().filter(|whole| !whole.is_left() && !whole.is_initial()) {
-            match gate {
-                Gate::Alone { number, .. } => {
-                    self.shared.changed.store(true, Ordering::SeqCst);
-                    if !whole.is_used_outside(*number) {
-                        // SAFETY: nobody else is in an execution, this one is over, and no other thread is known to use
-                        // the static. What borrows from a static of an execution must not be used after it: see the
-                        // limits of the crate.
-                        unsafe { whole.restore() };
-                    }
+        if !chosen.changed().any(|_| true) {
+            return;
+        }
+        match gate {
+            Gate::Alone { number, .. } => {
+                shared.changed.store(true, Ordering::SeqCst);
+                chosen.pin_what_others_refer_to();
+                for whole in chosen.changed().filter(|whole| !whole.is_used_outside(*number)) {
+                    // SAFETY: nobody else is in an execution, this one is over, and no other thread is known to use the
+                    // static. What borrows from a static of an execution must not be used after it: see the limits of
+                    // the crate.
+                    unsafe { whole.restore() };
                 }
-                Gate::Shared { .. } => {
-                    whole.make_pending();
-                    self.shared.disturb();
+            }
+            Gate::Shared { .. } => {
+                chosen.changed().for_each(Whole::make_pending);
+                shared.disturb();
+            }
+        }
+    }
+}
+
+impl Chosen {
+    /// Those that the execution which is over has changed.
+    fn changed(&self) -> impl Iterator<Item = &Whole> {
+        self.all.iter().copied().filter(|whole| !whole.is_left() && !whole.is_initial())
+    }
+
+    fn pin_what_others_refer_to(&self) {
+        let (Some(first), Some(last)) = (self.all.first(), self.all.last()) else { return };
+        let range = first.start()..last.end();
+        let mut open = self.others.clone();
+        open.extend(self.all.iter().filter(|whole| whole.is_pinned()));
+        while let Some(other) = open.pop() {
+            for word in other.pointers_into(&range) {
+                let Some(whole) = table().at(word).filter(|whole| !whole.is_left() && !whole.is_initial()) else {
+                    continue;
+                };
+                if self.all.binary_search_by_key(&whole.start(), |whole| whole.start()).is_ok() {
+                    whole.pin();
+                    open.push(whole);
                 }
             }
         }
