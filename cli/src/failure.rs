@@ -4,6 +4,11 @@ use std::fmt;
 use std::process::ExitCode;
 
 use interloper_linearize::schema::Mistake;
+use interloper_report::plain;
+use interloper_report::shorten::middle;
+
+/// A message of more characters than this is shortened in its middle.
+const LONGEST_MESSAGE: usize = 1_000;
 
 /// What a command found, apart from what it printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +19,8 @@ pub enum Finding {
     Unexpected,
     /// There is no verdict: the time was used up.
     Unknown,
+    /// There is no verdict: nothing was explored.
+    Unexplored,
 }
 
 /// Why a command could not do what it was asked.
@@ -40,7 +47,7 @@ pub fn exit_code(ending: &Result<Finding, Failure>) -> ExitCode {
         Ok(Finding::Expected) => 0,
         Ok(Finding::Unexpected) => 1,
         Ok(Finding::Unknown) => 4,
-        Err(Failure::Request(_) | Failure::Schema(_)) => 2,
+        Ok(Finding::Unexplored) | Err(Failure::Request(_) | Failure::Schema(_)) => 2,
         Err(Failure::Internal(_)) => 3,
     })
 }
@@ -50,14 +57,11 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (before, message) = match self {
             Self::Request(message) => ("error", message),
-            Self::Schema(mistake) => return write!(f, "error: {mistake}"),
+            Self::Schema(mistake) => return write!(f, "error: {}", plain::text(&mistake.to_string())),
             Self::Internal(message) => ("internal error, please report", message),
         };
-        write!(f, "{before}: ")?;
-        message.chars().try_for_each(|c| match c {
-            c if c.is_control() => write!(f, "{}", c.escape_debug()),
-            c => write!(f, "{c}"),
-        })
+        // What was typed or read is echoed, and may be as long as it likes.
+        write!(f, "{before}: {}", plain::line(&middle(message, LONGEST_MESSAGE)))
     }
 }
 
@@ -71,6 +75,7 @@ mod tests {
             (Ok(Finding::Expected), 0),
             (Ok(Finding::Unexpected), 1),
             (Ok(Finding::Unknown), 4),
+            (Ok(Finding::Unexplored), 2),
             (Err(Failure::Request(String::new())), 2),
             (Err(Failure::Internal(String::new())), 3),
         ];
@@ -82,6 +87,10 @@ mod tests {
     #[test]
     fn a_message_is_one_line() {
         assert_eq!(Failure::Request("no case 'a\nb'".into()).to_string(), "error: no case 'a\\nb'");
+        let long = Failure::Request(format!("no case '{}'", "x".repeat(130_000))).to_string();
+        let hidden = Failure::Request("\u{1b}".repeat(1_000)).to_string();
+        assert!(hidden.len() < 1_100, "{hidden}");
+        assert!(long.len() < 1_100 && long.contains("(129,010 characters left out)"), "{long}");
         assert_eq!(
             Failure::Internal("left\u{1b}[0m".into()).to_string(),
             "internal error, please report: left\\u{1b}[0m"

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use interloper_commutativity::Value;
-use serde_json::Value as Json;
+use interloper_report::plain;
+use serde_json::{Number, Value as Json};
 
 /// A value as JSON: null for none, `"()"` for a method without a result, `{"error": "…"}` for an exception, `[k, v]` for
 /// an entry of a map, an array for a list or a set, in iteration order.
@@ -33,7 +34,7 @@ pub fn from_json(json: &Json) -> Result<Value, String> {
         Json::Null => Ok(Value::None),
         Json::Bool(flag) => Ok(Value::Bool(*flag)),
         Json::Number(number) => {
-            number.as_i64().map(Value::Int).ok_or_else(|| format!("{number} is no integer of 64 bits"))
+            integer(number).map(Value::Int).ok_or_else(|| format!("{number} is no integer of 64 bits"))
         }
         Json::String(text) => Ok(Value::text(text.as_str())),
         Json::Array(items) => Ok(Value::list(items.iter().map(from_json).collect::<Result<Vec<_>, _>>()?)),
@@ -44,6 +45,11 @@ pub fn from_json(json: &Json) -> Result<Value, String> {
             _ => Err("the only object that is a value is {\"error\": \"…\"}".to_owned()),
         },
     }
+}
+
+/// The integer of 64 bits that a number is. The reader of JSON takes `-0` for a fraction, since it keeps the sign.
+pub fn integer(number: &Number) -> Option<i64> {
+    number.as_i64().or_else(|| (number.as_f64() == Some(0.0)).then_some(0))
 }
 
 /// A value as the papers write it: `null`, `()`, `true`, `1=0` for an entry, `[0, 1]`, and a text in quotes.
@@ -61,7 +67,7 @@ fn show(value: &Value, out: &mut String) {
         Value::Set(items) => listed(('[', ']'), items.iter(), show, out),
         Value::Map(entries) => listed(('{', '}'), entries.iter(), |(key, value), out| entry(key, value, out), out),
         Value::Variant(variant) if &*variant.name == "error" => match variant.fields.as_slice() {
-            [Value::Text(reason)] => write!(out, "error({reason})").expect("writing to a string"),
+            [Value::Text(reason)] => write!(out, "error({})", plain::line(reason)).expect("writing to a string"),
             _ => write!(out, "{value}").expect("writing to a string"),
         },
         other => write!(out, "{other}").expect("writing to a string"),
@@ -109,6 +115,8 @@ mod tests {
         check(&Value::Bool(true), "true", "true");
         check(&int(i64::MIN), "-9223372036854775808", "-9223372036854775808");
         check(&Value::text("a\"b"), "\"a\\\"b\"", "\"a\\\"b\"");
+        check(&error("\u{1b}[2J\n"), "{\"error\":\"\\u001b[2J\\n\"}", "error(\\u{1b}[2J\\n)");
+        check(&Value::text("\u{202e}\u{9b}"), "\"\u{202e}\u{9b}\"", "\"\\u{202e}\\u{9b}\"");
         check(&error("empty"), "{\"error\":\"empty\"}", "error(empty)");
         check(&Value::tuple([int(1), Value::None]), "[1,null]", "1=null");
         check(&Value::list([Value::tuple([int(1), int(0)]), int(2)]), "[[1,0],2]", "[1=0, 2]");
@@ -127,6 +135,9 @@ mod tests {
         {
             check(&to_json(&value).to_string(), Ok(value));
         }
+        check("-0", Ok(int(0)));
+        check("[-0, -1]", Ok(Value::list([int(0), int(-1)])));
+        check("1e-5", Err("1e-5 is no integer of 64 bits"));
         check("1.5", Err("1.5 is no integer of 64 bits"));
         check("9223372036854775808", Err("9223372036854775808 is no integer of 64 bits"));
         check("[1, {\"a\": 1}]", Err("the only object that is a value is {\"error\": \"…\"}"));

@@ -6,11 +6,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
+use interloper_scheduler::Deadline;
 
 use crate::hunt::{self, Campaign, Engine, Found, Hunt, Hunted, Source, What};
 use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
@@ -107,7 +107,7 @@ impl Derivation {
     /// Derives the visibility of one method. What is known to have happened counts without being run again, as does a
     /// violation that real threads have shown once and may not show a second time.
     pub fn method(&self, method: MethodId, known: &[Found], watch: &mut dyn FnMut(&Progress<'_>)) -> DerivedMethod {
-        let until = self.campaign.time.map(|time| Instant::now() + time);
+        let deadline = Deadline::of(self.campaign.time);
         let mut derived = DerivedMethod {
             method,
             level: Some(Level::Complete),
@@ -120,21 +120,23 @@ impl Derivation {
             skipped: vec![],
         };
         for found in known {
-            if let Err(refusal) = self.weaken_by(&mut derived, found) {
+            if let Err(refusal) = self.weaken_by(&mut derived, found, deadline) {
                 derived.skipped.push((found.schema.clone(), refusal));
             }
         }
-        let mut engine = self.campaign.engine.clone();
+        let mut engine = self.campaign.engine.until(deadline);
         for schema in self.campaign.schemas(method) {
-            let Some(level) = derived.level.filter(|_| until.is_none_or(|until| Instant::now() < until)) else { break };
+            let Some(level) = derived.level.filter(|_| !deadline.is_over()) else { break };
             if derived.of_core.is_some() || derived.disagreement().is_some() {
                 break;
             }
             let (schemas, executions) = (derived.schemas, derived.executions);
             watch(&Progress { method: Some(method), level, schemas, executions, schema: &schema });
             derived.schemas += 1;
-            if let Err(refusal) = self.weaken(&mut derived, &schema, &mut engine) {
-                derived.skipped.push((schema, refusal));
+            match self.weaken(&mut derived, &schema, &mut engine) {
+                Ok(()) => {}
+                Err(Refusal::OutOfTime) => derived.schemas -= 1,
+                Err(refusal) => derived.skipped.push((schema, refusal)),
             }
         }
         derived
@@ -149,7 +151,7 @@ impl Derivation {
             let executions = attempt.runs.executions();
             derived.executions += executions;
             match attempt.finding(schema) {
-                Some(found) => self.refute(derived, level, &program, found)?,
+                Some(found) => self.refute(derived, level, &program, found, engine.deadline())?,
                 None => {
                     derived.supporting += 1;
                     derived.supporting_executions += executions;
@@ -161,17 +163,15 @@ impl Derivation {
     }
 
     /// The same for what is known to have happened.
-    fn weaken_by(&self, derived: &mut DerivedMethod, found: &Found) -> Result<(), Refusal> {
+    fn weaken_by(&self, derived: &mut DerivedMethod, found: &Found, deadline: Deadline) -> Result<(), Refusal> {
         let program = self.campaign.object.program(&found.schema).map_err(Refusal::Model)?;
         let Some(level) = derived.level else { return Ok(()) };
         let visibility = self.with_level(derived.method, level);
         let is_right = match &found.what {
-            What::Outcome { outcome, .. } => {
-                Judge::watched(&program, &visibility, self.campaign.bound, PATIENCE)?.0.admits(outcome)
-            }
+            What::Outcome { outcome, .. } => self.judge(&program, &visibility, deadline)?.admits(outcome),
             What::Blocked(_) | What::Panicked(_) => false,
         };
-        if is_right { Ok(()) } else { self.refute(derived, level, &program, found.clone()) }
+        if is_right { Ok(()) } else { self.refute(derived, level, &program, found.clone(), deadline) }
     }
 
     /// A level falls by a finding.
@@ -181,16 +181,17 @@ impl Derivation {
         level: Level,
         program: &Program,
         found: Found,
+        deadline: Deadline,
     ) -> Result<(), Refusal> {
         if level == Level::Complete
-            && let Some(of_core) = self.campaign.core_alone(derived.method, &found.schema)
+            && let Some(of_core) = self.campaign.core_alone_until(derived.method, &found.schema, deadline)
         {
             derived.of_core = Some(of_core);
             return Ok(());
         }
         (derived.supporting, derived.supporting_executions) = (0, 0);
         derived.level = match &found.what {
-            What::Outcome { outcome, .. } => self.next_level(derived.method, level, program, outcome)?,
+            What::Outcome { outcome, .. } => self.next_level(derived.method, level, (program, outcome), deadline)?,
             // No visibility explains a call that never returns.
             What::Blocked(_) | What::Panicked(_) => None,
         };
@@ -203,17 +204,21 @@ impl Derivation {
         &self,
         method: MethodId,
         level: Level,
-        program: &Program,
-        outcome: &[Value],
+        (program, outcome): (&Program, &[Value]),
+        deadline: Deadline,
     ) -> Result<Option<Level>, Refusal> {
-        let mut sequential = program.sequential();
         for weaker in Level::ALL.into_iter().rev().filter(|weaker| *weaker < level) {
             let visibility = self.with_level(method, weaker);
-            if Judge::new(program, &mut sequential, &visibility, self.campaign.bound)?.admits(outcome) {
+            if self.judge(program, &visibility, deadline)?.admits(outcome) {
                 return Ok(Some(weaker));
             }
         }
         Ok(None)
+    }
+
+    fn judge(&self, program: &Program, visibility: &Visibility, deadline: Deadline) -> Result<Judge, Refusal> {
+        let judged = Judge::watched_until(program, visibility, self.campaign.bound, PATIENCE, deadline);
+        judged.map(|(judge, _)| judge)
     }
 
     /// All other methods under test as the object describes them, this one at a level.

@@ -2,8 +2,10 @@
 
 use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
+use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::{Column, Counterexample, Event, Lane, Order, Row};
+use interloper_scheduler::End;
 use interloper_scheduler::runtime::{Action, Mode, ObjectId, ObjectKind, Operation};
 
 use crate::hunt::{Found, Runs, What};
@@ -44,6 +46,46 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
         replay: None,
     }
 }
+
+/// Describes an execution of a schema that was ended before it had an outcome: see
+/// [`Coverage::first_cut`](crate::hunt::Coverage::first_cut).
+///
+/// # Panics
+/// When the schema is not one of the object.
+pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace) -> Counterexample {
+    let program = object.program(schema).expect("an execution is of the object that it was seen on");
+    let sequence = |index: usize| Column { title: format!("sequence {}", index + 1), lane: Lane::Thread };
+    let mut decisions = trace.decisions().to_string();
+    if decisions.len() > LONGEST_DECISIONS {
+        decisions = format!("too many to show: {}", trace.decisions().0.len());
+    }
+    let mut rows = steps(&program, trace);
+    let left_out = rows.len().saturating_sub(SHOWN_STEPS);
+    if left_out > 0 {
+        rows.drain(..left_out);
+        rows[0].notes.push(format!("{left_out} steps before this are not shown"));
+    }
+    Counterexample {
+        name: format!("{}.{method}", object.name()),
+        verdict: match &trace.end {
+            End::Livelock(_) => "livelock".to_owned(),
+            End::Failed { reason, .. } => format!("ended: {reason}"),
+            _ => "no end within the bound on steps".to_owned(),
+        },
+        detail: format!("an execution of {schema} that has no outcome, decisions {decisions}"),
+        start: "a new object".to_owned(),
+        columns: (0..schema.sequences().len()).map(sequence).collect(),
+        rows,
+        orders: vec![],
+        deadlock: None,
+        replay: None,
+    }
+}
+
+/// Of an execution that was cut, so many steps at its end are shown.
+const SHOWN_STEPS: usize = 60;
+/// Decisions of more letters than this are not shown.
+const LONGEST_DECISIONS: usize = 500;
 
 fn traced(found: &Found) -> Option<&Trace> {
     match &found.runs {
@@ -106,18 +148,23 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
 /// A step in words; none for one that is of no interest.
 fn says(trace: &Trace, operation: Operation) -> Option<String> {
     let verb = match operation.action {
-        Action::Start | Action::Exit | Action::BlockBegin(_) | Action::BlockEnd | Action::Consult => return None,
+        Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd | Action::Consult => {
+            return None;
+        }
+        Action::Pass(_) | Action::Peek(_) => return None,
         Action::Fence => return Some("fence".to_owned()),
         Action::Yield => return Some("yields".to_owned()),
         Action::Sleep => return Some("sleeps".to_owned()),
         Action::Park => return Some("parks".to_owned()),
-        Action::Read | Action::Inspect(_) => "reads",
+        Action::Read | Action::Inspect(..) => "reads",
         Action::Write => "writes",
-        Action::ReadWrite | Action::Invoke(_) => "updates",
+        Action::ReadWrite | Action::Invoke(..) => "updates",
         Action::Lock(Mode::Exclusive) | Action::Convert(_, Mode::Exclusive) => "locks",
         Action::Lock(_) | Action::LockRecursive | Action::Convert(..) => "locks to read",
         Action::Contend => "begins to wait as a writer for",
         Action::Affect => return Some("wakes early: the clock moves to the end of its wait".to_owned()),
+        Action::Keep(_) => "keeps",
+        Action::Free(_) => "frees",
         Action::TryLock(_) | Action::TryConvert(..) => "tries to lock",
         Action::Unlock(_) => "unlocks",
         Action::Wait(_) => "waits for",

@@ -12,11 +12,13 @@ use interloper_commutativity::Value;
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
+use interloper_scheduler::Deadline;
 
 use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
 use crate::object::{Object, Program};
 use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
+use crate::systematic::Trace;
 
 pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
@@ -40,7 +42,7 @@ pub struct Hunt {
     pub bound: usize,
     /// After so many schemas it ends; none: when there are no more.
     pub schemas: Option<u64>,
-    /// After this time it ends; none: whatever it takes.
+    /// After this time it ends, in the middle of a schema if need be; none: whatever it takes.
     pub time: Option<Duration>,
 }
 
@@ -88,12 +90,12 @@ impl Hunt {
     /// is held to what it does itself.
     pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         let start = Instant::now();
-        let mut hunted =
-            Hunted { schemas: 0, executions: 0, took: Duration::ZERO, skipped: vec![], end: Ended::NoMore };
-        let mut engine = self.engine.clone();
+        let mut hunted = Hunted::nothing();
+        let deadline = self.engine.deadline().and(Deadline::of(self.time));
+        let mut engine = self.engine.until(deadline);
         for schema in self.source.schemas(&self.object, &self.pool) {
-            let over = self.schemas.is_some_and(|most| hunted.schemas >= most)
-                || self.time.is_some_and(|time| start.elapsed() >= time);
+            let out_of_time = deadline.is_over();
+            let over = out_of_time || self.schemas.is_some_and(|most| hunted.schemas >= most);
             let progress = Progress {
                 schema: &schema,
                 schemas: hunted.schemas,
@@ -101,13 +103,18 @@ impl Hunt {
                 took: start.elapsed(),
             };
             if over || watch(&progress) == Next::Stop {
-                hunted.end = Ended::Enough;
+                hunted.end = if out_of_time { Ended::OutOfTime } else { Ended::Enough };
                 break;
             }
             hunted.schemas += 1;
             match self.object.program(&schema).map_err(Refusal::Model) {
                 Err(refusal) => hunted.skipped.push((schema, refusal)),
                 Ok(program) => match attempt(&program, &self.visibility, self.bound, &mut engine) {
+                    Err(Refusal::OutOfTime) => {
+                        hunted.schemas -= 1;
+                        hunted.end = Ended::OutOfTime;
+                        break;
+                    }
                     Err(refusal) => {
                         let disagrees = matches!(refusal, Refusal::Disagreement(_));
                         hunted.skipped.push((schema, refusal));
@@ -117,9 +124,14 @@ impl Hunt {
                         }
                     }
                     Ok(attempt) => {
-                        hunted.executions += attempt.runs.executions();
+                        hunted.note(&schema, &attempt.runs);
+                        let cut_short = attempt.runs.timed_out(deadline);
                         if let Some(found) = attempt.finding(&schema) {
                             hunted.end = Ended::Found(Box::new(found));
+                            break;
+                        }
+                        if cut_short {
+                            hunted.end = Ended::OutOfTime;
                             break;
                         }
                     }
@@ -162,7 +174,7 @@ pub(crate) fn attempt(
     bound: usize,
     engine: &mut Engine,
 ) -> Result<Attempt, Refusal> {
-    let (judge, _) = Judge::watched(program, visibility, bound, PATIENCE)?;
+    let (judge, _) = Judge::watched_until(program, visibility, bound, PATIENCE, engine.deadline())?;
     let mut wrong = None;
     let runs = engine.run(program, &mut |outcome| {
         if judge.admits(outcome) {
@@ -214,6 +226,8 @@ pub struct Hunted {
     pub schemas: u64,
     /// How many executions they had.
     pub executions: u64,
+    /// How many steps these made, and to how many traces they belong, where the scheduler ran them.
+    pub coverage: Coverage,
     /// How long it took.
     pub took: Duration,
     /// The schemas of which there is no telling what is right, and why.
@@ -222,13 +236,30 @@ pub struct Hunted {
     pub end: Ended,
 }
 
+/// What the executions of a search under the scheduler have covered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coverage {
+    /// How many steps they made.
+    pub steps: u64,
+    /// The sum over the schemas of the different Mazurkiewicz traces that the executions of each belong to.
+    pub traces: u64,
+    /// Whether there were more traces than are counted.
+    pub more_traces: bool,
+    /// How many executions were ended without an outcome, in a livelock or at the bound on their steps.
+    pub cut: u64,
+    /// The first of these, with its schema.
+    pub first_cut: Option<Box<(Schema, Trace)>>,
+}
+
 /// Why a search ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// Something was found.
     Found(Box<Found>),
-    /// The budget is used up, or whoever watched had seen enough.
+    /// So many schemas as were wanted were tried, or whoever watched had seen enough.
     Enough,
+    /// The time ran out, perhaps in the middle of a schema.
+    OutOfTime,
     /// There are no more schemas.
     NoMore,
     /// The object and its model are not the same thing, even on one thread: see [`Hunted::disagreement`].
@@ -277,11 +308,52 @@ pub enum What {
 }
 
 impl Hunted {
+    /// A search that has not begun.
+    pub(crate) fn nothing() -> Hunted {
+        Hunted {
+            schemas: 0,
+            executions: 0,
+            coverage: Coverage::default(),
+            took: Duration::ZERO,
+            skipped: vec![],
+            end: Ended::NoMore,
+        }
+    }
+
+    /// Takes note of what running a schema came to.
+    fn note(&mut self, schema: &Schema, runs: &Runs) {
+        self.executions += runs.executions();
+        if let Runs::Systematic(explored) = runs {
+            let own = &mut self.coverage;
+            own.steps += explored.steps;
+            own.traces += explored.traces.number();
+            own.more_traces |= !explored.traces.is_exact();
+            own.cut += explored.cut;
+            if let (None, Some(cut)) = (&own.first_cut, &explored.first_cut) {
+                own.first_cut = Some(Box::new((schema.clone(), (**cut).clone())));
+            }
+        }
+    }
+
+    /// Adds a search that came after this one.
+    pub(crate) fn extend(&mut self, later: Hunted) {
+        self.schemas += later.schemas;
+        self.executions += later.executions;
+        self.coverage.steps += later.coverage.steps;
+        self.coverage.traces += later.coverage.traces;
+        self.coverage.more_traces |= later.coverage.more_traces;
+        self.coverage.cut += later.coverage.cut;
+        self.coverage.first_cut = self.coverage.first_cut.take().or(later.coverage.first_cut);
+        self.took += later.took;
+        self.skipped.extend(later.skipped);
+        self.end = later.end;
+    }
+
     /// What was found.
     pub fn found(&self) -> Option<&Found> {
         match &self.end {
             Ended::Found(found) => Some(found),
-            Ended::Enough | Ended::NoMore | Ended::Disagreement => None,
+            Ended::Enough | Ended::OutOfTime | Ended::NoMore | Ended::Disagreement => None,
         }
     }
 

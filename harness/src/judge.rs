@@ -10,6 +10,7 @@ use interloper_linearize::program::{Behaviour, Program as Order, TooLarge, Typed
 use interloper_linearize::schema::{Mistake, Schema};
 use interloper_linearize::types::DataType;
 use interloper_linearize::visibility::Visibility;
+use interloper_scheduler::Deadline;
 
 use crate::object::{Program, Sequential, State, Trouble};
 
@@ -65,6 +66,23 @@ impl Judge {
         bound: usize,
         patience: Duration,
     ) -> Result<(Judge, Sequential), Refusal> {
+        Judge::watched_until(program, visibility, bound, patience, Deadline::NEVER)
+    }
+
+    /// The same, as long as there is time.
+    ///
+    /// # Errors
+    /// When there is no telling what is right, and why: [`Refusal::OutOfTime`], for one.
+    pub fn watched_until(
+        program: &Program,
+        visibility: &Visibility,
+        bound: usize,
+        patience: Duration,
+        deadline: Deadline,
+    ) -> Result<(Judge, Sequential), Refusal> {
+        if deadline.is_over() {
+            return Err(Refusal::OutOfTime);
+        }
         let (program, visibility) = (program.clone(), visibility.clone());
         let mut sequential = program.sequential();
         let pulse = sequential.pulse();
@@ -79,13 +97,19 @@ impl Judge {
             std::thread::Builder::new().name(name).spawn(work).expect("the operating system has no thread left");
         let (mut last, mut since) = (pulse.read(), Instant::now());
         loop {
-            match receiver.recv_timeout(patience / 4) {
+            let look = patience / 4;
+            match receiver.recv_timeout(deadline.left().map_or(look, |left| left.min(look))) {
                 Ok(judged) => return judged,
                 Err(RecvTimeoutError::Disconnected) => {
                     let payload = thread.join().expect_err("internal error: a judge left without a word");
                     std::panic::resume_unwind(payload);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
+            }
+            if deadline.is_over() {
+                // It ends before its next call; what it computes is of no use any more.
+                pulse.stop();
+                return Err(Refusal::OutOfTime);
             }
             let now = pulse.read();
             if now != last {
@@ -129,6 +153,8 @@ pub enum Refusal {
     Model(Mistake),
     /// The object and its model are not the same thing, even on one thread.
     Disagreement(Disagreement),
+    /// The time ran out before it was known what is right.
+    OutOfTime,
 }
 
 /// Where an object and its model give different results.
@@ -164,6 +190,7 @@ impl Refusal {
             ),
             Refusal::Blocked(call) => format!("{} does not return on one thread", calls(&[*call])),
             Refusal::Model(mistake) => mistake.to_string(),
+            Refusal::OutOfTime => "the time ran out before it was known which outcomes are right".to_owned(),
             Refusal::Disagreement(Disagreement { order, object, model }) => format!(
                 "the object differs from its model on one thread: the last of {} gives {object}, and should give {model}",
                 calls(order)

@@ -13,8 +13,8 @@ use interloper_linearize::types::DataType;
 use interloper_linearize::visibility::{Level, Visibility};
 
 pub use argument::{Argument, Arguments, Atom, COLLECTIONS_UP_TO, Generator, WrongArguments};
+pub use call::panicked;
 pub(crate) use call::{Bind, Call};
-pub use call::{RESULTS_LIMIT, panicked};
 pub use sequential::{Sequential, State, Trouble};
 
 use crate::{stress, systematic};

@@ -17,6 +17,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
+use interloper_scheduler::Deadline;
 
 use crate::object::{Program, Typed};
 use layout::Layout;
@@ -35,6 +36,8 @@ pub struct Settings {
     pub seed: u64,
     /// When it has run enough.
     pub budget: Budget,
+    /// When it ends, whether or not it has run enough.
+    pub deadline: Deadline,
     /// How many cores are used; none: all that this process may use.
     pub cores: Option<usize>,
     /// Where threads run.
@@ -53,6 +56,7 @@ impl Default for Settings {
         Settings {
             seed: 0,
             budget: Budget::Time(Duration::from_secs(1)),
+            deadline: Deadline::NEVER,
             cores: None,
             affinity: Affinity::Pinned,
             spin: Spin::Auto,

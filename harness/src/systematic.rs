@@ -11,9 +11,12 @@ use std::ops::ControlFlow;
 use interloper_commutativity::Value;
 pub use interloper_scheduler::Executions;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
-use interloper_scheduler::runtime::{Action, ObjectId, ObjectKind, TaskId};
+use interloper_scheduler::runtime::{Action, Exit, ObjectId, ObjectKind, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
-use interloper_scheduler::{Config, End, Engine, Event, Execution, Failing, Stopped, Strategy, Unlock};
+use interloper_scheduler::{
+    Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Stopped, Strategy, Traces, Unlock,
+    Watchdog,
+};
 
 use crate::object::Program;
 use crate::stress::Next;
@@ -31,6 +34,14 @@ pub struct Explored {
     pub executions: u64,
     /// How many of them were cut short, in a livelock or at the bound on steps.
     pub cut: u64,
+    /// The first of those.
+    pub first_cut: Option<Box<Trace>>,
+    /// Whether the time ran out before the executions were made.
+    pub timed_out: bool,
+    /// The steps that the executions made.
+    pub steps: u64,
+    /// The Mazurkiewicz traces that the executions belong to.
+    pub traces: Traces,
     /// Whether the strategy has no executions left.
     pub exhausted: bool,
     /// Whether every interleaving of visible steps has its outcome among these.
@@ -96,12 +107,19 @@ pub struct Settings {
     pub search: Search,
     /// How many of them.
     pub executions: Executions,
+    /// When no further one is made.
+    pub deadline: Deadline,
 }
 
 impl Default for Settings {
     /// One execution of each trace, 50,000 executions at most.
     fn default() -> Settings {
-        Settings { limits: Limits::default(), search: Search::Exhaustive, executions: Executions::AtMost(50_000) }
+        Settings {
+            limits: Limits::default(),
+            search: Search::Exhaustive,
+            executions: Executions::AtMost(50_000),
+            deadline: Deadline::NEVER,
+        }
     }
 }
 
@@ -126,9 +144,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn config(self) -> Config {
+    fn config(self, program: &Program) -> Config {
         let Limits { step_bound, livelock_rounds, unlock, seed } = self;
-        Config { step_bound, livelock_rounds, unlock, seed, trace: true, decisions: true, ..Config::default() }
+        let watchdog = Some(Watchdog::exit_with::<1>(Watchdog::PATIENCE).of(program.schema().to_string()));
+        Config { step_bound, livelock_rounds, unlock, seed, watchdog, ..Config::default() }
     }
 }
 
@@ -176,47 +195,52 @@ impl Search {
 /// Runs a program again and again. `look` sees the outcome of each execution, and says whether to go on. A panic of the
 /// constructor, or of a drop, ends the exploration.
 pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
-    let Settings { search, executions, .. } = *settings;
+    let Settings { search, executions, deadline, .. } = *settings;
+    let amount = (executions, deadline);
     for unlock in [Unlock::Part, Unlock::Step] {
         let limits = Limits { unlock, ..settings.limits };
         let (explored, tried) = if search == Search::Exhaustive {
             let mut strategy = Exhaustive::new();
-            let (mut explored, tried) = explore(program, limits, &mut strategy, executions, look);
+            let (mut explored, tried) = explore(program, limits, &mut strategy, amount, look);
             let complete = strategy.exploration().complete && explored.cut == 0;
             explored.complete = complete && explored.exhausted && explored.stopped.is_none();
             (explored, tried)
         } else {
-            explore(program, limits, &mut *search.strategy(), executions, look)
+            explore(program, limits, &mut *search.strategy(), amount, look)
         };
         // Where somebody tries to take a lock, it makes a difference when it is given back.
-        if !tried || explored.stopped.is_some() || unlock == Unlock::Step {
+        if !tried || explored.stopped.is_some() || explored.timed_out || unlock == Unlock::Step {
             return explored;
         }
     }
     unreachable!("giving back a lock is a step in the second round")
 }
 
-/// The same under any strategy. Also whether somebody tried to take a lock.
+/// The same under any strategy, so many executions as long as there is time. Also whether somebody tried to take a lock.
 pub fn explore(
     program: &Program,
     limits: Limits,
     strategy: &mut dyn Strategy,
-    executions: Executions,
+    (executions, deadline): (Executions, Deadline),
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> (Explored, bool) {
     let controlled = program.object().erased().controlled(program);
-    let mut engine = Engine::new(limits.config());
+    let mut engine = Engine::new(limits.config(program));
     let strategy = &mut Counting { strategy, asked: controlled.asked() };
     let mut seen = Explored {
         outcomes: BTreeMap::new(),
         executions: 0,
         cut: 0,
+        first_cut: None,
+        timed_out: false,
+        steps: 0,
+        traces: Traces::default(),
         exhausted: false,
         complete: false,
         stopped: None,
         instrumented: false,
     };
-    let mut tried = false;
+    let (mut tried, mut fingerprints) = (false, Fingerprints::default());
     let explored = engine.explore(
         strategy,
         executions,
@@ -227,21 +251,33 @@ pub fn explore(
             let outcome = controlled.outcome();
             let tasks = controlled.tasks();
             seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
-            if is_cut(&execution.end) {
-                seen.cut += 1;
-                return ControlFlow::Continue(());
+            seen.steps += execution.steps;
+            seen.traces.note(engine.fingerprint(&mut fingerprints));
+            let go_on = |seen: &mut Explored| {
+                seen.timed_out = deadline.is_over();
+                if seen.timed_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let cut = is_cut(&execution.end);
+            seen.cut += u64::from(cut);
+            if cut && seen.first_cut.is_some() {
+                return go_on(&mut seen);
             }
-            if !panicked {
+            if !cut && !panicked {
                 *seen.outcomes.entry(outcome.clone()).or_insert(0) += 1;
                 if look(&outcome) == Next::Continue {
-                    return ControlFlow::Continue(());
+                    return go_on(&mut seen);
                 }
             }
             let failing = engine.failing(&execution);
             let steps = engine.trace().to_vec();
             let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
             let objects = objects(engine, &steps);
-            seen.stopped = Some(Trace { outcome, end: execution.end, failing, steps, tasks, calls, objects, limits });
+            let trace = Trace { outcome, end: execution.end, failing, steps, tasks, calls, objects, limits };
+            if cut {
+                seen.first_cut = Some(Box::new(trace));
+                return go_on(&mut seen);
+            }
+            seen.stopped = Some(trace);
             ControlFlow::Break(())
         },
     );
@@ -276,6 +312,8 @@ fn panic_in(end: &End) -> Option<&str> {
     match end {
         End::Panicked(report) | End::Aborted(report) => Some(&report.message),
         End::StackOverflow { .. } => Some("stack overflow"),
+        End::Exited { exit: Exit::Code(_), .. } => Some("process::exit"),
+        End::Exited { exit: Exit::Abort, .. } => Some("process::abort"),
         _ => None,
     }
 }
@@ -289,21 +327,22 @@ fn is_cut(end: &End) -> bool {
 pub fn shrink(
     program: &Program,
     trace: &Trace,
-    executions: Executions,
+    effort: impl Into<Effort>,
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> Trace {
     let controlled = program.object().erased().controlled(program);
-    let mut engine = Engine::new(trace.limits.config());
+    let mut engine = Engine::new(trace.limits.config(program));
     let fails = |_: &Engine, execution: &Execution| {
         !is_cut(&execution.end) && panic_in(&execution.end).is_none() && look(&controlled.outcome()) == Next::Stop
     };
-    let shrunk = engine.shrink(trace.failing.clone(), executions, || controlled.main(), fails);
+    let shrunk = engine.shrink(trace.failing.clone(), effort, || controlled.main(), fails);
     replay(program, trace.limits, &shrunk.smallest.decisions).unwrap_or_else(|| trace.clone())
 }
 
-/// Makes the execution with these decisions again. None when they do not fit the program, or lead to no outcome.
+/// Makes the execution with these decisions again. None when they do not fit the program.
 pub fn replay(program: &Program, limits: Limits, decisions: &Decisions) -> Option<Trace> {
     let mut strategy = Guided::new(ReplaySource::new(decisions.clone()));
-    let (explored, _) = explore(program, limits, &mut strategy, Executions::AtMost(1), &mut |_| Next::Stop);
-    explored.stopped.filter(|_| strategy.source_mut().divergence().is_none())
+    let once = (Executions::AtMost(1), Deadline::NEVER);
+    let (explored, _) = explore(program, limits, &mut strategy, once, &mut |_| Next::Stop);
+    explored.stopped.or(explored.first_cut.map(|cut| *cut)).filter(|_| strategy.source_mut().divergence().is_none())
 }

@@ -42,7 +42,7 @@ pub(crate) fn value<M: Mirror + ?Sized>(whole: &M) -> &M {
 #[inline]
 pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
     if whole.handle().is_new() {
-        statics::remember(whole);
+        statics::remember_outside(whole);
     }
     whole
 }

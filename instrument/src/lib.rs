@@ -51,6 +51,7 @@ mod control;
 pub mod hash;
 pub mod hint;
 pub mod panic;
+pub mod process;
 pub mod runtime;
 mod statics;
 pub mod sync;

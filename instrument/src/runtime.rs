@@ -15,6 +15,7 @@
 //! | `Condvar` | [`Runtime::wait`], which gives the lock back and takes it again; [`Runtime::notify`] |
 //! | `Once`, `OnceLock`, `LazyLock` | `acquire` exclusively around the initialiser, `step(Read)` afterwards; the value of a static lives in [`Runtime::shared`], so it is fresh in each execution |
 //! | `Barrier` | `step(ReadWrite)`, then [`Runtime::block`] for all but the last, which calls [`Runtime::wake`] |
+//! | concurrent collections | [`Runtime::step_when_free`] with `Invoke` or `Inspect`, then the real operation; a guard: [`keep`](Runtime::keep), [`free`](Runtime::free) |
 //! | channels | `step(ReadWrite)`, then the real queue; a full or empty one: [`Runtime::block`], whose continuation is the same `ReadWrite` |
 //! | `thread::spawn`, `Builder` | [`Runtime::spawn`] |
 //! | `thread::scope` | `spawn` with the lifetime erased, as std does; [`Runtime::join`] on each before the scope ends, also when it unwinds |
@@ -24,6 +25,7 @@
 //! | `RandomState` | [`Runtime::seed`] |
 //! | `thread::panicking` | [`Runtime::panicking`] |
 //! | a `select` that may take either | [`Runtime::choose`] |
+//! | `process::exit`, `process::abort` | [`Runtime::exit`] |
 //! | a weak compare-exchange that may fail | [`Runtime::fails_weakly`] |
 //! | `panic::catch_unwind` | the real one, then `resume_unwind` when the payload [`is_abort`] |
 //!
@@ -40,15 +42,19 @@ mod operation;
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
+pub use crate::statics::whole::{Running, Statics};
 pub use addresses::Addresses;
 pub(crate) use addresses::{Bytes, Known, Word};
 pub(crate) use handle::Home;
 pub use handle::{Handle, Resolved, Slot};
-pub use operation::{Action, Count, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId};
+pub use operation::{
+    Action, Call, Count, ExecutionId, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb,
+};
 
 /// The payload with which a runtime unwinds a task of an execution that has ended.
 #[derive(Debug)]
@@ -84,6 +90,25 @@ pub enum Wakes {
     Notified,
     /// A notification or nothing at all: std does not exclude that a wait ends although nobody has notified.
     AlsoUnasked,
+}
+
+/// How a program ends its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// `process::exit` with this code.
+    Code(i32),
+    /// `process::abort`.
+    Abort,
+}
+
+impl fmt::Display for Exit {
+    /// The call.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "process::exit({code})"),
+            Exit::Abort => f.write_str("process::abort()"),
+        }
+    }
 }
 
 /// What a new task is.
@@ -145,6 +170,23 @@ pub trait Runtime {
 
     /// A visible step that is enabled only while all of `needs` are free. It takes none of them.
     fn step_when_free(&self, operation: Operation, needs: &[Need]);
+
+    /// A visible step that is always enabled and looks whether `need` is free: whether it is. It does not take the lock.
+    fn step_and_look(&self, operation: Operation, need: Need) -> bool;
+
+    /// The running task keeps a lock inside a collection from now on: part of the step that it is in.
+    ///
+    /// Unlike [`Runtime::hold`], a lock that is kept so stands for no data: the steps of the collection do that.
+    ///
+    /// # Panics
+    /// When the lock is not free.
+    fn keep(&self, lock: ObjectId, mode: Mode, location: Place);
+
+    /// Gives back a lock inside a collection: a visible step, as [`Runtime::release`] is.
+    ///
+    /// # Panics
+    /// When nobody keeps the lock in this mode.
+    fn free(&self, lock: ObjectId, mode: Mode, location: Place);
 
     /// Takes a lock: a visible step that is enabled while the lock is free.
     ///
@@ -243,8 +285,8 @@ pub trait Runtime {
     /// Lets the virtual clock pass: a visible step.
     fn sleep(&self, duration: Duration, location: Place);
 
-    /// The virtual time since the start of the execution. It stands still while any task can go on, unless a sleep or a
-    /// time-out ends early.
+    /// The virtual time since the start of the execution. It stands still while any task can go on, unless a task looks at
+    /// it again and again, or a sleep or a time-out ends early.
     fn now(&self) -> Duration;
 
     /// Enters an atomic block: a visible step. Blocks of one name are one block; they nest.
@@ -281,6 +323,10 @@ pub trait Runtime {
     fn fails_weakly(&self) -> bool {
         false
     }
+
+    /// Ends the execution here, as the process would end: part of the step that the task is in. Never unwinds: the task is
+    /// given up with its stack.
+    fn exit(&self, exit: Exit, location: Place) -> !;
 
     /// Ends the execution here, as a failure with this reason.
     ///

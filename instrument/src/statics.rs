@@ -3,12 +3,20 @@
 //! The compiler has made the value of a static, so it owns nothing that another copy of its bytes would not: nothing can
 //! be allocated there. Before anybody uses the value its bytes are remembered, and the value of an execution is a copy of
 //! them.
+//!
+//! That holds for what the mirror knows. Whatever else is in a static of a chosen crate is restored at the end of an
+//! execution: see [`whole`].
 
 pub(crate) mod atomics;
+mod elf;
 pub(crate) mod image;
+mod names;
+mod table;
+pub(crate) mod whole;
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
@@ -17,13 +25,29 @@ use std::sync::{Mutex, PoisonError};
 use crate::control::Mirror;
 use crate::runtime::{self, Current, Home, Slot};
 
-/// The statics that have been used, by their numbers: the bytes of each before its first use.
-static INITIAL: Mutex<Vec<Box<[MaybeUninit<u8>]>>> = Mutex::new(Vec::new());
+/// The statics that have been used.
+static INITIAL: Mutex<Initial> = Mutex::new(Initial { bytes: Vec::new(), numbers: BTreeMap::new() });
 
-/// Remembers what `whole`, which was not used yet, is like.
+struct Initial {
+    /// By their numbers: the bytes of each before its first use.
+    bytes: Vec<Box<[MaybeUninit<u8>]>>,
+    /// By where they begin and how long they are. Several where one execution has made several values there.
+    numbers: BTreeMap<(usize, usize), Vec<usize>>,
+}
+
+/// `whole`, which was not used yet, is about to be used outside of executions.
 #[cold]
-pub(crate) fn remember<M: Mirror + ?Sized>(whole: &M) {
-    if !image::contains(address(whole)) {
+pub(crate) fn remember_outside<M: Mirror + ?Sized>(whole: &M) {
+    whole::used_outside(address(whole));
+    remember(whole, |_| true);
+}
+
+/// Remembers what `whole`, which was not used yet, is like. What an execution makes in a static has the number that was
+/// there in an earlier one, if that `is_free`.
+#[cold]
+fn remember<M: Mirror + ?Sized>(whole: &M, is_free: impl Fn(usize) -> bool) {
+    let place = (address(whole), size_of_val(whole));
+    if !image::contains(place.0) {
         return whole.handle().settle(Home::Elsewhere);
     }
     let mut initial = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,11 +56,24 @@ pub(crate) fn remember<M: Mirror + ?Sized>(whole: &M) {
         let start = ptr::from_ref(whole).cast::<MaybeUninit<u8>>();
         // SAFETY: these are the bytes of `whole`, and nobody writes to them: who does has remembered them before.
         let bytes = unsafe { std::slice::from_raw_parts(start, size_of_val(whole)) };
-        let home = if M::OWNS && may_own(whole) { Home::Elsewhere } else { Home::Static(initial.len()) };
-        if home != Home::Elsewhere {
-            initial.push(bytes.into());
+        if M::OWNS && may_own(whole) {
+            return whole.handle().settle(Home::Elsewhere);
         }
-        whole.handle().settle(home);
+        whole::keep(place.0, place.1);
+        let number = initial.number(place, is_free);
+        initial.bytes[number] = bytes.into();
+        whole.handle().settle(Home::Static(number));
+    }
+}
+
+impl Initial {
+    fn number(&mut self, place: (usize, usize), is_free: impl Fn(usize) -> bool) -> usize {
+        let numbers = self.numbers.entry(place).or_default();
+        numbers.iter().copied().find(|number| is_free(*number)).unwrap_or_else(|| {
+            numbers.push(self.bytes.len());
+            self.bytes.push(Box::default());
+            self.bytes.len() - 1
+        })
     }
 }
 
@@ -46,7 +83,8 @@ pub(crate) fn instance<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a
         if !image::contains(address(whole)) {
             return whole;
         }
-        remember(whole);
+        let instances = Instances::of(current);
+        remember(whole, |number| !instances.has(number));
     }
     let Home::Static(number) = whole.handle().home() else { return whole };
     let start = Instances::of(current).start(number, whole);
@@ -116,6 +154,10 @@ impl Instances {
         instances.downcast().expect("the slot is used here alone")
     }
 
+    fn has(&self, number: usize) -> bool {
+        matches!(self.all.borrow().get(number), Some(Some(_)))
+    }
+
     fn start<M: Mirror + ?Sized>(&self, number: usize, whole: &M) -> NonNull<u8> {
         let mut all = self.all.borrow_mut();
         if let Some(Some(instance)) = all.get(number) {
@@ -152,7 +194,7 @@ impl Instance {
         let start = NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
         let initial = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: both are as long as `whole`.
-        unsafe { ptr::copy_nonoverlapping(initial[number].as_ptr().cast(), start.as_ptr(), layout.size()) };
+        unsafe { ptr::copy_nonoverlapping(initial.bytes[number].as_ptr().cast(), start.as_ptr(), layout.size()) };
         let pointer = with_start(whole, start);
         let drop = M::OWNS.then(|| {
             // SAFETY: it is the value that was just made, and this is called once, at its end.

@@ -1,6 +1,6 @@
 //! Linearizability in O(n log n) where every value is inserted at most once.
 //!
-//! For queues, stacks, priority queues, sets and registers whose values are distinct, the values tell which insertion
+//! For queues, stacks, priority queues, sets, registers and texts whose values are distinct, the values tell which insertion
 //! a removal or a read belongs to, and the search of [`crate::general`] can be replaced by a direct construction. That
 //! this is possible is due to Gibbons and Korach (*Testing shared memories*, 1997) for registers, to Bouajjani, Emmi,
 //! Enea and Hamza (*On reducing linearizability to state reachability*, 2015) for queues and stacks, and to Lee and
@@ -29,6 +29,7 @@ mod set;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod text;
 mod unknown;
 
 use crate::general::{Verdict, Witness};
@@ -86,6 +87,17 @@ pub enum RegisterCall {
     Read(ValueId),
     /// Reads what the register held at the start of the history.
     ReadInitial,
+}
+
+/// A call of a text, which is empty at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextCall<'t> {
+    /// Replaces the text.
+    Put(&'t str),
+    /// Appends a piece.
+    Append(&'t str),
+    /// Reads the text.
+    Read(&'t str),
 }
 
 /// The calls are not such that this method knows the answer: a value is inserted twice, or there are too many values that
@@ -151,6 +163,20 @@ pub fn register(history: &History, calls: &[RegisterCall]) -> Result<Verdict, No
     assert_eq!(history.calls().len(), calls.len(), "one action for each call");
     let events = Events::new(history);
     let plan = register::Plan::new(calls)?;
+    Ok(judge(&events, |cut| plan.order(&events, calls, cut)))
+}
+
+/// A text that is empty at first.
+///
+/// # Errors
+/// When a piece that is put or appended is empty, or the beginning of another one.
+///
+/// # Panics
+/// When there is not one call for each call of the history.
+pub fn text(history: &History, calls: &[TextCall<'_>]) -> Result<Verdict, NotApplicable> {
+    assert_eq!(history.calls().len(), calls.len(), "one action for each call");
+    let events = Events::new(history);
+    let plan = text::Plan::new(calls)?;
     Ok(judge(&events, |cut| plan.order(&events, calls, cut)))
 }
 

@@ -9,7 +9,12 @@
 //! for each call that is open at r, and calls that are never open together share a bit.
 //!
 //! States are numbered when they are met first, and what a call does from a state is looked up when it was asked before, so
-//! that the search does not allocate but for what it meets for the first time.
+//! that the search does not allocate but for what it meets for the first time. Large states are not all kept
+//! (`states.rs`), so that the memory grows with the number of nodes and not with the size of states. What is left is
+//! bounded: a search that would take more memory than it may ends with [`Bound::Memory`].
+//!
+//! A [`Search`] is a value that is told how many attempts to make. So a caller can look at a clock between them, or make
+//! several searches by turns.
 //!
 //! A complete call that is known to change no state comes next as soon as it can, and nothing else is tried then. Where
 //! every call that could come next is about a known part of the object, only those about the part of the call that has to
@@ -17,7 +22,9 @@
 //! what is tried only while a call about all of the object is open.
 
 mod mask;
+mod plan;
 mod search;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -35,7 +42,7 @@ pub trait Spec {
 
     /// Runs `call` alone from `state`: the state it leaves, or none when it cannot have returned what it returned in
     /// the history. The result of a pending call is not known, so it agrees with every result. A function: it may be asked
-    /// once only.
+    /// once only, or several times.
     fn step(&mut self, state: &Self::State, call: usize) -> Option<Self::State>;
 
     /// What a call does, as a number below 2^32: calls with the same number do the same from every state. The search
@@ -59,6 +66,12 @@ pub trait Spec {
         None
     }
 
+    /// About how many bytes of memory a state takes. Where states are of different sizes this has to be known, or the search
+    /// takes more memory than it may.
+    fn bytes(&self, state: &Self::State) -> usize {
+        size_of_val(state)
+    }
+
     /// Whether the history may end in `state`; a caller that has seen the final state says so here.
     fn accept(&self, state: &Self::State) -> bool {
         let _ = state;
@@ -66,17 +79,64 @@ pub trait Spec {
     }
 }
 
-/// How much a search may cost, and what is asked when.
-#[derive(Clone, Copy, Default)]
-pub enum Budget<'a> {
+impl<S: Spec> Spec for &mut S {
+    type State = S::State;
+
+    fn initial(&self) -> S::State {
+        (**self).initial()
+    }
+
+    fn step(&mut self, state: &S::State, call: usize) -> Option<S::State> {
+        (**self).step(state, call)
+    }
+
+    fn operation(&self, call: usize) -> usize {
+        (**self).operation(call)
+    }
+
+    fn is_read_only(&self, call: usize) -> bool {
+        (**self).is_read_only(call)
+    }
+
+    fn part(&self, call: usize) -> Option<u32> {
+        (**self).part(call)
+    }
+
+    fn bytes(&self, state: &S::State) -> usize {
+        (**self).bytes(state)
+    }
+
+    fn accept(&self, state: &S::State) -> bool {
+        (**self).accept(state)
+    }
+}
+
+/// How much a search may cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Budget {
     /// It runs until it knows.
     #[default]
     Unlimited,
     /// It gives up after this many attempts to linearize a call next.
     StopAfter(u64),
-    /// It gives up when the function says false; it is asked after every 1,024 attempts. A caller that has a
-    /// clock brings it in here.
-    While(&'a dyn Fn() -> bool),
+}
+
+impl Budget {
+    pub(crate) fn attempts(self) -> u64 {
+        match self {
+            Budget::Unlimited => u64::MAX,
+            Budget::StopAfter(attempts) => attempts,
+        }
+    }
+}
+
+/// What was used up before a verdict was known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The attempts that the caller has allowed.
+    Attempts,
+    /// The memory: [`Search::MEMORY`], or what [`Search::set_memory`] says.
+    Memory,
 }
 
 /// What is known about a history.
@@ -89,8 +149,8 @@ pub enum Verdict {
     },
     /// There is none.
     NotLinearizable(Witness),
-    /// The budget was used up.
-    Unknown,
+    /// It is not known.
+    Unknown(Bound),
 }
 
 /// The argument that a history is not linearizable: how far one gets, and what cannot be placed then.
@@ -111,18 +171,94 @@ impl Witness {
     pub const LONGEST: usize = 8;
 }
 
+/// A search that can be interrupted and gone on with.
+pub struct Search<'s>(Box<dyn Resumable + 's>);
+
+/// How far a search is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress<T = Verdict> {
+    /// It needs more attempts.
+    Going,
+    /// It has ended.
+    Done(T),
+}
+
+/// A search, whatever its specification and however many calls overlap.
+trait Resumable {
+    fn advance(&mut self, attempts: u64) -> Progress;
+    fn conclude(&mut self) -> Verdict;
+    fn attempts(&self) -> u64;
+    fn memory(&self) -> usize;
+    fn set_memory(&mut self, memory: usize);
+}
+
+impl<'s> Search<'s> {
+    /// How many bytes of memory a search may take when nothing else is said: 1 GiB.
+    pub const MEMORY: usize = 1 << 30;
+
+    /// A search for a linearization of `history`, see [`check`].
+    pub fn new<S: Spec + 's>(spec: S, history: &History) -> Search<'s> {
+        let plan = plan::Plan::new(history);
+        // The width is fixed at compile time where it can be, so that no step of the search allocates.
+        Search(match plan.slots.div_ceil(64) {
+            0 | 1 => Box::new(search::Search::<S, [u64; 1]>::new(spec, plan, Self::MEMORY)),
+            2 => Box::new(search::Search::<S, [u64; 2]>::new(spec, plan, Self::MEMORY)),
+            3 | 4 => Box::new(search::Search::<S, [u64; 4]>::new(spec, plan, Self::MEMORY)),
+            5..=8 => Box::new(search::Search::<S, [u64; 8]>::new(spec, plan, Self::MEMORY)),
+            9..=16 => Box::new(search::Search::<S, [u64; 16]>::new(spec, plan, Self::MEMORY)),
+            _ => Box::new(search::Search::<S, Vec<u64>>::new(spec, plan, Self::MEMORY)),
+        })
+    }
+
+    /// Goes on for this many attempts to linearize a call next, or until there is a verdict. It stops between two calls
+    /// that are linearized, so there may be a few attempts more; a call that is run from a large state counts as several.
+    /// How often the search is interrupted does not change what it finds.
+    pub fn advance(&mut self, attempts: u64) -> Progress {
+        self.0.advance(attempts)
+    }
+
+    /// Ends the search with what is known so far: a violation that was found, while the longest linearizations were still
+    /// looked for, or [`Bound::Attempts`].
+    pub fn conclude(mut self) -> Verdict {
+        self.0.conclude()
+    }
+
+    /// How many attempts were made.
+    pub fn attempts(&self) -> u64 {
+        self.0.attempts()
+    }
+
+    /// About how many bytes of memory it takes, or will take while its tables grow next.
+    pub fn memory(&self) -> usize {
+        self.0.memory()
+    }
+
+    /// How many bytes of memory it may take.
+    pub fn set_memory(&mut self, bytes: usize) {
+        self.0.set_memory(bytes);
+    }
+}
+
 /// Looks for a linearization of `history`: a sequence of all its complete calls and any of its pending calls, which
 /// respects the real-time order, in which every call does what it did in the history, and which ends in a state that
 /// is accepted.
-pub fn check<S: Spec>(spec: &mut S, history: &History, budget: Budget<'_>) -> Verdict {
-    let plan = search::Plan::new(history);
-    // The width is fixed at compile time where it can be, so that no step of the search allocates.
-    match plan.slots.div_ceil(64) {
-        0 | 1 => search::Search::<S, [u64; 1]>::new(spec, &plan, budget).run(),
-        2 => search::Search::<S, [u64; 2]>::new(spec, &plan, budget).run(),
-        3 | 4 => search::Search::<S, [u64; 4]>::new(spec, &plan, budget).run(),
-        5..=8 => search::Search::<S, [u64; 8]>::new(spec, &plan, budget).run(),
-        9..=16 => search::Search::<S, [u64; 16]>::new(spec, &plan, budget).run(),
-        _ => search::Search::<S, Vec<u64>>::new(spec, &plan, budget).run(),
+pub fn check<S: Spec>(spec: &mut S, history: &History, budget: Budget) -> Verdict {
+    let mut search = Search::new(spec, history);
+    match search.advance(budget.attempts()) {
+        Progress::Done(verdict) => verdict,
+        Progress::Going => search.conclude(),
     }
+}
+
+/// The bytes of a vector, and of the one that replaces it when it has no room left.
+fn vector_bytes<T>(vector: &Vec<T>) -> usize {
+    let now = vector.capacity() * size_of::<T>();
+    if vector.len() == vector.capacity() { 3 * now } else { now }
+}
+
+/// The bytes of a hash table with entries of type `T`, and of the one that replaces it when it has no room left. An entry
+/// takes a byte more, and an eighth of the places stays free.
+fn table_bytes<T>(len: usize, capacity: usize) -> usize {
+    let now = capacity / 7 * 8 * (size_of::<T>() + 1);
+    if len == capacity { 3 * now } else { now }
 }

@@ -65,6 +65,7 @@ impl Program {
     /// # Errors
     /// When it has too many invocations.
     pub fn new(schema: &Schema, visibility: &Visibility) -> Result<Program, TooLarge> {
+        fits(schema)?;
         Program::ordered(schema, &schema.predecessors(), visibility)
     }
 
@@ -74,9 +75,7 @@ impl Program {
     /// # Errors
     /// When it has too many invocations.
     pub fn ordered(schema: &Schema, predecessors: &[Vec<usize>], visibility: &Visibility) -> Result<Program, TooLarge> {
-        if schema.len() > MOST_INVOCATIONS {
-            return Err(TooLarge::Invocations(schema.len()));
-        }
+        fits(schema)?;
         let methods: Vec<Arc<str>> = schema.invocations().map(|invocation| invocation.method.clone()).collect();
         let before: Vec<Set> =
             predecessors.iter().map(|earlier| earlier.iter().fold(0, |set, &index| set | 1 << index)).collect();
@@ -113,6 +112,14 @@ impl Program {
     /// What can be linearized next after `done`.
     pub(crate) fn enabled(&self, done: Set) -> impl Iterator<Item = usize> {
         (0..self.len()).filter(move |&index| done & 1 << index == 0 && self.before[index] & !done == 0)
+    }
+}
+
+/// Whether a schema is small enough. Its happens-before order takes memory in the square of its size, so this comes first.
+fn fits(schema: &Schema) -> Result<(), TooLarge> {
+    match schema.len() {
+        0..=MOST_INVOCATIONS => Ok(()),
+        count => Err(TooLarge::Invocations(count)),
     }
 }
 

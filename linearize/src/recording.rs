@@ -1,6 +1,8 @@
 //! Histories as they are recorded: calls of processes with their results.
 
 mod judge;
+mod part;
+mod sequential;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +14,7 @@ use interloper_commutativity::Value;
 use crate::history::{History, Interval};
 use crate::schema::Invocation;
 
-pub use judge::{Checked, Checker, check};
+pub use judge::{Checked, Checker, Search, check};
 
 /// A process: it makes one call after the other.
 pub type Process = i64;

@@ -129,7 +129,9 @@ impl Mistake {
         let (from, until) = (before.len().saturating_sub(Self::AROUND), behind.len().min(Self::AROUND));
         let start = if from > 0 { "…" } else { "" };
         let end = if until < behind.len() { "…" } else { "" };
-        let visible = |letter: &char| if letter.is_control() { ' ' } else { *letter };
+        // What Rust would escape has no width of its own, or an effect on the terminal.
+        let is_escaped = |letter: char| letter.escape_debug().len() > 1 && !matches!(letter, '\\' | '"' | '\'');
+        let visible = |&letter: &char| if is_escaped(letter) { ' ' } else { letter };
         let shown: String = before[from..].iter().chain(&behind[..until]).map(visible).collect();
         (format!("{start}{shown}{end}"), before.len() - from + usize::from(from > 0))
     }
@@ -186,10 +188,9 @@ impl Schema {
         }
         before.sort_unstable();
         before.dedup();
-        let schema = Schema { sequences, before, source: None };
-        match (0..count).find(|&number| schema.sequences_before(number)[number]) {
+        match on_a_cycle(count, &before) {
             Some(number) => Err(Inconsistent::Cycle(number)),
-            None => Ok(schema),
+            None => Ok(Schema { sequences, before, source: None }),
         }
     }
 
@@ -287,6 +288,44 @@ impl Schema {
                 let text: String = self.invocations().map(Invocation::to_string).collect();
                 Mistake { text: text.into(), at: place, reason }
             }
+        }
+    }
+}
+
+/// The smallest number on some cycle of pairs of numbers below `count`, in time linear in both.
+fn on_a_cycle(count: usize, before: &[(usize, usize)]) -> Option<usize> {
+    // Whatever has nothing before it is taken away, as long as there is something.
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut waits_for = vec![0_usize; count];
+    for &(first, second) in before {
+        after[first].push(second);
+        waits_for[second] += 1;
+    }
+    let mut free: Vec<usize> = (0..count).filter(|&number| waits_for[number] == 0).collect();
+    while let Some(first) = free.pop() {
+        for &second in &after[first] {
+            waits_for[second] -= 1;
+            if waits_for[second] == 0 {
+                free.push(second);
+            }
+        }
+    }
+    // What remains has something before it that remains, so going back leads into a cycle.
+    let mut previous = vec![None; count];
+    for &(first, second) in before.iter().rev().filter(|(first, _)| waits_for[*first] > 0) {
+        previous[second] = Some(first);
+    }
+    let mut at = (0..count).find(|&number| waits_for[number] > 0)?;
+    for _ in 0..count {
+        at = previous[at].expect("something that remains is before it");
+    }
+    let start = at;
+    let mut least = at;
+    loop {
+        at = previous[at].expect("it is on a cycle");
+        least = least.min(at);
+        if at == start {
+            return Some(least);
         }
     }
 }

@@ -152,13 +152,15 @@ impl fmt::Display for Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Inserts a value into a queue, stack or priority queue; adds an element to a set, which was not there; writes a
-    /// register.
+    /// register; replaces a text.
     Insert(Value),
+    /// Appends a piece to a text.
+    Append(Value),
     /// Removes a value.
     Remove(Value),
     /// Finds that there is nothing to remove.
     Empty,
-    /// Finds an element in a set, or reads a value in a register.
+    /// Finds an element in a set, or reads a value in a register or a text.
     Find(Value),
     /// Does not find an element in a set.
     Miss(Value),
@@ -185,6 +187,8 @@ pub enum Family {
     Set,
     /// See [`crate::distinct::register`]; it holds `none` first.
     Register,
+    /// See [`crate::distinct::text`]: each part of the object is a text that is empty at first.
+    Texts,
 }
 
 /// Why a type has no such call.

@@ -71,7 +71,10 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `time_ms` | a number of milliseconds |
 /// | `steps` | a number: an execution that has more fails |
 /// | `critical_sections` | none: critical sections are blocks, too |
+/// | `threads_must_end` | none: a thread that is left when the test returns must come to its end; without it, it is given up |
 /// | `check_determinism` | none: each execution is made twice |
+/// | `allow_trivial` | none: the test may pass although nothing was explored |
+/// | `fresh_statics` | none: the statics of the crate of the test start fresh in each execution, whatever is in them |
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
 ///
 /// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,

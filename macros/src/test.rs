@@ -1,6 +1,6 @@
 //! `#[interloper::test]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
 use syn::{Error, Expr, ItemFn, LitStr};
@@ -22,6 +22,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         return Err(Error::new_spanned(&sig.inputs, "a test has no parameters"));
     }
     let (name, output) = (&sig.ident, &sig.output);
+    let marked = marked_blocks(quote!(#block));
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
         None => quote!(::core::option::Option::None),
@@ -38,7 +39,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                     manifest: ::core::env!("CARGO_MANIFEST_DIR"),
                 },
                 |settings| {
-                    let _ = &settings;
+                    settings.marked.extend_from_slice(&[#(#marked),*]);
                     #(#changes)*
                 },
                 #expected,
@@ -48,8 +49,24 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
+/// The names of the blocks that a test marks itself: the text behind `atomic(` and `atomic_returning(`. Each must run.
+fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
+    let tokens: Vec<TokenTree> = body.into_iter().collect();
+    let mut names = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let TokenTree::Group(group) = token else { continue };
+        let marks = |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name == "atomic" || name == "atomic_returning");
+        if group.delimiter() == Delimiter::Parenthesis && at > 0 && marks(&tokens[at - 1]) {
+            let first = group.stream().into_iter().next();
+            names.extend(first.and_then(|first| syn::parse2::<LitStr>(first.into()).ok()));
+        }
+        names.extend(marked_blocks(group.stream()));
+    }
+    names
+}
+
 const OPTIONS: &str = "the options are strategy, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, check_determinism, expect";
+                       critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -72,7 +89,12 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "steps" => value()
                 .map(|value| quote!(settings.steps = ::interloper::blocks::StepBound::FailAfter(#value);)),
             "critical_sections" => Ok(quote!(settings.blocks = ::interloper::blocks::Blocks::CriticalSections;)),
+            "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
+            "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
+            "fresh_statics" => {
+                Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))
+            }
             "expect" => {
                 parsed.expected = Some(grade(&option.value()?.parse()?)?);
                 return Ok(());
@@ -122,6 +144,30 @@ mod tests {
         assert!(all.contains("Some (:: interloper :: blocks :: Grade :: Bug)"), "{all}");
         assert!(text(quote!()).contains("fn program () -> u32 { 1 }"));
         assert!(text(quote!()).contains("Option :: None"));
+        assert!(text(quote!(allow_trivial)).contains("settings . allow_trivial = true ;"));
+    }
+
+    #[test]
+    fn the_blocks_in_the_body_are_known() {
+        let names = |body| marked_blocks(body).iter().map(LitStr::value).collect::<Vec<_>>();
+        let body = quote!({
+            let account = std::sync::Mutex::new(0);
+            interloper::atomic("deposit", || atomic_returning("inner", || *account.lock()));
+            thread::spawn(move || {
+                if late {
+                    atomic("late", work)
+                }
+            });
+            other("none", atomic);
+            atomic(name, || ());
+        });
+        assert_eq!(names(body), ["deposit", "inner", "late"]);
+        assert_eq!(
+            names(quote!({
+                let atomic = ("none",);
+            })),
+            [""; 0]
+        );
     }
 
     #[test]

@@ -125,6 +125,7 @@ fn table_1_is_that_of_the_paper() {
 /// - In general (a + b + c)! / (a! b! c!) for threads with a, b and c of them in a row: 20 for 3 and 3, 210 for 2, 2 and
 ///   3, 3,150 for 2, 4 and 4.
 /// - Two threads whose first step is to take a lock that they keep to the end: 2.
+/// - Two calls about one key of a map: 2.
 /// - Nobody else: 1.
 /// - Three philosophers: who is first at each of three forks, 8, without the two ways in which each is before the next.
 #[test]
@@ -145,6 +146,8 @@ fn schedules_are_counted() {
         ("once-cell-compare-exchange", 2),
         ("reorder-locked", 6),
         ("channel-close-locked", 2),
+        ("map-entry-or-insert", 2),
+        ("map-two-guards-in-order", 2),
     ];
     for (name, schedules) in expected {
         let report = search(&find_program(name).expect("it is there"));

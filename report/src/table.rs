@@ -2,6 +2,8 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, TableComponent};
 
+use crate::plain;
+
 /// Which edge of its column a cell keeps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -44,13 +46,13 @@ impl Table {
         Self { headings, rows: Vec::new() }
     }
 
-    /// Adds a row.
+    /// Adds a row. What would have an effect on a terminal is escaped, see [`plain::text`].
     ///
     /// # Panics
     ///
     /// When the number of cells is not the number of headings.
     pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) -> &mut Self {
-        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let cells: Vec<String> = cells.into_iter().map(|cell| plain::text(&cell.into()).into_owned()).collect();
         assert_eq!(cells.len(), self.headings.len(), "a cell for each heading");
         self.rows.push(cells);
         self

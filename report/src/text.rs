@@ -4,17 +4,20 @@ mod grid;
 mod paint;
 mod wrap;
 
-use crate::{Counterexample, Order};
+use std::borrow::Cow;
+
+use crate::shorten::Shown;
+use crate::{Counterexample, Order, plain};
 use grid::Grid;
 use paint::{Ink, Painter};
-use wrap::{display_width, pad, printable, wrap};
+use wrap::{display_width, pad, wrap};
 
 /// How to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// Use ANSI colours.
     pub color: bool,
-    /// The columns of the terminal; `None` for as wide as the data needs. Text is wrapped to it, never cut.
+    /// The columns of the terminal; `None` for as wide as the data needs. Text is wrapped to it.
     pub width: Option<usize>,
 }
 
@@ -27,15 +30,18 @@ const NARROWEST: usize = 24;
 
 /// The counterexample as lines of text, the last one ended by a newline.
 ///
-/// Control characters in the data are shown escaped, so a hostile key cannot move the cursor.
+/// Control characters in the data are shown escaped, so a hostile key cannot move the cursor. Long texts, and long lists
+/// of rows, are [shortened](crate::shorten), which the last line says.
 #[must_use]
 pub fn render(counterexample: &Counterexample, style: Style) -> String {
     let width = style.width.map(|width| width.max(NARROWEST));
     let painter = Painter::new(style.color);
     let mut out = String::new();
+    let shown = Shown::new(counterexample);
+    let counterexample = &*shown.counterexample;
     title(&mut out, counterexample, width, painter);
     out.push('\n');
-    out.push_str(&Grid::new(counterexample).render(width, painter));
+    out.push_str(&Grid::new(counterexample, &shown.numbers).render(width, painter));
     if let Some(deadlock) = &counterexample.deadlock {
         out.push('\n');
         paragraph(&mut out, &format!("Deadlock: {deadlock}."), width, painter);
@@ -43,8 +49,11 @@ pub fn render(counterexample: &Counterexample, style: Style) -> String {
     orders(&mut out, &counterexample.orders, width, painter);
     if let Some(replay) = &counterexample.replay {
         // The command is to be copied: it stays on one line whatever the width.
-        let command = painter.paint(Ink::Command, &printable(replay));
+        let command = painter.paint(Ink::Command, &plain::text(replay));
         out.push_str(&format!("\n  replay: {command}\n"));
+    }
+    if let Some(note) = shown.note {
+        paragraph(&mut out, note, width, painter);
     }
     out
 }
@@ -80,7 +89,7 @@ fn first_line(
     width: Option<usize>,
     painter: Painter,
 ) {
-    let (name, verdict) = (printable(name), printable(verdict));
+    let (name, verdict) = (plain::text(name), plain::text(verdict));
     let mark = painter.paint(ink, mark);
     let closest = 2 + display_width(&name) + 3;
     let starts = [VERDICT_COLUMN.max(closest), closest];
@@ -106,8 +115,8 @@ fn orders(out: &mut String, orders: &[Order], width: Option<usize>, painter: Pai
     }
     out.push('\n');
     paragraph(out, "No sequential order explains it:", width, painter);
-    let lines: Vec<(String, String)> =
-        orders.iter().map(|order| (printable(&order.sequence), printable(&order.disagreement))).collect();
+    let lines: Vec<(Cow<'_, str>, Cow<'_, str>)> =
+        orders.iter().map(|order| (plain::text(&order.sequence), plain::text(&order.disagreement))).collect();
     let first = lines.iter().map(|(sequence, _)| display_width(sequence)).max().unwrap_or(0);
     let second = lines.iter().map(|(_, disagreement)| display_width(disagreement)).max().unwrap_or(0);
     let beside = fits(4 + first + ORDER_GAP + second, width);
@@ -122,7 +131,7 @@ fn orders(out: &mut String, orders: &[Order], width: Option<usize>, painter: Pai
 }
 
 fn paragraph(out: &mut String, text: &str, width: Option<usize>, painter: Painter) {
-    for line in wrap(&printable(text), width.map(|width| width - 2)) {
+    for line in wrap(&plain::text(text), width.map(|width| width - 2)) {
         out.push_str(&format!("  {}\n", painter.paint(Ink::Heading, &line)));
     }
 }

@@ -21,6 +21,45 @@ pub struct Difference {
     pub ends: Option<Box<(End, End)>>,
 }
 
+impl Difference {
+    /// The first difference of two runs, each given by what came of it and by its trace.
+    pub fn between(first: (&Execution, &[Event]), second: (&Execution, &[Event])) -> Option<Difference> {
+        let same = first.1.iter().zip(second.1).take_while(|(a, b)| a == b).count();
+        let ends = || Box::new((first.0.end.clone(), second.0.end.clone()));
+        let ends = (first.0.end != second.0.end).then(ends);
+        let (first, second) = (first.1.get(same).copied(), second.1.get(same).copied());
+        (first.is_some() || second.is_some() || ends.is_some()).then_some(Difference {
+            position: same,
+            first,
+            second,
+            ends,
+        })
+    }
+
+    /// In one line: `at step 2, first task 0 does Read at src/lib.rs:7:9, then the execution is over`.
+    pub fn brief(&self) -> String {
+        let [first, second] = self.sides();
+        if self.first.is_none() && self.second.is_none() {
+            format!("after {} steps, first {first}, then {second}", self.position)
+        } else {
+            format!("at step {}, first {first}, then {second}", self.position + 1)
+        }
+    }
+
+    /// What the first run did at the difference, and what the second one did.
+    fn sides(&self) -> [String; 2] {
+        let says = |event: &Option<Event>, end: Option<&End>| match (event, end) {
+            (Some(Event { task, operation, .. }), _) => {
+                format!("task {} does {:?} at {}", task.0, operation.action, operation.location)
+            }
+            (None, Some(end)) => format!("the execution is over: {end}"),
+            (None, None) => "the execution is over".to_owned(),
+        };
+        let (first, second) = self.ends.as_deref().map(|(first, second)| (first, second)).unzip();
+        [says(&self.first, first), says(&self.second, second)]
+    }
+}
+
 impl Engine {
     /// Runs `program` under `strategy`, and then again with the same decisions. Gives the first execution, and the first
     /// difference if there is one.
@@ -39,35 +78,21 @@ impl Engine {
         let trace = self.trace().to_vec();
         let decisions = Decisions(self.decisions().to_vec());
         let again = self.run(&mut Guided::new(ReplaySource::new(decisions)), &mut program);
-        let difference = compare((&execution.end, &trace), (&again.end, &self.trace()));
+        let difference = Difference::between((&execution, &trace), (&again, &self.trace()));
         (execution, difference)
     }
 }
 
-/// The first difference of two runs.
-fn compare(first: (&End, &[Event]), second: (&End, &[Event])) -> Option<Difference> {
-    let same = first.1.iter().zip(second.1).take_while(|(a, b)| a == b).count();
-    let ends = (first.0 != second.0).then(|| Box::new((first.0.clone(), second.0.clone())));
-    let (first, second) = (first.1.get(same).copied(), second.1.get(same).copied());
-    (first.is_some() || second.is_some() || ends.is_some()).then_some(Difference {
-        position: same,
-        first,
-        second,
-        ends,
-    })
-}
-
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let event = |event: &Option<Event>| match event {
-            Some(Event { task, operation, .. }) => {
-                format!("task {} makes {:?} at {}", task.0, operation.action, operation.location)
-            }
-            None => "it has ended".to_owned(),
-        };
-        writeln!(f, "two runs with the same decisions differ at step {}:", self.position + 1)?;
-        writeln!(f, "  the first time  {}", event(&self.first))?;
-        writeln!(f, "  the second time {}", event(&self.second))?;
+        let [first, second] = self.sides();
+        if self.first.is_none() && self.second.is_none() {
+            writeln!(f, "two runs with the same decisions end differently after {} steps:", self.position)?;
+        } else {
+            writeln!(f, "two runs with the same decisions differ at step {}:", self.position + 1)?;
+        }
+        writeln!(f, "  the first time  {first}")?;
+        writeln!(f, "  the second time {second}")?;
         write!(
             f,
             "Usual causes: the real clock; a hash map of std, whose order is random; addresses that are compared or \

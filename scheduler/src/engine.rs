@@ -19,7 +19,7 @@ mod watchdog;
 
 use std::panic::Location;
 
-use interloper_std::runtime::{ObjectId, ObjectKind};
+use interloper_std::runtime::{ObjectId, ObjectKind, Statics};
 
 pub use self::own_stack::{Lost, OwnStack};
 pub use self::watchdog::{Stuck, Watchdog};
@@ -31,6 +31,7 @@ use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::freedoms::Freedoms;
 use crate::strategy::Strategy;
+use crate::traces::{Fingerprint, Fingerprints};
 
 /// What an engine is told beforehand.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct Config {
     pub livelock_rounds: u32,
     /// Whether giving a lock back is a step.
     pub unlock: Unlock,
+    /// What becomes of tasks that are left when the main task returns.
+    pub detached: Detached,
     /// Whether the steps are recorded.
     pub trace: bool,
     /// Whether the decisions are recorded.
@@ -55,6 +58,9 @@ pub struct Config {
     pub seed: u64,
     /// Who is told when a step does not come to its end.
     pub watchdog: Option<Watchdog>,
+    /// The statics that start fresh in each execution, whatever is in them. What the mirror of `std` has in a static does
+    /// so in any case.
+    pub statics: Statics,
 }
 
 /// Whether giving a lock back is a step of its own, before which other tasks may run.
@@ -68,20 +74,33 @@ pub enum Unlock {
     Part,
 }
 
+/// What becomes of tasks that are left when the main task returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detached {
+    /// They are given up, as they are when a process ends: the execution is over when the main task has made its last
+    /// step, [`Action::End`](interloper_std::runtime::Action::End), before which the others may still run.
+    GivenUp,
+    /// The execution goes on until they have come to their ends; one that never can is reported ([`crate::End::Leaked`]).
+    MustEnd,
+}
+
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; the trace and the decisions
-    /// are recorded; no freedoms; seed 0; no watchdog.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; tasks that are left are given up;
+    /// the trace and the decisions are recorded; no freedoms; seed 0; no watchdog; the statics of the crates that
+    /// `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
             step_bound: 1_000_000,
             livelock_rounds: 100_000,
             unlock: Unlock::Step,
+            detached: Detached::GivenUp,
             trace: true,
             decisions: true,
             freedoms: Freedoms::NONE,
             seed: 0,
             watchdog: None,
+            statics: Statics::controlled(),
         }
     }
 }
@@ -141,6 +160,7 @@ impl Engine {
     pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
         let mut main = Some(main);
         let mut call = || main.take().expect("the main task is started once")();
+        let _statics = self.core.config.statics.begin();
         let _watch = self.watched.as_ref().map(|watched| watched.begin());
         hub::run(&self.core, &mut self.fibers, strategy, &mut call, Location::caller())
     }
@@ -153,6 +173,12 @@ impl Engine {
     /// The decisions of the last execution, if they were recorded: those with more than one option.
     pub fn decisions(&self) -> std::cell::Ref<'_, [Decision]> {
         std::cell::Ref::map(self.core.state.borrow(), |state| &state.decisions[..])
+    }
+
+    /// The Mazurkiewicz trace of the last execution, if its steps were recorded.
+    pub fn fingerprint(&self, fingerprints: &mut Fingerprints) -> Fingerprint {
+        let state = self.core.state.borrow();
+        fingerprints.of(&state.trace, &state.picks)
     }
 
     /// What an object of the last execution was.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use interloper_std::runtime::{Mode, ObjectId, Operation, Place, TaskId};
+use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId};
 
 use crate::freedoms::Freedoms;
 
@@ -48,6 +48,10 @@ pub struct Execution {
     pub tasks: usize,
     /// The virtual time at the end.
     pub clock: Duration,
+    /// Whether the engine decided something that is a strategy's to decide: it held a task back that had gone on for long
+    /// while others could, or let the clock pass because a task looked at it again and again. What else could have happened
+    /// there was not explored.
+    pub steered: bool,
     /// Whether a task tried to take a lock, or looked whether it was free: see [`crate::Unlock::Part`].
     pub tried: bool,
     /// How often it has departed from the ordinary: see [`crate::Config::freedoms`].
@@ -61,7 +65,8 @@ pub struct Execution {
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All tasks came to their end. A panic of a task other than the main one was dealt with by whoever joined it.
+    /// All tasks came to their end, or the main one did and the others were given up
+    /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). A panic of a task other than the main one was dealt with by whoever joined it.
     Finished,
     /// The main task panicked, or another one did and nobody joined it. The report is of the first panic.
     Panicked(PanicReport),
@@ -83,6 +88,15 @@ pub enum End {
     Livelock(Vec<TaskReport>),
     /// The bound on the steps was reached. The operations are those that the last steps went round in.
     StepBound(Vec<(TaskId, Operation)>),
+    /// A task called `process::exit` or `process::abort`.
+    Exited {
+        /// The task.
+        task: TaskId,
+        /// How.
+        exit: Exit,
+        /// Where.
+        location: Place,
+    },
     /// The program, or whoever observes it, ended the execution.
     Failed {
         /// The task.
@@ -96,6 +110,28 @@ impl End {
     /// Whether the program came to its end without a failure.
     pub fn is_finished(&self) -> bool {
         matches!(self, End::Finished)
+    }
+}
+
+impl fmt::Display for End {
+    /// In a few words, without the tasks.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tasks = |tasks: &[TaskReport]| {
+            let names: Vec<String> = tasks.iter().map(|report| report.task.0.to_string()).collect();
+            format!("task{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "))
+        };
+        match self {
+            End::Finished => f.write_str("the program came to its end"),
+            End::Panicked(panic) => write!(f, "task {} panicked: {}", panic.task.0, panic.message),
+            End::Aborted(panic) => write!(f, "a panic of task {} cannot unwind: {}", panic.task.0, panic.message),
+            End::StackOverflow { task, .. } => write!(f, "task {} used up its stack", task.0),
+            End::Deadlock(stuck) => write!(f, "deadlock of {}", tasks(stuck)),
+            End::Leaked(stuck) => write!(f, "the main task came to its end and {} never can", tasks(stuck)),
+            End::Livelock(stuck) => write!(f, "livelock of {}", tasks(stuck)),
+            End::StepBound(_) => f.write_str("the bound on the steps was reached"),
+            End::Exited { task, exit, location } => write!(f, "task {} called {exit} at {location}", task.0),
+            End::Failed { task, reason } => write!(f, "task {} failed: {reason}", task.0),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 
 use interloper_std::runtime::TaskId;
 
+use crate::deadline::Effort;
 use crate::decisions::{Decision, Decisions, LooseSource, Question};
 use crate::engine::Engine;
 use crate::execution::Execution;
@@ -51,11 +52,15 @@ impl Failing {
 
 /// Shrinks a list of decisions. `run` makes a run with the given decisions as far as they fit (see [`LooseSource`]), and
 /// gives what it came to if it fails in the same way.
-pub fn shrink(first: Failing, executions: Executions, mut run: impl FnMut(&Decisions) -> Option<Failing>) -> Shrunk {
-    let mut search = Search { smallest: first, tasks: Vec::new(), made: 0, executions };
+pub fn shrink(first: Failing, effort: impl Into<Effort>, mut run: impl FnMut(&Decisions) -> Option<Failing>) -> Shrunk {
+    let mut search = Search::new(first, effort.into());
     let mut run = |plan: &Plan| match plan {
-        Plan::Decisions(decisions) => Some((run(decisions)?, Vec::new())),
-        Plan::Tasks(_) => None,
+        Plan::Decisions(decisions) => {
+            let failing = run(decisions);
+            let steps = failing.as_ref().map_or(0, |failing| failing.steps);
+            (steps, failing.map(|failing| (failing, Vec::new())))
+        }
+        Plan::Tasks(_) => (0, None),
     };
     let minimal = search.descend(&mut run).is_some();
     Shrunk { smallest: search.smallest, executions: search.made, minimal }
@@ -71,7 +76,7 @@ impl Engine {
     pub fn shrink(
         &mut self,
         first: Failing,
-        executions: Executions,
+        effort: impl Into<Effort>,
         mut program: impl FnMut(),
         mut fails: impl FnMut(&Engine, &Execution) -> bool,
     ) -> Shrunk {
@@ -82,11 +87,16 @@ impl Engine {
                 Plan::Decisions(decisions) => self.run(&mut Guided::new(LooseSource::new(decisions)), &mut program),
                 Plan::Tasks(strategy) => self.run(&mut strategy.clone(), &mut program),
             };
-            fails(self, &execution).then(|| (self.failing(&execution), self.tasks()))
+            (execution.steps, fails(self, &execution).then(|| (self.failing(&execution), self.tasks())))
         };
-        let mut search = Search { smallest: first.clone(), tasks: Vec::new(), made: 1, executions };
+        let mut search = Search::new(first, effort.into());
+        if search.is_over() {
+            return Shrunk { smallest: search.smallest, executions: 0, minimal: false };
+        }
         // Once more, for the tasks of its steps.
-        if let Some((failing, tasks)) = run(&Plan::Decisions(first.decisions)) {
+        let (steps, failing) = run(&Plan::Decisions(search.smallest.decisions.clone()));
+        (search.made, search.steps) = (1, steps);
+        if let Some((failing, tasks)) = failing {
             (search.smallest, search.tasks) = (failing, tasks);
         }
         let minimal = search.descend(&mut run).is_some();
@@ -116,13 +126,26 @@ struct Search {
     /// The tasks of its steps, where they are known.
     tasks: Vec<TaskId>,
     made: u64,
-    executions: Executions,
+    /// How many steps the runs have made.
+    steps: u64,
+    effort: Effort,
 }
 
-/// Makes a run; gives what it came to, with the tasks of its steps, if it fails in the same way.
-type Run<'a> = &'a mut dyn FnMut(&Plan) -> Option<(Failing, Vec<TaskId>)>;
+/// Makes a run; gives its steps, and what it came to, with the tasks of its steps, if it fails in the same way.
+type Run<'a> = &'a mut dyn FnMut(&Plan) -> (u64, Option<(Failing, Vec<TaskId>)>);
 
 impl Search {
+    fn new(smallest: Failing, effort: Effort) -> Search {
+        Search { smallest, tasks: Vec::new(), made: 0, steps: 0, effort }
+    }
+
+    /// Whether nothing is left to be spent.
+    fn is_over(&self) -> bool {
+        matches!(self.effort.executions, Executions::AtMost(most) if self.made >= most)
+            || self.steps >= self.effort.steps
+            || self.effort.deadline.is_over()
+    }
+
     /// Tries changes until none helps. `None` when the budget is used up.
     fn descend(&mut self, run: Run<'_>) -> Option<()> {
         while self.without_freedoms(run)?
@@ -137,11 +160,13 @@ impl Search {
 
     /// Runs a candidate, and keeps it if it fails and is smaller. `None` when the budget is used up.
     fn attempt(&mut self, run: Run<'_>, plan: Plan) -> Option<bool> {
-        if matches!(self.executions, Executions::AtMost(most) if self.made >= most) {
+        if self.is_over() {
             return None;
         }
         self.made += 1;
-        let smaller = run(&plan).filter(|(failing, _)| failing.size(&self.smallest).is_lt());
+        let (steps, failing) = run(&plan);
+        self.steps = self.steps.saturating_add(steps);
+        let smaller = failing.filter(|(failing, _)| failing.size(&self.smallest).is_lt());
         let found = smaller.is_some();
         if let Some((failing, tasks)) = smaller {
             (self.smallest, self.tasks) = (failing, tasks);

@@ -34,6 +34,11 @@ impl Checked {
         }
     }
 
+    /// Whether nothing was explored.
+    pub fn is_unexplored(&self) -> bool {
+        matches!(self.outcome, Err(Misuse::Unexplored(_)))
+    }
+
     /// What the program must give, if it must under these options.
     pub fn expected(&self) -> Option<Expected> {
         self.own_schedule.then_some(self.program.expected)
@@ -74,6 +79,7 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
     settings.executions = search.executions.map_or(settings.executions, |executions| executions.get());
     settings.time = search.time.or(settings.time);
     settings.check_determinism |= search.check_determinism;
+    settings.allow_trivial |= search.allow_trivial;
     settings.schedule = search.strategy.clone().unwrap_or(settings.schedule);
     if let Some(wanted) = search.q {
         adjust(&mut settings.schedule, ("--q", "atomfuzzer"), wanted, |schedule| match schedule {

@@ -23,6 +23,16 @@ pub struct ProgramResult {
     schedule: String,
     executions_to_violation: Option<u64>,
     executions: u64,
+    /// The different Mazurkiewicz traces that the executions belong to; with `more_traces`, there were more.
+    traces: u64,
+    more_traces: bool,
+    steps: u64,
+    /// For random schedules: of how many executions, how many were the only ones of their traces (Good–Turing).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenTraces>,
+    /// What the time did not suffice for.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    cut_short: String,
     /// Executions in which a block was violated.
     violated: u64,
     bugs: u64,
@@ -33,6 +43,15 @@ pub struct ProgramResult {
     /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
+}
+
+/// What executions say about the traces that they have not shown.
+#[derive(Serialize)]
+struct UnseenTraces {
+    executions: u64,
+    once: u64,
+    /// How likely a further execution is to show a new trace.
+    probability: f64,
 }
 
 /// What a check gave, for a document.
@@ -49,6 +68,15 @@ pub fn result(checked: &Checked, counterexample: Option<Counterexample>) -> Prog
         schedule: checked.settings.schedule.to_string(),
         executions_to_violation: violation.map(|violation| violation.execution),
         executions: count(|report| report.coverage.executions),
+        traces: count(|report| report.coverage.traces),
+        more_traces: report.is_some_and(|report| report.coverage.more_traces),
+        steps: count(|report| report.coverage.steps),
+        unseen: report.and_then(|report| report.coverage.unseen).map(|unseen| UnseenTraces {
+            executions: unseen.executions,
+            once: unseen.once,
+            probability: unseen.probability(),
+        }),
+        cut_short: report.map_or_else(String::new, |report| report.coverage.cut_short.to_string()),
         violated: count(|report| report.coverage.violated),
         bugs: count(|report| report.coverage.bugs),
         complete: report.is_some_and(|report| report.coverage.complete),
@@ -120,7 +148,9 @@ pub fn expected(program: Program) -> String {
 }
 
 fn found(checked: &Checked) -> String {
-    let Some(report) = checked.report() else { return "error".to_owned() };
+    let Some(report) = checked.report() else {
+        return if checked.is_unexplored() { "nothing explored" } else { "error" }.to_owned();
+    };
     let kind = report.bug.as_ref().map(|violation| match &violation.finding {
         Finding::Unexplained { .. } => "not serialisable".to_owned(),
         Finding::StepBound => "no end".to_owned(),

@@ -13,8 +13,8 @@ use interloper_adopt::Options;
 /// each exploration sees their steps. The chosen crates are copied into the target directory; no file of yours and
 /// none of cargo's cache is changed, and ordinary builds stay as they are.
 ///
-/// Exit codes: 0 nothing unexpected, 1 a test or the program failed, 2 the request was wrong or the project does not
-/// build, 3 the tool is broken.
+/// Exit codes: 0 nothing unexpected, 1 a test or the program failed, 2 the request was wrong, the project does not
+/// build, or nothing was explored of a crate that was named, 3 the tool is broken.
 #[derive(Debug, Parser)]
 #[command(name = "cargo interloper", bin_name = "cargo interloper", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -166,6 +166,9 @@ pub struct Tests {
     /// Go on with the next crate after a failure
     #[arg(long)]
     pub no_fail_fast: bool,
+    /// Accept that a crate which was named made no step in any check
+    #[arg(long)]
+    pub allow_trivial: bool,
 }
 
 /// What the arguments ask for.
@@ -238,6 +241,11 @@ impl Build {
 }
 
 impl Tests {
+    /// Whether some of the tests are chosen.
+    pub fn selects(&self) -> bool {
+        self.lib || self.bins || !self.test.is_empty()
+    }
+
     /// As cargo takes them.
     pub fn options(&self, build: &Build) -> impl Iterator<Item = OsString> + use<> {
         let mut options = Vec::new();
@@ -245,7 +253,7 @@ impl Tests {
         options.extend(flag("--bins", self.bins));
         options.extend(valued("--test", &self.test));
         // Not the documentation tests.
-        let chosen = self.lib || self.bins || !self.test.is_empty() || build.chooses_targets();
+        let chosen = self.selects() || build.chooses_targets();
         options.extend(flag("--tests", !chosen));
         options.extend(flag("--no-fail-fast", self.no_fail_fast));
         options.into_iter()

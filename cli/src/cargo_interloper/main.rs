@@ -1,7 +1,8 @@
 //! The `cargo interloper` command: crates under control, without editing them.
 //!
 //! What it does is in `interloper-adopt`. Here are the command line, the terminal and the exit codes: 0 nothing
-//! unexpected, 1 a test or the program failed, 2 the request was wrong or cannot be met, 3 the tool is broken.
+//! unexpected, 1 a test or the program failed, 2 the request was wrong or cannot be met, or nothing was explored of a
+//! crate that was named, 3 the tool is broken.
 
 mod args;
 
@@ -12,14 +13,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Command, Common, Format, Request};
-use interloper_adopt::{Controlled, Plan, Project, Refusal, Selection, Task};
+use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Task};
 use serde::Serialize;
 
 /// Nothing unexpected.
 const EXPECTED: u8 = 0;
 /// What was run failed.
 const UNEXPECTED: u8 = 1;
-/// The request was wrong, or cannot be met.
+/// The request was wrong, or cannot be met; or nothing was explored.
 const REFUSED: u8 = 2;
 /// The tool is broken.
 const BROKEN: u8 = 3;
@@ -56,14 +57,18 @@ fn run() -> Result<u8, Refusal> {
             let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
             let controlled = control(&folder, &common, common.options(build.options().chain(tests.options(&build))))?;
             if tests.no_run {
-                controlled.build(Task::Test).map(|_| EXPECTED)
-            } else {
-                build_and_run(controlled, Task::Test, &arguments)
+                return controlled.build(Task::Test).map(|_| EXPECTED);
             }
+            let mut controlled = controlled;
+            let code = build_and_run(&mut controlled, Task::Test, &arguments)?;
+            // Who asks for some of the tests knows that others do not run.
+            let all = arguments.is_empty() && !tests.selects() && build.package.is_empty();
+            let missed = says_missed(&controlled.reached());
+            Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         Command::Run { common, build, arguments } => {
-            let controlled = control(&folder, &common, common.options(build.options()))?;
-            build_and_run(controlled, Task::Run, &arguments)
+            let mut controlled = control(&folder, &common, common.options(build.options()))?;
+            build_and_run(&mut controlled, Task::Run, &arguments)
         }
         Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
     }
@@ -112,8 +117,29 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     Ok(controlled)
 }
 
-fn build_and_run(mut controlled: Controlled, task: Task, arguments: &[OsString]) -> Result<u8, Refusal> {
+/// Names the crates that are under control in vain; gives whether there are any.
+fn says_missed(reached: &Reached) -> bool {
+    let Reached { checked, missed } = reached;
+    if missed.is_empty() {
+        return false;
+    }
+    if !checked {
+        note("no program was checked: no `#[interloper::test]` ran");
+        return false;
+    }
+    note(&format!(
+        "nothing was explored of {}: no check has seen a step of it; perhaps no `#[interloper::test]` calls it, or the \
+         tests call another version; `--allow-trivial` accepts this",
+        missed.join(", ")
+    ));
+    true
+}
+
+fn build_and_run(controlled: &mut Controlled, task: Task, arguments: &[OsString]) -> Result<u8, Refusal> {
     controlled.build(task)?;
+    if !controlled.restores_statics(task, arguments) {
+        note("several tests run at once and share their statics: only the mirrored values in statics start fresh");
+    }
     let status = controlled.run(task, arguments)?;
     Ok(if status.success() { EXPECTED } else { UNEXPECTED })
 }

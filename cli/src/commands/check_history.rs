@@ -1,17 +1,18 @@
 //! `interloper check-history`: is this recorded history linearizable?
 
 mod page;
+mod reading;
 mod witness;
 
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io;
 #[cfg(unix)]
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use interloper_linearize::general::{Budget, Verdict};
-use interloper_linearize::recording::{Checked, Checker, check};
+use interloper_linearize::general::{self, Bound, Progress, Verdict};
+use interloper_linearize::recording::{Checked, Checker, Search};
 use interloper_linearize::types::DataType;
 use interloper_report::file;
 use serde::Serialize;
@@ -21,13 +22,16 @@ use super::types::type_named;
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{CheckHistoryArgs, Format, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
-use crate::history_file::{self, Recorded};
+use crate::history_file::Recorded;
 use crate::replay_file::{can_write, write_page};
 use crate::values::to_json;
 use witness::Witness;
 
-/// How long is searched when nothing is said.
+/// How long a history is read and searched when nothing is said.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many attempts the search makes before the clock is looked at: some milliseconds.
+const SLICE: u64 = 20_000;
 
 #[derive(Serialize)]
 struct Document {
@@ -35,6 +39,9 @@ struct Document {
     #[serde(rename = "type")]
     data_type: &'static str,
     verdict: &'static str,
+    /// Why there is no verdict: what was used up, and when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown: Option<&'static str>,
     calls: usize,
     pending: usize,
     processes: usize,
@@ -74,18 +81,11 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
         // Whether the page can be written is known before the search.
         can_write(page)?;
     }
-    let bytes = read(&arguments.file)?;
-    let name = arguments.file.display();
-    let recorded = history_file::read(&bytes, data_type)
-        .map_err(|malformed| Failure::Request(format!("{name}, line {}: {}", malformed.line, malformed.reason)))?;
-    drop(bytes);
     let patience = search.time.unwrap_or(PATIENCE);
     let start = Instant::now();
-    let go_on = || start.elapsed() < patience;
-    let checked = check(data_type, &recorded.recording, Budget::While(&go_on)).map_err(|(call, reason)| {
-        Failure::Internal(format!("call {call} was accepted when it was read, and now: {reason}"))
-    })?;
-    let judged = Judged { data_type, recorded: &recorded, checked: &checked, patience };
+    let (recorded, is_whole) = reading::read(&arguments.file, data_type, start, patience)?;
+    let checked = judge(&recorded, data_type, || is_whole && start.elapsed() < patience)?;
+    let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, patience };
     if let Some(page) = &arguments.html {
         write_page(&judged.page().page(), page)?;
     }
@@ -96,14 +96,22 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     Ok(Answer::new(text, judged.finding()))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let refuse = |error: io::Error| Failure::Request(format!("cannot read {}: {error}", path.display()));
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map_err(refuse)?;
-        return Ok(bytes);
+/// The verdict, if there is one while `go_on` says so.
+fn judge(recorded: &Recorded, data_type: &dyn DataType, go_on: impl Fn() -> bool) -> Result<Checked, Failure> {
+    let unread = || Checked { verdict: Verdict::Unknown(Bound::Attempts), checker: Checker::General, parts: 1 };
+    if !go_on() {
+        return Ok(unread());
     }
-    fs::read(path).map_err(refuse)
+    let mut search = Search::new(data_type, &recorded.recording).map_err(|(call, reason)| {
+        Failure::Internal(format!("call {call} was accepted when it was read, and now: {reason}"))
+    })?;
+    loop {
+        match search.advance(SLICE) {
+            Progress::Done(checked) => return Ok(checked),
+            Progress::Going if !go_on() => return Ok(search.conclude()),
+            Progress::Going => {}
+        }
+    }
 }
 
 /// Refuses to write the page over the history.
@@ -135,6 +143,8 @@ fn is_standard_input(_: &Metadata) -> bool {
 struct Judged<'j> {
     data_type: &'static dyn DataType,
     recorded: &'j Recorded,
+    /// Whether all of the history was read.
+    is_whole: bool,
     checked: &'j Checked,
     patience: Duration,
 }
@@ -144,7 +154,7 @@ impl Judged<'_> {
         match self.checked.verdict {
             Verdict::Linearizable { .. } => Finding::Expected,
             Verdict::NotLinearizable(_) => Finding::Unexpected,
-            Verdict::Unknown => Finding::Unknown,
+            Verdict::Unknown(_) => Finding::Unknown,
         }
     }
 
@@ -152,7 +162,7 @@ impl Judged<'_> {
         match self.checked.verdict {
             Verdict::Linearizable { .. } => "linearizable",
             Verdict::NotLinearizable(_) => "not linearizable",
-            Verdict::Unknown => "unknown",
+            Verdict::Unknown(_) => "unknown",
         }
     }
 
@@ -196,9 +206,28 @@ impl Judged<'_> {
         let (mark, after) = match &self.checked.verdict {
             Verdict::Linearizable { .. } => ("✓", String::new()),
             Verdict::NotLinearizable(found) => ("✗", format!("\n{}", Witness::new(self, found).text())),
-            Verdict::Unknown => ("?", format!("\nThere is no verdict within {}; --time sets it.\n", self.limit())),
+            Verdict::Unknown(bound) => ("?", format!("\n{}\n", self.no_verdict(*bound))),
         };
-        format!("{mark} {}: {}\n  {}\n{after}", self.word(), self.summary(), self.method())
+        let method = if self.is_whole { format!("  {}\n", self.method()) } else { String::new() };
+        format!("{mark} {}: {}\n{method}{after}", self.word(), self.summary())
+    }
+
+    /// Why there is no verdict.
+    fn no_verdict(&self, bound: Bound) -> String {
+        match bound {
+            Bound::Attempts if self.is_whole => {
+                format!("There is no verdict within {}; --time sets it.", self.limit())
+            }
+            Bound::Attempts => format!(
+                "There is no verdict within {}, which was used up while the history was read; --time sets it.",
+                self.limit()
+            ),
+            Bound::Memory => format!(
+                "There is no verdict: the search needs more than {} MiB of memory. Record a shorter history, or one in \
+                 which fewer calls overlap.",
+                general::Search::MEMORY >> 20
+            ),
+        }
     }
 
     fn limit(&self) -> String {
@@ -213,12 +242,19 @@ impl Judged<'_> {
         let (linearization, found) = match &self.checked.verdict {
             Verdict::Linearizable { order } => (Some(lines(order)), None),
             Verdict::NotLinearizable(found) => (None, Some(found)),
-            Verdict::Unknown => (None, None),
+            Verdict::Unknown(_) => (None, None),
+        };
+        let unknown = match self.checked.verdict {
+            Verdict::Unknown(Bound::Memory) => Some("memory"),
+            Verdict::Unknown(Bound::Attempts) if self.is_whole => Some("time"),
+            Verdict::Unknown(Bound::Attempts) => Some("time, while the history was read"),
+            Verdict::Linearizable { .. } | Verdict::NotLinearizable(_) => None,
         };
         Document {
             version: JSON_VERSION,
             data_type: self.data_type.name(),
             verdict: self.word(),
+            unknown,
             calls: self.recorded.recording.calls.len(),
             pending: self.pending(),
             processes: self.processes().len(),

@@ -1,9 +1,9 @@
 //! `interloper hunt`.
 
 use interloper::objects::generated::text;
-use interloper::objects::hunt::{Campaign, Ended, Found, Hunt, Reproduced, Searched, Source, What};
+use interloper::objects::hunt::{Campaign, Coverage, Ended, Found, Hunt, Reproduced, Searched, Source, What};
 use interloper::objects::judge::Refusal;
-use interloper::objects::{MethodId, Next, Pool, Schema, explain};
+use interloper::objects::{MethodId, Next, Pool, Schema, explain, explain_cut};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::render;
 use serde_json::json;
@@ -178,10 +178,43 @@ fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, o
             let (skipped, reason) = (plural(skipped.len() as u64, "schema"), subject::reason(refusal, schema));
             text += &format!("\n{}: {skipped} not judged; the first, {schema}: {reason}\n", row.label);
         }
+        text += &limits(subject, row, output);
         match row.found() {
             Some(found) if in_full => text += &details(subject, campaign, row, found, output),
             _ => {}
         }
+    }
+    text + &covered(rows)
+}
+
+/// What the executions have covered, all together, where the scheduler ran them.
+fn covered(rows: &[Row]) -> String {
+    let of = |count: fn(&Coverage) -> u64| rows.iter().map(|row| count(&row.searched.hunted.coverage)).sum::<u64>();
+    let (traces, steps) = (of(|coverage| coverage.traces), of(|coverage| coverage.steps));
+    if steps == 0 {
+        return String::new();
+    }
+    let more = if rows.iter().any(|row| row.searched.hunted.coverage.more_traces) { "more than " } else { "" };
+    format!("\n{more}{} of the schemas, {}\n", plural(traces, "trace"), plural(steps, "step"))
+}
+
+/// What kept a search from going on: the time, and executions that were cut, of which the first is shown.
+fn limits(subject: &Subject, row: &Row, output: &OutputArgs) -> String {
+    let hunted = &row.searched.hunted;
+    let mut text = String::new();
+    if hunted.end == Ended::OutOfTime {
+        text += &format!("\n{}: the time ran out before all schemas were tried\n", row.label);
+    }
+    if row.searched.smallest.as_ref().is_some_and(|minimised| !minimised.complete && minimised.attempts > 0) {
+        text += &format!("\n{}: the time ran out before the schema was made as small as can be\n", row.label);
+    }
+    if let Some(cut) = &hunted.coverage.first_cut {
+        let mut shown = explain_cut(&subject.object, &row.label, &cut.0, &cut.1);
+        shown.replay =
+            Some(format!("interloper hunt {} --schema '{}' --engine systematic", subject.studied.name, cut.0));
+        let executions = plural(hunted.coverage.cut, "execution");
+        let rendered = render(&shown, output::style(output.color));
+        text += &format!("\n{}: {executions} ended without an outcome; the first:\n\n{rendered}", row.label);
     }
     text
 }
@@ -243,9 +276,18 @@ fn method(subject: &Subject, campaign: &Campaign, row: &Row) -> serde_json::Valu
         "verdict": row.verdict(),
         "schemas": hunted.schemas,
         "executions": hunted.executions,
+        "steps": hunted.coverage.steps,
+        "traces": hunted.coverage.traces,
+        "more_traces": hunted.coverage.more_traces,
+        "cut": hunted.coverage.cut,
+        "out_of_time": hunted.end == Ended::OutOfTime,
         "exhausted": hunted.end == Ended::NoMore,
         "skipped": hunted.skipped.iter().map(skipped).collect::<Vec<_>>(),
     });
+    if let Some(cut) = &hunted.coverage.first_cut {
+        let rendered = interloper_report::json::render(&explain_cut(&subject.object, &row.label, &cut.0, &cut.1));
+        document["first_cut"] = serde_json::from_str(&rendered).expect("a rendering is JSON");
+    }
     if let Some(found) = row.found() {
         document["violation"] = violation(found);
         let traced = row.searched.traced();

@@ -81,7 +81,8 @@ fn show_program(program: Program, search: &SearchArgs, output: &OutputArgs) -> R
         let replay = Some(format!("interloper run {} {}", program.name, search.typed()));
         Counterexample { replay, ..violation.counterexample.clone() }
     });
-    let finding = Finding::unexpected_if(checked.is_unexpected());
+    let finding =
+        if checked.is_unexplored() { Finding::Unexplored } else { Finding::unexpected_if(checked.is_unexpected()) };
     let text = match (output.format, counterexample) {
         (Format::Html, Some(counterexample)) => html::render(&counterexample),
         (Format::Html, None) => {

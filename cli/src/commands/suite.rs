@@ -175,9 +175,13 @@ fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Re
 }
 
 fn finding(checked: &[Checked], programs: &[blocks::checking::Checked]) -> Finding {
-    let unexpected =
-        checked.iter().any(Checked::is_unexpected) || programs.iter().any(|program| program.is_unexpected());
-    Finding::unexpected_if(unexpected)
+    let (unexplored, unexpected): (Vec<_>, Vec<_>) =
+        programs.iter().filter(|program| program.is_unexpected()).partition(|program| program.is_unexplored());
+    match () {
+        () if checked.iter().any(Checked::is_unexpected) || !unexpected.is_empty() => Finding::Unexpected,
+        () if !unexplored.is_empty() => Finding::Unexplored,
+        () => Finding::Expected,
+    }
 }
 
 /// The counterexample of a program that has one, its replay file written.

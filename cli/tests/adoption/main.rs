@@ -4,8 +4,10 @@ mod editions;
 mod guide;
 mod plans;
 mod projects;
+mod reached;
 mod refusals;
 mod repositories;
+mod statics;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -317,9 +317,69 @@ fn a_search_that_takes_too_long() {
 There is no verdict within 0.1 seconds; --time sets it.
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(4), expected, ""));
-    assert!(folder.read("hard.html").contains("There is no verdict within 0.1 seconds."));
+    assert!(folder.read("hard.html").contains("There is no verdict within 0.1 seconds; --time sets it."));
     let ran = folder.run(&["check-history", "--type", "counter", "hard.jsonl", "--time", "0.1", "--format", "json"]);
-    assert_eq!((ran.code, parsed(&ran.out)["verdict"].clone()), (Some(4), json!("unknown")));
+    let document = parsed(&ran.out);
+    assert_eq!((ran.code, &document["verdict"], &document["unknown"]), (Some(4), &json!("unknown"), &json!("time")));
+}
+
+#[test]
+fn a_hard_part_does_not_hide_another() {
+    let folder = Folder::new();
+    // Of 40 puts that overlap any may be the last, and none of them writes what is read; then there is a second key.
+    let puts: String = (0..40).map(|n| invoke(n, "put", json!([1, "a".repeat(n as usize + 1)]))).collect();
+    let ends: String = (0..40).map(|n| returned(n, json!("()"))).collect();
+    let read = |key: i64, text: &str| [invoke(0, "get", json!([key])), returned(0, json!(text))].concat();
+    for (text, code) in [("y", 1), ("", 4)] {
+        folder.write("hard.jsonl", &[&puts, &ends, &read(1, "x"), &read(2, text)].map(String::as_str).concat());
+        let ran = folder.run(&["check-history", "--type", "kv", "hard.jsonl", "--time", "2"]);
+        assert_eq!(ran.code, Some(code), "{}", ran.out);
+        assert_eq!(ran.out.contains("get(2) of process 0 cannot have returned \"y\""), code == 1, "{}", ran.out);
+    }
+}
+
+#[test]
+fn reading_takes_time_too() {
+    let folder = Folder::new();
+    let mut command = folder.command(&["check-history", "--type", "register", "-", "--time", "0.3"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary was built");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(stale().as_bytes()).expect("the binary reads");
+    // The pipe stays open.
+    let output = child.wait_with_output().expect("it ends");
+    drop(pipe);
+    let expected = "\
+? unknown: register, 4 calls of 2 processes
+
+There is no verdict within 0.3 seconds, which was used up while the history was read; --time sets it.
+";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(4), expected));
+}
+
+#[test]
+fn ways_to_write_values() {
+    let folder = Folder::new();
+    let check = |call: &str, arguments: Value, result: Value, code: i32| {
+        folder.write("one.jsonl", &[invoke(0, call, arguments), returned(0, result)].concat());
+        let ran = folder.run(&["check-history", "--type", "register", "one.jsonl"]);
+        assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.err);
+        ran.out
+    };
+    // No result has two forms.
+    for (nothing, code) in [(json!(null), 0), (json!("()"), 0), (json!(0), 1)] {
+        check("write", json!([1]), nothing, code);
+    }
+    // There is one zero.
+    folder.write("zero.jsonl", "{\"process\":-0,\"type\":\"invoke\",\"call\":\"write\",\"args\":[-0]}");
+    assert_eq!(folder.run(&["check-history", "--type", "register", "zero.jsonl"]).code, Some(0));
+    // What is shown has no effect on the terminal.
+    for text in ["\u{1b}[2J\n", "\u{9b}31m", "\u{202e}x", "\r"] {
+        for shown in [check("read", json!([]), json!({ "error": text }), 1), check("read", json!([]), json!(text), 1)] {
+            assert!(shown.contains("cannot have returned"), "{shown}");
+            let is_plain = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
+            assert!(shown.chars().all(is_plain), "{shown:?}");
+        }
+    }
 }
 
 #[test]

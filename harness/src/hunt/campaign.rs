@@ -1,11 +1,11 @@
 //! A search of one method from the smallest schemas to random ones, and what is found made small.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
-use interloper_scheduler::Executions;
+use interloper_scheduler::{Deadline, Executions};
 
 use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Source, What, attempt, changed, minimise};
 use crate::object::{MethodId, Object, Role};
@@ -30,7 +30,7 @@ pub struct Campaign {
     pub by_rank: Option<(Bounds, u64)>,
     /// Then these, at random: so many at most.
     pub random: Option<(Bounds, u64)>,
-    /// How long a method is searched at most.
+    /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
 }
 
@@ -111,8 +111,8 @@ impl Campaign {
 
     /// Searches one method.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
-        let start = Instant::now();
-        let mut all = Hunted { schemas: 0, executions: 0, took: Duration::ZERO, skipped: vec![], end: Ended::NoMore };
+        let deadline = Deadline::of(self.time);
+        let mut all = Hunted::nothing();
         for (source, most) in self.stages() {
             let hunt = Hunt {
                 object: self.object.clone(),
@@ -122,7 +122,7 @@ impl Campaign {
                 engine: self.engine.clone(),
                 bound: self.bound,
                 schemas: Some(most),
-                time: self.time.map(|time| time.saturating_sub(start.elapsed())),
+                time: deadline.left(),
             };
             let (schemas, executions, took) = (all.schemas, all.executions, all.took);
             let mut stopped = false;
@@ -133,20 +133,17 @@ impl Campaign {
                 stopped |= next == Next::Stop;
                 next
             });
-            all.schemas += hunted.schemas;
-            all.executions += hunted.executions;
-            all.took += hunted.took;
-            all.skipped.extend(hunted.skipped);
-            all.end = hunted.end;
-            if stopped || matches!(all.end, Ended::Found(_) | Ended::Disagreement) {
+            all.extend(hunted);
+            if stopped || matches!(all.end, Ended::Found(_) | Ended::Disagreement | Ended::OutOfTime) {
                 break;
             }
         }
-        let found = all.found().map(|found| self.core_alone(method, &found.schema).unwrap_or_else(|| found.clone()));
-        let smallest = found.map(|found| self.minimised(found));
+        let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
+        let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
+        let smallest = found.map(|found| self.minimised_until(found, deadline));
         let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
         let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
-            Runs::Stress(_) => Some(self.reproduce(&minimised.found)),
+            Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
             Runs::Systematic(_) => None,
         });
         Searched { method, hunted: all, smallest, of_core, reproduced }
@@ -170,7 +167,7 @@ impl Campaign {
     }
 
     /// What a schema shows without the calls of one method, if that is not right: the other methods are to blame.
-    pub(crate) fn core_alone(&self, method: MethodId, schema: &Schema) -> Option<Found> {
+    pub(crate) fn core_alone_until(&self, method: MethodId, schema: &Schema, deadline: Deadline) -> Option<Found> {
         let program = self.object.program(schema).ok()?;
         let mut called = program.calls().iter().map(|&(called, _)| called);
         let rest = changed(schema, |sequences| {
@@ -178,7 +175,7 @@ impl Campaign {
         });
         let rest = Some(rest).filter(|rest| !rest.is_empty())?;
         let program = self.object.program(&rest).ok()?;
-        attempt(&program, &self.visibility, self.bound, &mut self.longer()).ok()?.finding(&rest)
+        attempt(&program, &self.visibility, self.bound, &mut self.longer(deadline)).ok()?.finding(&rest)
     }
 
     /// Whether a schema calls a method.
@@ -205,15 +202,19 @@ impl Campaign {
 
     /// Makes a finding small. On real threads each smaller schema is run for eight times as long as in the search.
     pub fn minimised(&self, found: Found) -> Minimised {
-        minimise(&self.object, &self.visibility, self.bound, &mut self.longer(), found, self.time)
+        self.minimised_until(found, Deadline::of(self.time))
+    }
+
+    fn minimised_until(&self, found: Found, deadline: Deadline) -> Minimised {
+        minimise(&self.object, &self.visibility, self.bound, &mut self.longer(deadline), found)
     }
 
     /// The engine, with more time for a schema where time is what it has: eight times as much.
-    fn longer(&self) -> Engine {
-        let mut engine = self.engine.clone();
+    fn longer(&self, deadline: Deadline) -> Engine {
+        let mut engine = self.engine.until(deadline);
         if let Engine::Stress(settings) = &mut engine {
             settings.budget = match settings.budget {
-                Budget::Time(time) => Budget::Time(time * 8),
+                Budget::Time(time) => Budget::Time(time.saturating_mul(8)),
                 Budget::Executions(executions) => Budget::Executions(executions.saturating_mul(8)),
             };
         }
@@ -223,6 +224,10 @@ impl Campaign {
     /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside of calls are
     /// looked for as well as outcomes.
     pub fn reproduce(&self, found: &Found) -> Reproduced {
+        self.reproduce_until(found, Deadline::of(self.time))
+    }
+
+    fn reproduce_until(&self, found: &Found, deadline: Deadline) -> Reproduced {
         let Ok(program) = self.object.program(&found.schema) else { return Reproduced::NotInstrumented };
         // One execution says whether the scheduler sees anything at all.
         let one = systematic::Settings { executions: Executions::AtMost(1), ..systematic::Settings::default() };
@@ -232,7 +237,7 @@ impl Campaign {
         }
         let (mut executions, mut complete) = (0, false);
         for search in [Search::Exhaustive, Search::Portfolio(self.seed)] {
-            let settings = systematic::Settings { search, ..systematic::Settings::default() };
+            let settings = systematic::Settings { search, deadline, ..systematic::Settings::default() };
             let mut engine = Engine::Systematic(settings);
             let Ok(attempt) = attempt(&program, &self.visibility, self.bound, &mut engine) else { break };
             executions += attempt.runs.executions();
@@ -242,7 +247,7 @@ impl Campaign {
             if let Some(found) = attempt.finding(&found.schema) {
                 return Reproduced::Traced(Box::new(found));
             }
-            if complete {
+            if complete || deadline.is_over() {
                 break;
             }
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use interloper_commutativity::Value;
+use interloper_scheduler::Deadline;
 
 use super::What;
 use crate::object::Program;
@@ -45,6 +46,26 @@ impl Engine {
         Engine::Systematic(systematic::Settings::default())
     }
 
+    /// The same engine, which ends a run at the deadline at the latest.
+    #[must_use]
+    pub fn until(&self, deadline: Deadline) -> Engine {
+        let mut engine = self.clone();
+        let own = match &mut engine {
+            Engine::Stress(settings) => &mut settings.deadline,
+            Engine::Systematic(settings) => &mut settings.deadline,
+        };
+        *own = own.and(deadline);
+        engine
+    }
+
+    /// When a run ends at the latest.
+    pub fn deadline(&self) -> Deadline {
+        match self {
+            Engine::Stress(settings) => settings.deadline,
+            Engine::Systematic(settings) => settings.deadline,
+        }
+    }
+
     /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
     pub fn run(&mut self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Runs {
         match self {
@@ -65,6 +86,14 @@ impl Runs {
         match self {
             Runs::Stress(observed) => observed.executions,
             Runs::Systematic(explored) => explored.executions,
+        }
+    }
+
+    /// Whether the deadline kept it from what it had to do.
+    pub(crate) fn timed_out(&self, deadline: Deadline) -> bool {
+        match self {
+            Runs::Stress(_) => deadline.is_over(),
+            Runs::Systematic(explored) => explored.timed_out,
         }
     }
 

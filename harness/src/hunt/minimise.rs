@@ -1,7 +1,6 @@
 //! Makes a schema that shows a violation smaller, as long as it shows one.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::{Invocation, Schema};
@@ -24,21 +23,21 @@ pub struct Minimised {
 /// Makes the schema of a finding smaller: without an invocation, then without a sequence, then with smaller values, then
 /// without a constraint, and again from the beginning until nothing of that shows a violation any more.
 ///
-/// One that does not show a violation within the budget of the engine counts as having none.
+/// One that does not show a violation within the budget of the engine counts as having none. It ends with the engine's
+/// deadline.
 pub fn minimise(
     object: &Object,
     visibility: &Visibility,
     bound: usize,
     engine: &mut Engine,
     found: Found,
-    time: Option<Duration>,
 ) -> Minimised {
-    let until = time.map(|time| Instant::now() + time);
+    let deadline = engine.deadline();
     let mut minimised = Minimised { found, attempts: 0, complete: false };
     let mut failed: BTreeSet<String> = BTreeSet::new();
     'smaller: loop {
         for schema in smaller(&minimised.found.schema) {
-            if until.is_some_and(|until| Instant::now() >= until) {
+            if deadline.is_over() {
                 return minimised;
             }
             // The same schema can come of several larger ones.

@@ -1,7 +1,7 @@
 use std::sync::Mutex as PlainMutex;
 
 use interloper_linearize::visibility::Level;
-use interloper_scheduler::Executions;
+use interloper_scheduler::{Deadline, Executions};
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use super::*;
@@ -79,10 +79,81 @@ fn budgets_and_watchers_end_a_search() {
     let hunted = hunt(Some(3), None).run(&mut |_| Next::Continue);
     assert_eq!((hunted.end, hunted.schemas, hunted.executions), (Ended::Enough, 3, 3));
     let hunted = hunt(None, Some(Duration::from_millis(1))).run(&mut |_| Next::Continue);
-    assert_eq!(hunted.end, Ended::Enough);
+    assert_eq!(hunted.end, Ended::OutOfTime);
     assert!(hunted.took >= Duration::from_millis(1));
     let hunted = hunt(None, None).run(&mut |progress| if progress.schemas < 5 { Next::Continue } else { Next::Stop });
     assert_eq!((hunted.end, hunted.schemas), (Ended::Enough, 5));
+}
+
+/// One schema can have more interleavings than there is time for: 17,153,136 of three sequences of four calls, of two
+/// steps at most.
+#[test]
+fn the_time_ends_a_search_in_the_middle_of_a_schema() {
+    let object = pair();
+    let puts = "{ put(0,0); put(1,1); size(); put(0,2) }";
+    let schema = Schema::parse(&format!("{puts} || {puts} || {puts}")).expect("a schema");
+    let hunt = Hunt {
+        source: Source::Given(vec![schema]),
+        engine: Engine::Systematic(systematic::Settings {
+            executions: Executions::All,
+            ..systematic::Settings::default()
+        }),
+        visibility: Visibility::complete().with("size", Level::Weak),
+        time: Some(Duration::from_millis(500)),
+        ..by_rank(&object, "size")
+    };
+    let begun = std::time::Instant::now();
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(hunted.end, Ended::OutOfTime);
+}
+
+/// To know what is right can take longer than to run a schema: each call sleeps, and there are 34,650 orders.
+#[test]
+fn the_time_ends_the_search_for_what_is_right() {
+    let object = Object::describe("slow", || AtomicI64::new(0))
+        .method("add", |counter, (amount,): (i64,)| {
+            std::thread::sleep(Duration::from_millis(5));
+            counter.fetch_add(amount, SeqCst)
+        })
+        .build();
+    let adds = "{ add(1); add(2); add(4); add(8) }";
+    let schema = Schema::parse(&format!("{adds} || {adds} || {adds}")).expect("a schema");
+    let hunt =
+        Hunt { source: Source::Given(vec![schema]), time: Some(Duration::from_millis(300)), ..by_rank(&object, "add") };
+    let begun = std::time::Instant::now();
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert_eq!((hunted.end, hunted.schemas, hunted.skipped), (Ended::OutOfTime, 0, vec![]));
+}
+
+/// What is given up on is counted over the whole search, and the first can be looked at.
+#[test]
+fn executions_that_are_cut_are_shown() {
+    let object = Object::describe("spinner", || AtomicI64::new(0))
+        .core("set", |flag, ()| flag.store(1, SeqCst))
+        .method("wait", |flag, ()| {
+            while flag.load(SeqCst) == 0 {
+                interloper_std::thread::yield_now();
+            }
+        })
+        .build();
+    let search = |limits| {
+        let settings = systematic::Settings { limits, ..systematic::Settings::default() };
+        let schemas =
+            ["{ set(); wait() }", "{ set() } || { wait() }"].map(|text| Schema::parse(text).expect("a schema"));
+        let source = Source::Given(schemas.to_vec());
+        let hunt = Hunt { source, engine: Engine::Systematic(settings), ..by_rank(&object, "wait") };
+        hunt.run(&mut |_| Next::Continue)
+    };
+    let few = systematic::Limits { step_bound: 6, ..systematic::Limits::default() };
+    let hunted = search(few);
+    assert!(hunted.coverage.cut > 0, "{hunted:?}");
+    let cut = hunted.coverage.first_cut.expect("the first of them");
+    let shown = crate::explain::explain_cut(&object, "wait", &cut.0, &cut.1);
+    assert_eq!(shown.verdict, "no end within the bound on steps");
+    assert!(!shown.rows.is_empty() && shown.detail.contains("decisions "), "{shown:?}");
+    assert_eq!(search(systematic::Limits::default()).coverage.cut, 0);
 }
 
 #[test]
@@ -159,11 +230,11 @@ fn minimising_ends_at_a_schema_of_which_no_part_fails() {
     let hunt = Hunt { source: Source::Given(vec![schema.expect("a schema")]), ..by_rank(&object, "size") };
     let found = hunt.run(&mut |_| Next::Continue).found().expect("a violation").clone();
     let mut engine = Engine::exhaustive();
-    let small = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone(), None);
+    let small = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone());
     assert_eq!(small.found.schema.to_string(), "{ put(0, 0); remove(0); put(1, 0) } || { size() }");
     assert!(small.complete && small.attempts > 0);
-    let in_no_time =
-        minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone(), Some(Duration::ZERO));
+    let mut engine = engine.until(Deadline::of(Some(Duration::ZERO)));
+    let in_no_time = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone());
     assert_eq!((in_no_time.found, in_no_time.attempts, in_no_time.complete), (found, 0, false));
 }
 

@@ -3,16 +3,20 @@
 //! A stress run makes millions of calls a second and sees the same few results again and again. So a call keeps the
 //! results it has seen, as values of the method's own type, and answers with the number of the one that it sees now:
 //! a comparison or two, no conversion, no hashing. What a number stands for is asked once, in the end.
+//!
+//! Results that come after the first [`COMPARED`] different ones are converted and hashed. However many there are, different
+//! results have different numbers.
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use interloper_commutativity::{ToValue, Value};
+use rustc_hash::FxBuildHasher;
 
 use super::argument::{Arguments, WrongArguments};
 
-/// After so many distinct results of one call all others count as one, since finding the number of a result takes time
-/// in proportion to how many there are.
-pub const RESULTS_LIMIT: usize = 1024;
+/// So many different results of a call are found by comparing: beyond, it takes less time to convert and hash them.
+const COMPARED: usize = 64;
 
 /// A call of a method with its arguments, to be made on many objects.
 pub(crate) trait Call<T>: Send {
@@ -51,27 +55,39 @@ where
     R: ToValue + PartialEq + Send + 'static,
 {
     fn bind(&self, arguments: &[Value]) -> Result<Box<dyn Call<T>>, WrongArguments> {
-        Ok(Box::new(Bound { function: self.function.clone(), arguments: A::read(arguments)?, seen: Vec::new() }))
+        Ok(Box::new(Bound {
+            function: self.function.clone(),
+            arguments: A::read(arguments)?,
+            seen: Vec::new(),
+            others: IndexSet::default(),
+        }))
     }
 }
 
 struct Bound<F, A, R> {
     function: Arc<F>,
     arguments: A,
-    /// What came of it so far: results, and messages of panics.
+    /// What came of it first: results, and messages of panics.
     seen: Vec<Result<R, Box<str>>>,
+    /// What came of it after [`COMPARED`] different results.
+    others: IndexSet<Value, FxBuildHasher>,
 }
 
 impl<F, A, R> Bound<F, A, R> {
     /// The number of a result that is not among those seen.
     #[cold]
-    fn add(&mut self, result: Result<R, Box<str>>) -> u32 {
-        if self.seen.len() < RESULTS_LIMIT {
+    fn add(&mut self, result: Result<R, Box<str>>) -> u32
+    where
+        R: ToValue,
+    {
+        let number = if self.seen.len() < COMPARED {
             self.seen.push(result);
-            self.seen.len() as u32 - 1
+            self.seen.len() - 1
         } else {
-            RESULTS_LIMIT as u32
-        }
+            let value = result.map_or_else(|message| panicked(&message), |result| result.to_value());
+            COMPARED + self.others.insert_full(value).0
+        };
+        u32::try_from(number).expect("less than 2^32 different results fit into memory")
     }
 }
 
@@ -100,7 +116,7 @@ where
         match self.seen.get(number as usize) {
             Some(Ok(result)) => result.to_value(),
             Some(Err(message)) => panicked(message),
-            None => Value::variant("another", []),
+            None => self.others[number as usize - COMPARED].clone(),
         }
     }
 }
@@ -138,12 +154,18 @@ mod tests {
     }
 
     #[test]
-    fn results_without_end_become_one() {
+    fn different_results_are_never_one() {
         let mut call = bound(|object, _| *object, 0);
-        let limit = RESULTS_LIMIT as i64;
-        assert_eq!(call.call(&0), 0);
-        let last = (1..limit + 5).map(|object| call.call(&object)).last();
-        assert_eq!(last, Some(RESULTS_LIMIT as u32));
-        assert_eq!(call.result(RESULTS_LIMIT as u32).to_string(), "another");
+        let many = 10_000;
+        let numbers: Vec<u32> = (0..many).map(|object| call.call(&object)).collect();
+        assert_eq!(numbers, (0..many as u32).collect::<Vec<u32>>());
+        let panics: Vec<u32> = (0..many).map(|message| call.panicked(&message.to_string())).collect();
+        assert_eq!(panics, (many as u32..2 * many as u32).collect::<Vec<u32>>());
+        for object in (0..many).rev() {
+            let number = object as usize;
+            assert_eq!((call.call(&object), call.panicked(&object.to_string())), (numbers[number], panics[number]));
+            assert_eq!(call.result(numbers[number]), Value::Int(object));
+            assert_eq!(call.result(panics[number]), panicked(&object.to_string()));
+        }
     }
 }

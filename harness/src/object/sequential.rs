@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
@@ -26,20 +26,29 @@ pub struct Sequential {
 
 /// Where a sequential run is, for whoever watches it from another thread.
 #[derive(Debug, Default)]
-pub(crate) struct Pulse(AtomicU64);
+pub(crate) struct Pulse {
+    beats: AtomicU64,
+    /// Nobody needs the results any more.
+    stopped: AtomicBool,
+}
 
 impl Pulse {
     const NOWHERE: u64 = 0xFFFF;
 
     /// A call with this index in text order begins; none: the last one has come to its end.
     fn beat(&self, call: Option<usize>) {
-        let count = (self.0.load(Ordering::Relaxed) >> 16) + 1;
-        self.0.store(count << 16 | call.map_or(Pulse::NOWHERE, |index| index as u64), Ordering::Relaxed);
+        let count = (self.beats.load(Ordering::Relaxed) >> 16) + 1;
+        self.beats.store(count << 16 | call.map_or(Pulse::NOWHERE, |index| index as u64), Ordering::Relaxed);
+    }
+
+    /// The run is to end before its next call.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
     }
 
     /// A number that changes at each beat, and the call under way.
     pub(crate) fn read(&self) -> (u64, Option<usize>) {
-        let pulse = self.0.load(Ordering::Relaxed);
+        let pulse = self.beats.load(Ordering::Relaxed);
         let call = pulse & 0xFFFF;
         (pulse, (pulse != 0 && call != Pulse::NOWHERE).then_some(call as usize))
     }
@@ -152,6 +161,10 @@ impl Behaviour for Sequential {
     }
 
     fn apply(&mut self, state: &State, invocation: usize) -> (State, Value) {
+        if self.pulse.stopped.load(Ordering::Relaxed) {
+            // Whoever asked for it has gone; the thread that it runs on has nothing else to do. No hook is called.
+            std::panic::resume_unwind(Box::new("nobody needs the sequential behaviour any more"));
+        }
         let at = state.0 as usize;
         if let Some(known) = &self.nodes[at].next[invocation] {
             return known.clone();

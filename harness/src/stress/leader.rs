@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
+use interloper_scheduler::Deadline;
 
 use super::pace::{Pace, Tuner};
 use super::team::{MAX_BATCH, Overlap, Plan, Team, Timing};
@@ -21,7 +22,7 @@ pub(super) struct Leader {
     team: usize,
     /// How many executions there are left; none: as many as there is time for.
     left: Option<u64>,
-    until: Option<Instant>,
+    until: Deadline,
     tuner: Option<Tuner>,
     pace: Pace,
     to_controller: Sender<Message>,
@@ -63,10 +64,10 @@ impl Leader {
         answers: Receiver<Next>,
     ) -> Leader {
         let (left, until) = match terms.settings.budget {
-            Budget::Time(time) => (None, Some(terms.start + time)),
+            Budget::Time(time) => (None, Deadline::of(Some(time.saturating_sub(terms.start.elapsed())))),
             Budget::Executions(all) => {
                 let (team, teams) = (team as u64, terms.teams as u64);
-                (Some(all / teams + u64::from(team < all % teams)), None)
+                (Some(all / teams + u64::from(team < all % teams)), Deadline::NEVER)
             }
         };
         let mut pace = terms.settings.pace.unwrap_or_default();
@@ -76,7 +77,7 @@ impl Leader {
         Leader {
             team,
             left,
-            until,
+            until: until.and(terms.settings.deadline),
             tuner: terms.settings.pace.is_none().then_some(tuner),
             pace,
             to_controller,
@@ -99,7 +100,7 @@ impl Leader {
         if last.go {
             go &= self.look_back(team, last, now - self.batch_began);
         }
-        go &= self.until.is_none_or(|until| now < until) && self.left != Some(0);
+        go &= !self.until.is_over() && self.left != Some(0);
         if !go || now - self.reported >= REPORT {
             self.report(team, !go);
             self.reported = now;

@@ -182,3 +182,51 @@ fn a_trace_says_where_calls_begin_and_end() {
     assert!(span(0).end.is_some_and(|end| end <= span(1).begin));
     assert_eq!(trace.objects.iter().filter(|(_, kind)| *kind == Some(ObjectKind::Atomic)).count(), 1);
 }
+
+/// What a search gives up on can be looked at: its steps, and the decisions that make it again.
+#[test]
+fn an_execution_that_is_cut_short_is_kept() {
+    let object = Object::describe("spinner", || AtomicI64::new(0))
+        .core("set", |flag, ()| flag.store(1, SeqCst))
+        .core("spin", |flag, ()| (0..20).for_each(|_| flag.store(2, SeqCst)))
+        .build();
+    let program = program(&object, "{ spin() } || { set() }");
+    let limits = Limits { step_bound: 15, ..Limits::default() };
+    let explored = run(&program, &Settings { limits, ..Settings::default() }, &mut |_| Next::Continue);
+    assert!(explored.cut > 0 && explored.stopped.is_none());
+    let cut = explored.first_cut.expect("the first of them");
+    assert!(matches!(cut.end, End::StepBound(_)), "{:?}", cut.end);
+    assert!(cut.outcome.contains(&blocked()), "{:?}", cut.outcome);
+    assert_eq!(replay(&program, limits, cut.decisions()), Some(*cut));
+    // Within the default bound nothing is.
+    let whole = run(&program, &Settings::default(), &mut |_| Next::Continue);
+    assert_eq!((whole.cut, whole.first_cut), (0, None));
+}
+
+/// All interleavings of a schema, one of each trace.
+#[test]
+fn an_exhaustive_search_says_what_it_covered() {
+    let explored = explored(&counter(), "{ add(1) } || { add(1) } || { add(1) }", Search::Exhaustive);
+    assert!(explored.complete && explored.steps > explored.executions);
+    assert_eq!(explored.traces.number(), explored.executions);
+    let settings =
+        Settings { search: Search::RandomWalk(1), executions: Executions::AtMost(100), ..Settings::default() };
+    let random = run(&program(&counter(), "{ add(1) } || { add(1) }"), &settings, &mut |_| Next::Continue);
+    assert!(random.traces.number() < random.executions, "{random:?}");
+}
+
+#[test]
+fn the_time_ends_an_exhaustive_search_of_one_program() {
+    let adds = "{ add(1); add(1); add(1); add(1) }";
+    let program = program(&counter(), &format!("{adds} || {adds} || {adds}"));
+    let settings = Settings {
+        executions: Executions::All,
+        deadline: Deadline::of(Some(std::time::Duration::from_millis(200))),
+        ..Settings::default()
+    };
+    let begun = std::time::Instant::now();
+    let explored = run(&program, &settings, &mut |_| Next::Continue);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5));
+    // Of 34,650 traces.
+    assert!(explored.timed_out && !explored.complete && explored.executions > 0, "{}", explored.executions);
+}

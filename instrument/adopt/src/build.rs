@@ -12,8 +12,14 @@ use toml_edit::Value;
 use crate::cargo::cannot_run;
 use crate::control::Controlled;
 use crate::flags;
-use crate::project::Project;
+use crate::project::{Project, Role};
 use crate::refusal::Refusal;
+use crate::replacement;
+
+/// Where the mirror of std looks for the crates whose statics it restores.
+const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
+/// Where tests look for how many of them run at once.
+const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 /// What is done with the crates under control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +77,18 @@ impl Controlled {
         }
     }
 
+    /// Whether tests that are run with `arguments` begin each execution with fresh statics: if so they run one after the
+    /// other, since threads share statics.
+    pub fn restores_statics(&self, task: Task, arguments: &[OsString]) -> bool {
+        let says = |argument: &OsString| argument.to_str().is_some_and(|text| text.starts_with("--test-threads"));
+        let one = |argument: &OsString| argument == "--test-threads=1";
+        match arguments.iter().position(says) {
+            _ if task == Task::Run => true,
+            Some(at) => one(&arguments[at]) || arguments.get(at + 1).is_some_and(|next| next == "1"),
+            None => std::env::var_os(TEST_THREADS).is_none_or(|threads| threads == "1"),
+        }
+    }
+
     /// Runs what was built, with `arguments` for it. From here on another build of the project can begin.
     ///
     /// # Errors
@@ -81,8 +99,26 @@ impl Controlled {
             Task::Test => "test",
             Task::Run => "run",
         });
+        if task == Task::Test {
+            self.prepare_reached()?;
+            command.env(crate::reached::VARIABLE, self.reached_folder());
+        }
+        if self.restores_statics(task, arguments) {
+            command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
+            command.env(TEST_THREADS, "1");
+        }
         command.arg("--").args(arguments);
         command.status().map_err(|error| cannot_run(&command, &error))
+    }
+
+    /// The crates whose statics are restored between executions: the user's own, and those that are under control.
+    fn crates(&self) -> BTreeSet<String> {
+        let packages = &self.project.packages;
+        let own = packages.iter().filter(|package| package.role == Role::Own).flat_map(|package| &package.crates);
+        let copies = self.copies.iter().filter(|copy| copy.changed).map(|copy| &packages[copy.package]);
+        let originals = copies.filter(|package| replacement::of(&package.name, &package.version).is_none());
+        let libraries = originals.flat_map(|package| &package.crates);
+        own.chain(libraries).cloned().collect()
     }
 
     /// Cargo with the patches, the flags and what the user said.

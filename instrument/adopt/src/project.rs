@@ -49,6 +49,8 @@ pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     /// The roots of its crates, but build scripts. The library is the first.
     pub(crate) roots: Vec<PathBuf>,
+    /// The names of these crates, as the compiler knows them.
+    pub(crate) crates: BTreeSet<String>,
     pub(crate) has_library: bool,
     pub(crate) edition: &'static str,
     pub(crate) is_macro: bool,
@@ -319,13 +321,15 @@ fn without_edges(package: &cargo_metadata::Package, tree: &Tree) -> Package {
             && !target.kind.contains(&TargetKind::CustomBuild)
             && !target.kind.contains(&TargetKind::ProcMacro)
     });
-    let roots = library.into_iter().chain(others).map(|target| tree.original(target.src_path.as_std_path()));
+    let targets: Vec<&cargo_metadata::Target> = library.into_iter().chain(others).collect();
+    let roots = targets.iter().map(|target| tree.original(target.src_path.as_std_path()));
     Package {
         name: package.name.to_string(),
         version: package.version.clone(),
         source: package.source.as_ref().map(|source| source.repr.clone()),
         folder: folder(package, tree),
         roots: roots.collect(),
+        crates: targets.iter().map(|target| target.name.replace('-', "_")).collect(),
         has_library: library.is_some(),
         edition: package.edition.as_str(),
         is_macro,

@@ -21,6 +21,7 @@ use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, ToVal
 use crate::environment::{argument, domain, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 use crate::site::Site;
+use crate::task;
 
 /// The abstract type of an atomic.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +113,7 @@ macro_rules! atomic {
         impl $name {
             /// A register with this content.
             pub const fn new(content: $type) -> Self {
-                Self { inner: real::$name::new(content), handle: Handle::new(), kind: Kind::Register, initial: content }
+                Self { inner: real::$name::new(content), handle: Handle::of(task::Kind::Atomic, 0), kind: Kind::Register, initial: content }
             }
 
             /// The content. No step: the atomic is borrowed exclusively.
@@ -134,7 +135,7 @@ macro_rules! atomic {
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
-                let Some(site) = self.handle.site() else { return self.inner.load(order) };
+                let Some(site) = self.handle.reader() else { return self.inner.load(order) };
                 site.step(register::LOAD, &[], || {
                     let content = self.inner.load(order);
                     (content, content.to_value())
@@ -185,8 +186,8 @@ macro_rules! atomic {
                 })
             }
 
-            /// As [`Self::compare_exchange`]. Outside a controlled run it may also fail when the content is `current`;
-            /// in one it never does.
+            /// As [`Self::compare_exchange`], but it may also fail when the content is `current`. It never does in the run
+            /// of a method under test.
             ///
             /// # Errors
             /// The content.
@@ -199,10 +200,15 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$type, $type> {
-                if self.handle.site().is_none() {
+                let Some(site) = self.handle.site() else {
                     return self.inner.compare_exchange_weak(current, new, success, failure);
-                }
-                self.compare_exchange(current, new, success, failure)
+                };
+                site.step(register::COMPARE_EXCHANGE, &[current.to_value(), new.to_value()], || {
+                    let fails = site.is_task() && self.inner.load(Ordering::Relaxed) == current && task::fails_weakly();
+                    let exchange = || self.inner.compare_exchange(current, new, success, failure);
+                    let result = if fails { Err(current) } else { exchange() };
+                    (result, result.to_value())
+                })
             }
 
             /// Stores what `f` makes of the content, as long as it makes anything. *Not* one step: a load, then
@@ -348,7 +354,7 @@ macro_rules! integer {
         impl $name {
             /// A counter with this content.
             pub const fn counter(content: $type) -> Self {
-                Self { inner: real::$name::new(content), handle: Handle::new(), kind: Kind::Counter, initial: content }
+                Self { inner: real::$name::new(content), handle: Handle::of(task::Kind::Atomic, 0), kind: Kind::Counter, initial: content }
             }
 
             /// Adds `value`, wrapping around, and gives the content before. One step.

@@ -6,8 +6,10 @@ use std::sync as real;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use interloper_commutativity::{Datum, ToValue, Value, pending};
+use interloper_std::runtime;
 
 use crate::session::{controlled, current};
+use crate::task::{Kind, Task, Tie};
 
 /// [`std::sync::OnceLock`], instrumented.
 ///
@@ -20,18 +22,23 @@ pub struct OnceLock<T> {
     inner: real::OnceLock<T>,
     /// In a controlled run: a task is making the content.
     filling: AtomicBool,
+    tie: Tie,
 }
 
 impl<T> OnceLock<T> {
     /// An empty cell.
     pub const fn new() -> OnceLock<T> {
-        OnceLock { inner: real::OnceLock::new(), filling: AtomicBool::new(false) }
+        OnceLock::holding(real::OnceLock::new())
+    }
+
+    const fn holding(inner: real::OnceLock<T>) -> OnceLock<T> {
+        OnceLock { inner, filling: AtomicBool::new(false), tie: Tie::new(Kind::Cell, 0) }
     }
 
     /// The content, if there is any. It does not wait for a task that is making it.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        pause("OnceLock::get");
+        self.moment("OnceLock::get", false);
         self.inner.get()
     }
 
@@ -43,14 +50,11 @@ impl<T> OnceLock<T> {
     /// The content, as soon as there is any.
     #[track_caller]
     pub fn wait(&self) -> &T {
-        if !controlled() {
-            return self.inner.wait();
-        }
-        pause("OnceLock::wait");
+        let Some(moment) = self.moment("OnceLock::wait", false) else { return self.inner.wait() };
         loop {
             match self.inner.get() {
                 Some(content) => return content,
-                None => stalled("a cell that nobody has filled"),
+                None => moment.stalled("a cell that nobody has filled"),
             }
         }
     }
@@ -61,12 +65,9 @@ impl<T> OnceLock<T> {
     /// `content`, when the cell is full.
     #[track_caller]
     pub fn set(&self, content: T) -> Result<(), T> {
-        if !controlled() {
-            return self.inner.set(content);
-        }
-        pause("OnceLock::set");
+        let Some(moment) = self.moment("OnceLock::set", true) else { return self.inner.set(content) };
         let mut content = Some(content);
-        self.fill(|| content.take().expect("a cell is filled once"));
+        self.fill(moment, || content.take().expect("a cell is filled once"));
         content.map_or(Ok(()), Err)
     }
 
@@ -74,34 +75,33 @@ impl<T> OnceLock<T> {
     /// others wait for it.
     #[track_caller]
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
-        if !controlled() {
-            return self.inner.get_or_init(make);
+        match self.moment("OnceLock::get_or_init", true) {
+            None => self.inner.get_or_init(make),
+            Some(moment) => self.fill(moment, make),
         }
-        pause("OnceLock::get_or_init");
-        self.fill(make)
     }
 
     /// In a controlled run: the content, made by `make` if there is none and no other task is about to make it.
-    #[track_caller]
-    fn fill(&self, make: impl FnOnce() -> T) -> &T {
-        struct Filling<'a>(&'a AtomicBool);
+    fn fill(&self, moment: Moment, make: impl FnOnce() -> T) -> &T {
+        struct Filling<'a>(&'a AtomicBool, Moment);
         impl Drop for Filling<'_> {
             fn drop(&mut self) {
                 self.0.store(false, Ordering::Relaxed);
-                current(|session| session.progressed());
+                self.1.progressed();
             }
         }
         loop {
             if let Some(content) = self.inner.get() {
+                moment.only_read();
                 return content;
             }
             if !self.filling.swap(true, Ordering::Relaxed) {
                 break;
             }
-            stalled("a cell that another task is filling");
+            moment.stalled("a cell that another task is filling");
         }
         // Also when `make` panics: the next task tries again, as with the original.
-        let _filling = Filling(&self.filling);
+        let _filling = Filling(&self.filling, moment);
         let content = make();
         self.inner.get_or_init(|| content)
     }
@@ -117,16 +117,59 @@ impl<T> OnceLock<T> {
     }
 }
 
-#[track_caller]
-fn pause(what: &'static str) {
-    let location = Location::caller();
-    current(|session| session.pause(what, location));
+impl<T> OnceLock<T> {
+    /// A visible moment of the caller; `None` outside of a controlled run.
+    #[inline]
+    #[track_caller]
+    fn moment(&self, what: &'static str, writes: bool) -> Option<Moment> {
+        let location = Location::caller();
+        if controlled() {
+            current(|session| session.pause(what, location));
+            return Some(Moment { task: None, writes, location });
+        }
+        if !runtime::is_controlled() {
+            return None;
+        }
+        let task = self.tie.task(writes, location)?;
+        task.visit(writes, location);
+        Some(Moment { task: Some(task), writes, location })
+    }
 }
 
-#[track_caller]
-fn stalled(what: &'static str) {
-    let location = Location::caller();
-    current(|session| session.stalled(what, location));
+/// A call of a method of a cell in a controlled run.
+#[derive(Clone, Copy)]
+struct Moment {
+    /// The cell in the program of a runtime; `None` under a session.
+    task: Option<Task>,
+    writes: bool,
+    location: &'static Location<'static>,
+}
+
+impl Moment {
+    /// The cell is not full yet, and another task has to go on first.
+    fn stalled(&self, what: &'static str) {
+        match self.task {
+            Some(task) => task.stalled(self.writes, self.location),
+            None => {
+                current(|session| session.stalled(what, self.location));
+            }
+        }
+    }
+
+    fn progressed(&self) {
+        match self.task {
+            Some(task) => task.progressed(),
+            None => {
+                current(|session| session.progressed());
+            }
+        }
+    }
+
+    fn only_read(&self) {
+        if let Some(task) = self.task {
+            task.only_read();
+        }
+    }
 }
 
 impl<T> Default for OnceLock<T> {
@@ -143,13 +186,13 @@ impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
 
 impl<T: Clone> Clone for OnceLock<T> {
     fn clone(&self) -> Self {
-        OnceLock { inner: self.inner.clone(), filling: AtomicBool::new(false) }
+        OnceLock::holding(self.inner.clone())
     }
 }
 
 impl<T> From<T> for OnceLock<T> {
     fn from(content: T) -> Self {
-        OnceLock { inner: real::OnceLock::from(content), filling: AtomicBool::new(false) }
+        OnceLock::holding(real::OnceLock::from(content))
     }
 }
 

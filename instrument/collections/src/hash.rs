@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher};
 
-use crate::session::controlled;
+use crate::session::repeatable;
 
 /// The default hasher of the wrappers: [`std::hash::RandomState`] when it is made outside a controlled run; made inside
 /// one, a fixed cheap hash that is the same in every process, so that a run repeats exactly.
@@ -18,7 +18,7 @@ enum Kind {
 impl RandomState {
     /// A state as the place where it is made asks for.
     pub fn new() -> RandomState {
-        RandomState(if controlled() { Kind::Fixed } else { Kind::Random(std::hash::RandomState::new()) })
+        RandomState(if repeatable() { Kind::Fixed } else { Kind::Random(std::hash::RandomState::new()) })
     }
 }
 

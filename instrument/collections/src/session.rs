@@ -17,6 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use interloper_commutativity::{Invocation, MethodId, Model, Value};
+use interloper_std::runtime;
+
+use crate::task::{Kind, Tie};
 
 /// Which collection of the running execution: its index among those that the method under test was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,26 +122,44 @@ pub trait Session {
 
     /// The program says that the last step of the running task is the linearization point of its method under test.
     fn mark(&self);
+
+    /// Whether collections that are used in one call of [`with_session`] must not be used in another one, but for those
+    /// that the session knows: what [`Session::foreign`] is called for.
+    fn is_run(&self) -> bool {
+        false
+    }
+
+    /// The running task uses a collection, a `kind`, that is no part of the run, and that was there before it: what others
+    /// do to it is not explored, and what this run does to it remains.
+    fn foreign(&self, kind: &'static str, location: &'static Location<'static>) {
+        let _ = (kind, location);
+    }
 }
 
 thread_local! {
     static CURRENT: Cell<Option<*const (dyn Session + 'static)>> = const { Cell::new(None) };
+    /// The number of the run on this thread; 0 outside of one.
+    static RUN: Cell<u64> = const { Cell::new(0) };
+    static LAST_RUN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Runs `body` under `session`: every instrumented collection used by it on this thread reports to it. The session
 /// that was there before is put back at the end, also when `body` unwinds.
 pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<*const (dyn Session + 'static)>);
+    struct Restore(Option<*const (dyn Session + 'static)>, u64);
     impl Drop for Restore {
         fn drop(&mut self) {
             CURRENT.set(self.0);
+            RUN.set(self.1);
         }
     }
+    let run = if session.is_run() { LAST_RUN.get() + 1 } else { 0 };
+    LAST_RUN.set(LAST_RUN.get().max(run));
     let pointer: *const (dyn Session + '_) = session;
     // SAFETY: only the lifetime changes. The pointer is read by `current` alone, on this thread, and `Restore` takes
     // it away before `session`'s borrow ends, also on unwinding.
     let pointer = unsafe { std::mem::transmute::<*const (dyn Session + '_), *const (dyn Session + 'static)>(pointer) };
-    let _restore = Restore(CURRENT.replace(Some(pointer)));
+    let _restore = Restore(CURRENT.replace(Some(pointer)), RUN.replace(run));
     body()
 }
 
@@ -158,6 +179,12 @@ pub fn without_session<R>(body: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn controlled() -> bool {
     CURRENT.try_with(Cell::get).ok().flatten().is_some()
+}
+
+/// Whether the program is under control in whatever way: by a session, or by a runtime of the mirror of std.
+#[inline]
+pub(crate) fn repeatable() -> bool {
+    controlled() || runtime::is_controlled()
 }
 
 /// Calls `use_it` with the session of this thread, if there is one.
@@ -196,16 +223,50 @@ impl Default for RunId {
 ///
 /// A collection that is not bound (made inside the method under test, say) is private to it: its operations are not
 /// steps.
+///
+/// Where there is no session and a runtime of the mirror of std controls the program, the handle ties the collection to
+/// the running execution.
 #[derive(Debug, Default)]
 pub struct Handle {
     run: AtomicU64,
     part: AtomicU32,
+    /// The last run that used the collection without it being a part of that; 0 before the first.
+    guest: AtomicU64,
+    tie: Tie,
 }
 
 impl Handle {
     /// A handle that belongs to no run.
     pub const fn new() -> Handle {
-        Handle { run: AtomicU64::new(0), part: AtomicU32::new(0) }
+        Handle::of(Kind::Other, 0)
+    }
+
+    /// As [`Handle::new`], for a collection of this kind that has so many locks inside.
+    pub(crate) const fn of(kind: Kind, shards: u32) -> Handle {
+        Handle {
+            run: AtomicU64::new(0),
+            part: AtomicU32::new(0),
+            guest: AtomicU64::new(0),
+            tie: Tie::new(kind, shards),
+        }
+    }
+
+    /// The collection is used under a session, and is no part of its run.
+    #[inline]
+    pub(crate) fn visit(&self, location: &'static Location<'static>) {
+        let run = RUN.get();
+        if run != 0 {
+            let before = self.guest.swap(run, Ordering::Relaxed);
+            if before != 0 && before != run {
+                current(|session| session.foreign(self.tie.name(), location));
+            }
+        }
+    }
+
+    /// The collection under a runtime.
+    #[inline]
+    pub(crate) fn tie(&self) -> &Tie {
+        &self.tie
     }
 
     /// Makes the collection part `part` of `run`.

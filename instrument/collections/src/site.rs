@@ -3,15 +3,27 @@
 use std::panic::Location;
 
 use interloper_commutativity::{MethodId, Value};
+use interloper_std::runtime;
 
-use crate::session::{Effect, Handle, Needs, PartId, Step, controlled, current};
+use crate::session::{Effect, Handle, Mode, Needs, PartId, Step, controlled, current};
+use crate::task::Task;
 
-/// The call of an operation under a session.
+/// The call of an operation under a session, or in a program that a runtime controls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    /// The collection; `None` for one that is no part of the run: nothing is announced or reported of it.
-    part: Option<PartId>,
+    owner: Owner,
     location: &'static Location<'static>,
+}
+
+/// Whom a collection reports to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// The session, of which it is this part.
+    Part(PartId),
+    /// Nobody: there is a session, and the collection is no part of the run.
+    Private,
+    /// The runtime: there is no session.
+    Task(Task),
 }
 
 impl Handle {
@@ -28,10 +40,38 @@ impl Handle {
     #[inline]
     #[track_caller]
     pub(crate) fn site_or_private(&self) -> Option<Site> {
-        if !controlled() {
+        self.site_of(true)
+    }
+
+    /// As [`Handle::site`], for an operation that never writes.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn reader(&self) -> Option<Site> {
+        self.reader_or_private().filter(|site| !site.is_private())
+    }
+
+    /// As [`Handle::site_or_private`], for an operation that never writes.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn reader_or_private(&self) -> Option<Site> {
+        self.site_of(false)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn site_of(&self, writes: bool) -> Option<Site> {
+        let location = Location::caller();
+        if controlled() {
+            let owner = self.part().map_or(Owner::Private, Owner::Part);
+            if owner == Owner::Private {
+                self.visit(location);
+            }
+            return Some(Site { owner, location });
+        }
+        if !runtime::is_controlled() {
             return None;
         }
-        Some(Site { part: self.part(), location: Location::caller() })
+        self.tie().task(writes, location).map(|task| Site { owner: Owner::Task(task), location })
     }
 }
 
@@ -39,24 +79,57 @@ impl Site {
     /// Whether the collection is no part of the run.
     #[inline]
     pub(crate) fn is_private(&self) -> bool {
-        self.part.is_none()
+        self.owner == Owner::Private
+    }
+
+    /// Whether a runtime controls the program.
+    #[inline]
+    pub(crate) fn is_task(&self) -> bool {
+        matches!(self.owner, Owner::Task(_))
     }
 
     /// Announces a call of `method`. Returns when it may happen.
     #[inline]
     pub(crate) fn before(&self, method: MethodId, arguments: &[Value], needs: Needs) {
-        self.announce(Some(method), arguments, needs);
+        match self.owner {
+            Owner::Task(task) => task.step(method, arguments, needs, self.location),
+            _ => self.announce(Some(method), arguments, needs),
+        }
     }
 
-    /// Announces a critical section. Returns when its lock is free.
+    /// Announces a call of `method` that gives up when a lock of `needs` is taken.
+    #[inline]
+    pub(crate) fn before_attempt(&self, method: MethodId, arguments: &[Value], needs: Needs) {
+        match self.owner {
+            Owner::Task(task) => task.attempt(method, arguments, needs, self.location),
+            _ => self.announce(Some(method), arguments, Needs::Nothing),
+        }
+    }
+
+    /// Announces a critical section. Returns when its lock is free; a runtime has taken it then.
     #[inline]
     pub(crate) fn before_section(&self, needs: Needs) {
-        self.announce(None, &[], needs);
+        match (self.owner, needs) {
+            (Owner::Task(task), Needs::One(_, mode)) => task.lock(mode, self.location),
+            _ => self.announce(None, &[], needs),
+        }
+    }
+
+    /// Announces a critical section that gives up when the lock is taken. False when a runtime says that it is.
+    #[inline]
+    pub(crate) fn try_section(&self, mode: Mode) -> bool {
+        match self.owner {
+            Owner::Task(task) => task.try_lock(mode, self.location),
+            _ => {
+                self.announce(None, &[], Needs::Nothing);
+                true
+            }
+        }
     }
 
     #[inline]
     fn announce(&self, method: Option<MethodId>, arguments: &[Value], needs: Needs) {
-        let Site { part: Some(part), location } = *self else { return };
+        let Site { owner: Owner::Part(part), location } = *self else { return };
         current(|session| session.before(&Step { part, method, arguments, needs, location }));
     }
 
@@ -71,40 +144,88 @@ impl Site {
     /// Reports that `method` happened.
     #[inline]
     pub(crate) fn after(&self, method: MethodId, arguments: &[Value], result: &Value) {
-        self.report(Effect::Call { method, arguments, result });
+        match self.owner {
+            Owner::Task(task) => task.after(method, result),
+            _ => self.report(Effect::Call { method, arguments, result }),
+        }
+    }
+
+    /// The step that was just made turned out to change nothing: for a method whose result does not say so.
+    #[inline]
+    pub(crate) fn only_read(&self) {
+        if let Owner::Task(task) = self.owner {
+            task.only_read();
+        }
     }
 
     /// Reports that a critical section left the collection in `state`.
     #[inline]
-    pub(crate) fn after_section(&self, state: &Value) {
-        self.report(Effect::Section { state });
+    pub(crate) fn after_section(&self, state: impl FnOnce() -> Value) {
+        if let Owner::Part(_) = self.owner {
+            self.report(Effect::Section { state: &state() });
+        }
     }
 
     #[inline]
     fn report(&self, effect: Effect<'_>) {
-        let Some(part) = self.part else { return };
+        let Owner::Part(part) = self.owner else { return };
         current(|session| session.after(part, effect, self.location));
     }
 
     /// Keeps the locks `needs` until the result is dropped.
     #[inline]
     pub(crate) fn hold(&self, needs: Needs) -> Hold {
-        self.take(needs);
-        Hold { part: self.part, needs }
+        self.keep(needs, false);
+        Hold { site: *self, needs }
     }
 
     /// Keeps the locks `needs` until they are [given back](Site::give_back).
     #[inline]
     pub(crate) fn take(&self, needs: Needs) {
-        if let Some(part) = self.part {
-            current(|session| session.hold(part, needs, self.location));
+        self.keep(needs, true);
+    }
+
+    fn keep(&self, needs: Needs, known: bool) {
+        match self.owner {
+            Owner::Part(part) => {
+                current(|session| session.hold(part, needs, self.location));
+            }
+            Owner::Private => {}
+            Owner::Task(task) => task.keep(needs, known, self.location),
         }
     }
 
     /// Gives back locks that were [taken](Site::take).
     #[inline]
     pub(crate) fn give_back(&self, needs: Needs) {
-        release(self.part, needs);
+        self.release(needs, true);
+    }
+
+    /// Keeps a lock shared that was [taken](Site::take) alone.
+    pub(crate) fn downgrade(&self, needs: Needs) -> Hold {
+        let Needs::One(lock, _) = needs else { return self.hold(needs) };
+        let shared = Needs::One(lock, Mode::Shared);
+        match self.owner {
+            Owner::Task(task) => task.downgrade(needs, self.location),
+            _ => {
+                self.give_back(needs);
+                self.keep(shared, false);
+            }
+        }
+        Hold { site: *self, needs: shared }
+    }
+
+    #[inline]
+    fn release(&self, needs: Needs, known: bool) {
+        match self.owner {
+            Owner::Part(part) => {
+                current(|session| session.release(part, needs));
+            }
+            Owner::Private => {
+                current(|session| session.progressed());
+            }
+            Owner::Task(task) => task.free(needs, known, self.location),
+        }
     }
 
     /// A step without locks: announces the call, does it and reports it. `work` gives what the program gets, and the
@@ -124,21 +245,13 @@ pub(crate) const TAKEN: &str = "internal error, please report: the session let a
 /// Locks that a guard keeps. The guard must give up the real lock before this is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold {
-    part: Option<PartId>,
+    site: Site,
     needs: Needs,
 }
 
 impl Drop for Hold {
     #[inline]
     fn drop(&mut self) {
-        release(self.part, self.needs);
+        self.site.release(self.needs, false);
     }
-}
-
-#[inline]
-fn release(part: Option<PartId>, needs: Needs) {
-    current(|session| match part {
-        Some(part) => session.release(part, needs),
-        None => session.progressed(),
-    });
 }

@@ -1,8 +1,11 @@
 //! How mirror types find their place in the running execution.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use super::{Current, ObjectId, ObjectKind};
+use super::{Current, Local, ObjectId, ObjectKind};
+use crate::statics::{image, whole};
 
 /// Ties a mirror type to its object in the running execution.
 ///
@@ -66,6 +69,13 @@ impl Handle {
             return Resolved { object: ObjectId::from_index(index), fresh: false };
         }
         self.register(current, kind)
+    }
+
+    /// Whether another execution has used it, and not the running one: what that has left behind it is still there.
+    #[inline]
+    pub fn is_left_behind(&self, current: &Current<'_>) -> bool {
+        let execution = self.packed.load(Ordering::Relaxed) >> INDEX_BITS;
+        execution != 0 && execution != current.execution().get()
     }
 
     /// The object, if this is not the first use in the running execution.
@@ -138,11 +148,34 @@ impl Slot {
 
     #[cold]
     fn assign(&self) -> usize {
-        static NEXT: AtomicU32 = AtomicU32::new(1);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = self.number();
         match self.number.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => number as usize - 1,
             Err(other) => other as usize - 1,
         }
+    }
+
+    /// A number for this slot. One that an execution makes in a static has that of an earlier one that was there.
+    fn number(&self) -> u32 {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        static PLACES: Mutex<BTreeMap<usize, Vec<u32>>> = Mutex::new(BTreeMap::new());
+        let address = std::ptr::from_ref(self).addr();
+        if !image::contains(address) {
+            return NEXT.fetch_add(1, Ordering::Relaxed);
+        }
+        whole::keep(address, size_of::<Slot>());
+        let is_free = |number: u32| {
+            let slot = number as usize - 1;
+            let free = |current: Current<'_>| {
+                current.runtime().shared(slot).is_none() && matches!(current.runtime().local(slot), Local::Empty)
+            };
+            super::with(free).unwrap_or(true)
+        };
+        let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbers = places.entry(address).or_default();
+        numbers.iter().copied().find(|number| is_free(*number)).unwrap_or_else(|| {
+            numbers.push(NEXT.fetch_add(1, Ordering::Relaxed));
+            numbers[numbers.len() - 1]
+        })
     }
 }

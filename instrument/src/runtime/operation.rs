@@ -82,8 +82,10 @@ pub enum ObjectKind {
     Barrier,
     /// A channel.
     Channel,
-    /// A collection, or a lock inside one.
+    /// A collection.
     Collection,
+    /// A lock inside a collection: a shard of a map.
+    Shard,
     /// Anything else, by name.
     Other(&'static str),
 }
@@ -102,6 +104,7 @@ impl ObjectKind {
             ObjectKind::Barrier => "barrier",
             ObjectKind::Channel => "channel",
             ObjectKind::Collection => "collection",
+            ObjectKind::Shard => "shard",
             ObjectKind::Other(name) => name,
         }
     }
@@ -132,6 +135,106 @@ pub enum Count {
     One,
     /// All.
     All,
+}
+
+/// The call of a method of a collection.
+///
+/// The same call is the same value in every execution and in every process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Call {
+    /// What it does, for reports.
+    pub verb: Verb,
+    /// Which part of the collection it is about.
+    pub extent: Extent,
+    /// What tells its arguments from others.
+    pub key: Key,
+}
+
+/// Which part of a collection a call is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Extent {
+    /// The entry of its key.
+    Entry,
+    /// The whole collection.
+    Whole,
+}
+
+/// A key of a collection, by a hash of 64 bits: two keys with the same hash count as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key([u32; 2]);
+
+/// What a call does to a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    /// Looks an entry up.
+    Get,
+    /// Looks whether there is an entry.
+    Contains,
+    /// Puts an entry in.
+    Insert,
+    /// Puts an entry in unless there is one.
+    InsertIfAbsent,
+    /// Takes the place of an entry, to do with it what the program says.
+    Modify,
+    /// Removes an entry.
+    Remove,
+    /// Finds the entry after a key.
+    Next,
+    /// Finds an entry by the order of keys.
+    Find,
+    /// Adds an element at the end.
+    Push,
+    /// Removes an element from an end.
+    Pop,
+    /// Counts the entries.
+    Count,
+    /// Anything else.
+    Call,
+}
+
+impl Key {
+    /// The key with this hash.
+    #[must_use]
+    pub const fn from_hash(hash: u64) -> Key {
+        Key([hash as u32, (hash >> 32) as u32])
+    }
+
+    /// Its hash.
+    #[must_use]
+    pub const fn hash(self) -> u64 {
+        self.0[0] as u64 | (self.0[1] as u64) << 32
+    }
+}
+
+impl Call {
+    /// A call that is about all of its object.
+    pub const WHOLE: Call = Call { verb: Verb::Call, extent: Extent::Whole, key: Key([0, 0]) };
+
+    /// The action of a call that may write.
+    pub const fn invoked(self) -> Action {
+        Action::Invoke(self.verb, self.extent, self.key)
+    }
+
+    /// The action of a call that only reads.
+    pub const fn inspected(self) -> Action {
+        Action::Inspect(self.verb, self.extent, self.key)
+    }
+
+    /// The key that it is about alone.
+    pub const fn entry(self) -> Option<Key> {
+        match self.extent {
+            Extent::Entry => Some(self.key),
+            Extent::Whole => None,
+        }
+    }
+
+    /// Whether two calls of methods of one collection concern the same part of it.
+    pub const fn overlaps(self, other: Call) -> bool {
+        match (self.entry(), other.entry()) {
+            (Some(a), Some(b)) => a.hash() == b.hash(),
+            _ => true,
+        }
+    }
 }
 
 /// What an operation does to its object.
@@ -176,6 +279,9 @@ pub enum Action {
     Join,
     /// The end of a task, which is the object: part of its last step.
     Exit,
+    /// The process ends, and with it every other task: the main task has returned and there are tasks that nobody has
+    /// joined, or this task calls `process::exit` or `process::abort`. The object is the task.
+    End,
     /// The task cannot go on usefully until another one does something. The object is the task.
     Yield,
     /// Waits for the virtual clock. The object is the task.
@@ -185,10 +291,18 @@ pub enum Action {
     Consult,
     /// Changes something of the execution itself: a wait that ends early moves the clock. Part of a step.
     Affect,
-    /// Calls a method of a collection that may write.
-    Invoke(u32),
-    /// Calls a method of a collection that only reads.
-    Inspect(u32),
+    /// Calls a method of a collection that may write: see [`Call::invoked`].
+    Invoke(Verb, Extent, Key),
+    /// Calls a method of a collection that only reads: see [`Call::inspected`].
+    Inspect(Verb, Extent, Key),
+    /// Finds a lock inside a collection free for this mode, as the step needs it, and does not keep it.
+    Pass(Mode),
+    /// Looks whether a lock inside a collection is free for this mode; the step happens in either case.
+    Peek(Mode),
+    /// Keeps a lock inside a collection, for a guard.
+    Keep(Mode),
+    /// Gives back a lock inside a collection, at the end of a guard.
+    Free(Mode),
     /// Enters the atomic block of this number; see [`super::Runtime::block_begin`]. The object is the task.
     BlockBegin(u32),
     /// Leaves the innermost atomic block. The object is the task.
@@ -209,7 +323,7 @@ impl Action {
 
     /// Whether the action leaves the state of its object as it was, whatever that was.
     pub const fn only_reads(self) -> bool {
-        matches!(self, Action::Read | Action::Inspect(_) | Action::Consult)
+        matches!(self, Action::Read | Action::Inspect(..) | Action::Consult)
     }
 
     /// Whether the action concerns nobody but its own task.
@@ -220,16 +334,34 @@ impl Action {
         )
     }
 
+    /// The call of a method of a collection.
+    pub const fn call(self) -> Option<Call> {
+        match self {
+            Action::Invoke(verb, extent, key) | Action::Inspect(verb, extent, key) => Some(Call { verb, extent, key }),
+            _ => None,
+        }
+    }
+
+    /// Whether two actions on one object concern the same part of it: calls about different keys of a collection do not.
+    pub const fn overlaps(self, other: Action) -> bool {
+        match (self.call(), other.call()) {
+            (Some(a), Some(b)) => a.overlaps(b),
+            _ => true,
+        }
+    }
+
     /// Whether two operations with these actions on one object may come in either order with the same effect.
     const fn commutes(self, other: Action) -> bool {
         use Mode::Shared;
-        if self.is_private() || other.is_private() {
+        if self.is_private() || other.is_private() || !self.overlaps(other) {
             return true;
         }
         if matches!(self, Action::Contend) || matches!(other, Action::Contend) {
             return !self.is_held_back() && !other.is_held_back();
         }
         match (self.mode(), other.mode()) {
+            // Who does not keep a lock leaves it as it was.
+            (Some(_), Some(_)) if self.looks() && other.looks() => true,
             // Shared holders do not notice each other, and a shared one does not notice an upgradable one that stays so.
             (Some(a), Some(b)) => {
                 matches!((a, b), (Shared, Shared)) || (a.admits(b) && !self.converts() && !other.converts())
@@ -242,6 +374,7 @@ impl Action {
         match self {
             Action::Lock(mode) | Action::TryLock(mode) | Action::Unlock(mode) => Some(mode),
             Action::LockRecursive => Some(Mode::Shared),
+            Action::Pass(mode) | Action::Peek(mode) | Action::Keep(mode) | Action::Free(mode) => Some(mode),
             Action::Convert(from, to) | Action::TryConvert(from, to) => {
                 Some(if matches!(from, Mode::Exclusive) { Mode::Exclusive } else { to })
             }
@@ -252,6 +385,10 @@ impl Action {
     /// Whether a writer that waits keeps others from this.
     const fn is_held_back(self) -> bool {
         matches!(self, Action::Lock(Mode::Shared | Mode::Upgradable) | Action::TryLock(Mode::Shared | Mode::Upgradable))
+    }
+
+    const fn looks(self) -> bool {
+        matches!(self, Action::Pass(_) | Action::Peek(_))
     }
 
     const fn converts(self) -> bool {
@@ -281,7 +418,11 @@ impl Operation {
                 && (lock.action.mode().is_some() || matches!(lock.action, Action::Read | Action::Write | Action::ReadWrite)))
         };
         let both_give_back = |a: &Operation, b: &Operation| matches!((a.action, b.action), (Action::Wait(Some(a)), Action::Wait(Some(b))) if a == b);
-        (self.object == other.object && !self.action.commutes(other.action))
+        // Whether a step comes before the end of the process is whether it is made at all.
+        let ends = |operation: &Operation| matches!(operation.action, Action::End);
+        ends(self)
+            || ends(other)
+            || (self.object == other.object && !self.action.commutes(other.action))
             || gives_back(self, other)
             || gives_back(other, self)
             || both_give_back(self, other)
@@ -308,8 +449,35 @@ mod tests {
         check(operation(0, Action::Read), operation(0, Action::Write), true);
         check(operation(0, Action::Write), operation(0, Action::Write), true);
         check(operation(0, Action::Read), operation(1, Action::Write), false);
-        check(operation(0, Action::Inspect(1)), operation(0, Action::Inspect(2)), false);
-        check(operation(0, Action::Inspect(1)), operation(0, Action::Invoke(2)), true);
+        check(operation(0, Call::WHOLE.inspected()), operation(0, Call::WHOLE.inspected()), false);
+        check(operation(0, Call::WHOLE.inspected()), operation(0, Call::WHOLE.invoked()), true);
+    }
+
+    #[test]
+    fn calls_about_different_keys_commute() {
+        let entry = |key| Call { verb: Verb::Get, extent: Extent::Entry, key: Key::from_hash(key) };
+        let (reads, writes) = (|call: Call| operation(0, call.inspected()), |call: Call| operation(0, call.invoked()));
+        check(writes(entry(1)), writes(entry(2)), false);
+        check(writes(entry(1)), writes(entry(1)), true);
+        check(writes(entry(1 << 40)), writes(entry(0)), false);
+        check(reads(entry(1)), reads(entry(1)), false);
+        check(reads(entry(1)), writes(entry(1)), true);
+        check(reads(entry(1)), writes(entry(2)), false);
+        check(writes(entry(1)), reads(Call::WHOLE), true);
+        check(reads(entry(1)), writes(Call::WHOLE), true);
+        check(reads(entry(1)), reads(Call::WHOLE), false);
+        check(writes(entry(1)), operation(0, Action::Read), true);
+    }
+
+    #[test]
+    fn who_does_not_keep_a_lock_commutes_with_others_who_do_not() {
+        use Mode::*;
+        check(operation(0, Action::Pass(Exclusive)), operation(0, Action::Pass(Exclusive)), false);
+        check(operation(0, Action::Pass(Exclusive)), operation(0, Action::Peek(Exclusive)), false);
+        check(operation(0, Action::Pass(Exclusive)), operation(0, Action::Keep(Shared)), true);
+        check(operation(0, Action::Peek(Exclusive)), operation(0, Action::Free(Shared)), true);
+        check(operation(0, Action::Pass(Shared)), operation(0, Action::Keep(Shared)), false);
+        check(operation(0, Action::Pass(Shared)), operation(0, Action::Keep(Exclusive)), true);
     }
 
     #[test]
@@ -361,6 +529,13 @@ mod tests {
         check(operation(0, Action::Yield), operation(0, Action::Unpark), false);
         check(operation(0, Action::Park), operation(0, Action::Unpark), true);
         check(operation(0, Action::Spawn), operation(0, Action::Join), true);
+    }
+
+    #[test]
+    fn everything_depends_on_the_end_of_the_process() {
+        for action in [Action::Start, Action::Read, Action::Yield, Action::Lock(Mode::Shared), Action::End] {
+            check(operation(0, Action::End), operation(1, action), true);
+        }
     }
 
     #[test]

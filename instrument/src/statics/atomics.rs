@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{address, image};
+use super::{address, image, whole};
 use crate::control::Compact;
 use crate::runtime::{Bytes, Word};
 
@@ -20,38 +20,44 @@ static KNOWN: [AtomicUsize; 1 << KNOWN_BITS] = [const { AtomicUsize::new(0) }; 1
 const KNOWN_BITS: u32 = 10;
 
 /// What an execution begins with, for an atomic in a static; `None` for one elsewhere.
-pub(crate) fn initial<A: Compact>(whole: &A) -> Option<Bytes> {
-    let address = address(whole);
+pub(crate) fn initial<A: Compact>(atomic: &A) -> Option<Bytes> {
+    let address = address(atomic);
     if !image::contains(address) {
         return None;
     }
+    if whole::is_left(address) {
+        // What is beside it is as it is outside, too.
+        return Some(bytes(atomic));
+    }
     let changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    Some(changed.get(&address).copied().unwrap_or_else(|| bytes(whole)))
+    Some(changed.get(&address).copied().unwrap_or_else(|| bytes(atomic)))
 }
 
-/// `whole` is about to be changed outside of executions.
+/// `atomic` is about to be changed outside of executions.
 #[inline]
-pub(crate) fn remember<A: Compact>(whole: &A) {
-    if image::contains(address(whole)) {
-        remember_static(whole);
+pub(crate) fn remember<A: Compact>(atomic: &A) {
+    if image::contains(address(atomic)) {
+        remember_static(atomic);
     }
 }
 
-fn remember_static<A: Compact>(whole: &A) {
-    let address = address(whole);
+fn remember_static<A: Compact>(atomic: &A) {
+    let address = address(atomic);
     let place = &KNOWN[(address.wrapping_mul(0x9e37_79b9) >> 8) & (KNOWN.len() - 1)];
     if place.load(Ordering::Acquire) == address {
         return;
     }
-    CHANGED.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(|| bytes(whole));
+    whole::used_outside(address);
+    whole::keep(address, size_of::<A>());
+    CHANGED.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(|| bytes(atomic));
     place.store(address, Ordering::Release);
 }
 
 /// The present value.
-fn bytes<A: Compact>(whole: &A) -> Bytes {
+fn bytes<A: Compact>(atomic: &A) -> Bytes {
     const { assert!(size_of::<A>() <= size_of::<Bytes>() && align_of::<A>() <= align_of::<Word>()) };
     let mut bytes: Bytes = [MaybeUninit::new(0); 8];
     // SAFETY: an atomic is no longer than that.
-    unsafe { bytes.as_mut_ptr().cast::<A>().write_unaligned(whole.copied()) };
+    unsafe { bytes.as_mut_ptr().cast::<A>().write_unaligned(atomic.copied()) };
     bytes
 }

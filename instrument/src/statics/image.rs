@@ -14,6 +14,19 @@ pub(super) fn is_loaded(address: usize) -> bool {
     platform::is_loaded(address, false)
 }
 
+/// The program itself, without its libraries.
+pub(super) struct Program {
+    /// Where it was loaded.
+    pub(super) base: usize,
+    /// Its headers, as in its file.
+    pub(super) headers: &'static [u8],
+}
+
+/// The running program, where the platform says.
+pub(super) fn program() -> Option<Program> {
+    platform::program()
+}
+
 /// Whether a word may be the address of anything at all.
 pub(super) fn may_be_mapped(word: usize) -> bool {
     /// Nobody maps the first pages.
@@ -92,6 +105,22 @@ mod platform {
         }
     }
 
+    pub(super) fn program() -> Option<super::Program> {
+        unsafe extern "C" fn first(object: *const Object, _: usize, found: *mut c_void) -> c_int {
+            // SAFETY: the loader gives an object with `count` headers, which stay, and the caller a place for the answer.
+            unsafe {
+                let length = usize::from((*object).count) * size_of::<Header>();
+                let headers = std::slice::from_raw_parts((*object).headers.cast(), length);
+                *found.cast() = Some(super::Program { base: (*object).base, headers });
+            }
+            1
+        }
+        let mut found: Option<super::Program> = None;
+        // SAFETY: the signature is the one of the manual page. The callback is called once, with the program.
+        unsafe { dl_iterate_phdr(first, (&raw mut found).cast()) };
+        found
+    }
+
     unsafe extern "C" fn add(object: *const Object, _: usize, found: *mut c_void) -> c_int {
         // SAFETY: the loader gives an object with `count` headers, and `find` the segments, of which it makes no other use
         // meanwhile.
@@ -135,6 +164,10 @@ mod platform {
         // alone.
         unsafe { dladdr(std::ptr::without_provenance(address), &mut info) != 0 }
     }
+
+    pub(super) fn program() -> Option<super::Program> {
+        None
+    }
 }
 
 #[cfg(all(windows, not(miri)))]
@@ -154,12 +187,20 @@ mod platform {
         // SAFETY: with these flags the function asks only which module the address is in, and writes to `module` alone.
         unsafe { GetModuleHandleExW(flags, std::ptr::without_provenance(address), &mut module) != 0 }
     }
+
+    pub(super) fn program() -> Option<super::Program> {
+        None
+    }
 }
 
 #[cfg(any(miri, not(any(unix, windows))))]
 mod platform {
     pub(super) fn is_loaded(_: usize, _: bool) -> bool {
         false
+    }
+
+    pub(super) fn program() -> Option<super::Program> {
+        None
     }
 }
 

@@ -221,7 +221,11 @@ impl Home {
 
     #[cold]
     fn find(&self) -> bool {
-        let is_static = statics::image::contains(std::ptr::from_ref(self).addr());
+        let address = std::ptr::from_ref(self).addr();
+        let is_static = statics::image::contains(address);
+        if is_static {
+            statics::whole::keep(address, size_of::<Home>());
+        }
         self.0.store(if is_static { Home::STATIC } else { Home::ELSEWHERE }, Ordering::Relaxed);
         is_static
     }

@@ -65,6 +65,11 @@ pub fn jobs(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).expect("jobs: at least one thread makes executions")
 }
 
+/// The crate of a module.
+pub fn own_crate(module: &str) -> Vec<String> {
+    module.split("::").next().map(str::to_owned).into_iter().collect()
+}
+
 /// Runs a test: see `#[interloper::test]`.
 ///
 /// # Panics

@@ -1,22 +1,26 @@
 //! The driver: runs a program under many schedules and keeps what its executions show.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Unlock, Watchdog};
+use interloper_scheduler::{Config, Deadline, Detached, Shrunk, Unlock, Watchdog};
+use interloper_std::runtime::Statics;
 
 use super::callers;
 use super::describe::describe;
-use super::report::{Coverage, Grade, Misuse, Report, Violation};
+use super::leaving::Checking;
+use super::report::{Coverage, CutShort, Grade, Misuse, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::{Measured, Schedule};
 use super::sections::{Blocks, Rule};
-use super::settings::{Settings, StepBound};
+use super::settings::{MAX_JOBS, Settings, StepBound};
+use super::unexplored::Unexplored;
 use super::worker::{Found, Summary, Worker};
 
 /// Checks a program with the default [`Settings`]: runs it under many schedules, and says whether its atomic blocks are
@@ -26,7 +30,7 @@ use super::worker::{Found, Summary, Worker};
 /// of what a serial order of the blocks has to explain: let it return the results and the final state that matter.
 ///
 /// # Errors
-/// When the program is not deterministic.
+/// When the program is not deterministic, and when nothing was found because nothing was explored.
 pub fn check<R: ToValue>(program: impl Fn() -> R + Sync) -> Result<Report, Misuse> {
     Checker::new("program").check(program)
 }
@@ -71,7 +75,7 @@ impl Checker {
         self.settings(|settings| settings.executions = executions)
     }
 
-    /// How long the search takes at most.
+    /// How long the check takes at most.
     pub fn time(self, time: Duration) -> Checker {
         self.settings(|settings| settings.time = Some(time))
     }
@@ -86,14 +90,34 @@ impl Checker {
         self.settings(|settings| settings.jobs = jobs)
     }
 
+    /// What becomes of threads that are left when the program returns: as in a process, they are given up by default.
+    pub fn detached(self, detached: Detached) -> Checker {
+        self.settings(|settings| settings.detached = detached)
+    }
+
     /// How long a step may take, in real time, before the process ends with its place.
     pub fn patience(self, patience: Option<Duration>) -> Checker {
         self.settings(|settings| settings.patience = patience)
     }
 
+    /// Crates whose statics start fresh in each execution, whatever is in them: see [`Settings::fresh_statics`].
+    pub fn fresh_statics<S: Into<String>>(self, crates: impl IntoIterator<Item = S>) -> Checker {
+        self.settings(|settings| settings.fresh_statics = crates.into_iter().map(Into::into).collect())
+    }
+
     /// Which parts of the program are blocks.
     pub fn blocks(self, blocks: Blocks) -> Checker {
         self.settings(|settings| settings.blocks = blocks)
+    }
+
+    /// Accepts a program of which there is nothing to explore: see [`Unexplored`].
+    pub fn allow_trivial(self) -> Checker {
+        self.settings(|settings| settings.allow_trivial = true)
+    }
+
+    /// Some execution must enter the marked block of this name; otherwise the check is [`Misuse::Unexplored`].
+    pub fn must_enter(self, block: &'static str) -> Checker {
+        self.settings(|settings| settings.marked.push(block))
     }
 
     /// Makes each execution twice and compares them.
@@ -104,7 +128,7 @@ impl Checker {
     /// Checks a program: see [`check`].
     ///
     /// # Errors
-    /// When the program is not deterministic.
+    /// When the program is not deterministic, and when nothing was found because nothing was explored.
     ///
     /// # Panics
     /// When a probability in the schedule is none.
@@ -121,28 +145,88 @@ impl Checker {
     }
 
     pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+        self.undisturbed(program, |statics| self.check_once(program, statics))
+    }
+
+    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
+        self.undisturbed(program, |statics| self.replay_once(decisions, program, statics))
+    }
+
+    /// Makes executions until they have not disturbed each other by statics that they share. Once they have, each is alone.
+    fn undisturbed(
+        &self,
+        program: Body<'_>,
+        make: impl Fn(&Statics) -> Result<Report, Misuse>,
+    ) -> Result<Report, Misuse> {
+        self.settings.are_usable()?;
+        let _checking = Checking::new(&self.name);
+        let statics = Statics::of(self.settings.fresh_statics.iter().cloned()).and_controlled();
+        loop {
+            let made = make(&statics);
+            if !statics.disturbed() {
+                return made.map_err(|misuse| self.with_statics(misuse, program, &statics));
+            }
+        }
+    }
+
+    /// Names the statics that may be why the program is not deterministic.
+    fn with_statics(&self, misuse: Misuse, program: Body<'_>, statics: &Statics) -> Misuse {
+        let Misuse::Nondeterministic { execution, difference } = misuse else { return misuse };
+        let names = statics.outliving(|| {
+            let config = Config { statics: statics.clone(), ..Search::config(self) };
+            Runner::new(program, config).run(&mut Guided::new(Zeros));
+        });
+        let kept = match &names[..] {
+            [] => String::new(),
+            [one] => format!("; {one} keeps what one execution writes to it for the next"),
+            [first, others @ ..] => format!(
+                "; {first} and {} other {} keep what one execution writes to them for the next",
+                others.len(),
+                if others.len() == 1 { "static" } else { "statics" }
+            ),
+        };
+        Misuse::Nondeterministic { execution, difference: format!("{difference}{kept}") }
+    }
+
+    fn check_once(&self, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
+        let search = Search::new(self, program, statics);
         let (summary, mut worker) = search.run();
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
         }
         let schedule = format!("{}, seed {}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
+        let nothing_found = summary.bug.is_none() && summary.error.is_none();
+        if let (true, Some(reason)) = (nothing_found, Unexplored::of(&summary, &self.settings)) {
+            return Err(Misuse::Unexplored(reason));
+        }
+        let mut minimal = true;
         let mut describe = |found: &Option<Found>| match found {
-            Some(found) => self.violation(&mut worker, found).map(Some),
+            Some(found) => {
+                let (violation, is_minimal) = self.violation(&mut worker, found)?;
+                minimal &= is_minimal;
+                Ok(Some(violation))
+            }
             None => Ok(None),
         };
         (report.bug, report.error) = (describe(&summary.bug)?, describe(&summary.error)?);
         report.coverage.serial = summary.serial.and(worker.take_needed());
+        let out_of_time = search.deadline.is_over();
+        report.coverage.cut_short = CutShort {
+            search: summary.timed_out,
+            serial: out_of_time && summary.undecided > 0 && !report.coverage.serial.complete,
+            shrinking: out_of_time && !minimal,
+        };
         Ok(report)
     }
 
-    pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+    fn replay_once(&self, decisions: &Decisions, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
+        let search = Search::new(self, program, statics);
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
         let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
-        let mut summary = Summary { executions: 1, ..Summary::default() };
+        let mut summary = Summary::default();
+        worker.count(&mut summary, &made);
         worker.add(&mut summary, 0, &made, judgement);
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
@@ -168,6 +252,10 @@ impl Checker {
         let coverage = Coverage {
             schedule,
             executions: summary.executions,
+            steps: summary.steps,
+            traces: summary.traces.number(),
+            more_traces: !summary.traces.is_exact(),
+            unseen: self.settings.schedule.is_random().then(|| summary.traces.unseen()),
             violated: summary.violated,
             bugs: summary.bugs,
             given_up: summary.given_up,
@@ -179,8 +267,9 @@ impl Checker {
         Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
     }
 
-    /// Makes an execution again, sees that it shows the same, and describes the smallest one that does so, too.
-    fn violation(&self, worker: &mut Worker<'_>, found: &Found) -> Result<Violation, Misuse> {
+    /// Makes an execution again, sees that it shows the same, and describes the smallest one that does so, too. Whether
+    /// that is known to be the smallest comes with it.
+    fn violation(&self, worker: &mut Worker<'_>, found: &Found) -> Result<(Violation, bool), Misuse> {
         let execution = found.number + 1;
         let differs = |difference| Misuse::Nondeterministic { execution, difference };
         let (made, judgement) = worker.replay(&found.decisions).map_err(differs)?;
@@ -188,14 +277,16 @@ impl Checker {
             let second = judgement.finding.map_or("nothing".to_owned(), |finding| finding.in_full());
             return Err(differs(format!("the first shows: {}; the second: {second}", found.finding.in_full())));
         }
-        let smallest = worker.shrink(&made, &found.finding);
+        let Shrunk { smallest, minimal, .. } = worker.shrink(&made, &found.finding);
+        let smallest = smallest.decisions;
         let (made, judgement) = worker.replay(&smallest).map_err(differs)?;
         let Some(finding) = judgement.finding.filter(|finding| finding.is_like(&found.finding)) else {
             return Err(differs("the smaller execution that was found fails no more".to_owned()));
         };
         let shown = Found { finding, triple: judgement.triple, decisions: smallest, ..*found };
         let violation = self.described(worker, shown, &made, Some(execution));
-        Ok(Violation { decisions: found.decisions.clone(), finding: found.finding.clone(), ..violation })
+        let violation = Violation { decisions: found.decisions.clone(), finding: found.finding.clone(), ..violation };
+        Ok((violation, minimal))
     }
 
     /// The execution that was made last.
@@ -213,7 +304,7 @@ impl Checker {
 }
 
 /// Decisions of more letters than this are not shown.
-const LONGEST_SHOWN: usize = 500;
+pub(crate) const LONGEST_SHOWN: usize = 500;
 
 /// A search for violations.
 struct Search<'a> {
@@ -221,25 +312,36 @@ struct Search<'a> {
     program: Body<'a>,
     config: Config,
     measured: Measured,
+    /// For everything that is done.
+    deadline: Deadline,
 }
 
 /// So many executions of each member of a portfolio are made in a row by one thread.
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
-    fn new(settings: &'a Settings, program: Body<'a>) -> Search<'a> {
-        let config = Config {
+    fn new(checker: &'a Checker, program: Body<'a>, statics: &Statics) -> Search<'a> {
+        let settings = &checker.settings;
+        let config = Config { statics: statics.clone(), ..Search::config(checker) };
+        let deadline = Deadline::of(settings.time);
+        let mut search = Search { settings, program, config, measured: Measured::default(), deadline };
+        search.measure();
+        statics.share();
+        search
+    }
+
+    fn config(checker: &Checker) -> Config {
+        let settings = &checker.settings;
+        Config {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
+            detached: settings.detached,
             livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
-            watchdog: settings.patience.map(Watchdog::exit_with::<1>),
+            watchdog: settings.patience.map(|patience| Watchdog::exit_with::<1>(patience).of(&checker.name)),
             ..Config::default()
-        };
-        let mut search = Search { settings, program, config, measured: Measured::default() };
-        search.measure();
-        search
+        }
     }
 
     /// Runs the program some times to learn what a strategy or a rule needs to know beforehand.
@@ -252,7 +354,7 @@ impl<'a> Search<'a> {
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
             let mut walk = RandomWalk::new(self.settings.seed);
-            for _ in 0..LESSONS {
+            for _ in (0..LESSONS).take_while(|_| !self.deadline.is_over()) {
                 runner.run(&mut walk);
                 rule.learn(&runner.engine.trace());
             }
@@ -267,44 +369,51 @@ impl<'a> Search<'a> {
     }
 
     fn worker(&self) -> Worker<'_> {
-        Worker::new(self.program, self.settings, &self.config, &self.measured.rule)
+        Worker::new(self.program, self.settings, &self.config, &self.measured.rule, self.deadline)
     }
 
     /// Makes the executions. What is found does not depend on the number of threads.
     fn run(&self) -> (Summary, Worker<'_>) {
-        let deadline = self.settings.time.map(|time| Instant::now() + time);
-        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get() } else { 1 };
-        let work = Work { next: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX), made: Mutex::default() };
+        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get().min(MAX_JOBS) } else { 1 };
+        let work = Work::default();
         let mut worker = self.worker();
         std::thread::scope(|scope| {
             for _ in 1..jobs {
-                scope.spawn(|| self.take_part(&mut self.worker(), &work, deadline));
+                let take_part = || self.take_part(&mut self.worker(), &work);
+                if std::thread::Builder::new().spawn_scoped(scope, take_part).is_err() {
+                    // The system has no more threads. Those that there are make all executions.
+                    break;
+                }
             }
-            self.take_part(&mut worker, &work, deadline);
+            self.take_part(&mut worker, &work);
         });
         (work.into_summary(), worker)
     }
 
     /// Takes chunks of executions until there is none left in front of the first bug.
-    fn take_part(&self, worker: &mut Worker<'_>, work: &Work, deadline: Option<Instant>) {
+    fn take_part(&self, worker: &mut Worker<'_>, work: &Work) {
         let settings = self.settings;
         let (numbered, members) = (settings.schedule.is_numbered(), settings.schedule.members().len() as u64);
         let length = if numbered { ROUNDS * members.max(1) } else { u64::MAX };
         loop {
             let chunk = work.next.fetch_add(1, Ordering::Relaxed);
             let Some(first) = chunk.checked_mul(length).filter(|first| *first < settings.executions) else { return };
-            if chunk > work.limit.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline)
-            {
+            if chunk > work.limit.load(Ordering::Relaxed) {
                 return;
             }
             let mut search = settings.schedule.search(settings.seed, chunk * ROUNDS, &self.measured);
             let numbers = first..first.saturating_add(length).min(settings.executions);
-            let mut summary = worker.explore(search.strategy(), numbers, deadline);
-            summary.cut = search.cut();
-            if summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going) {
+            let mut summary = worker.explore(search.strategy(), numbers);
+            summary.cut = search.cut().or(summary.cut);
+            let ends = summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going);
+            if ends {
                 work.limit.fetch_min(chunk, Ordering::Relaxed);
             }
-            work.made.lock().expect("nobody panics while holding it").push((chunk, summary));
+            let timed_out = summary.timed_out;
+            work.made.lock().expect("nobody panics while holding it").add(chunk, summary, ends);
+            if timed_out {
+                return;
+            }
         }
     }
 }
@@ -327,25 +436,64 @@ struct Work {
     next: AtomicU64,
     /// The first chunk with a bug: what is behind it does not matter.
     limit: AtomicU64,
-    made: Mutex<Vec<(u64, Summary)>>,
+    made: Mutex<Chunks>,
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work { next: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX), made: Mutex::default() }
+    }
+}
+
+/// The chunks that were made.
+#[derive(Default)]
+struct Chunks {
+    /// Those up to the first that is missing, or up to the first that ends the search.
+    joined: Summary,
+    /// How many these are.
+    next: u64,
+    /// The last of them ends the search.
+    ended: bool,
+    /// Those behind them, and whether each ends the search.
+    ahead: BTreeMap<u64, (Summary, bool)>,
+}
+
+impl Chunks {
+    fn add(&mut self, chunk: u64, summary: Summary, ends: bool) {
+        self.ahead.insert(chunk, (summary, ends));
+        while let Some((summary, ends)) = self.ahead.remove(&self.next) {
+            self.join(summary, ends);
+            self.next += 1;
+        }
+    }
+
+    fn join(&mut self, later: Summary, ends: bool) {
+        if !self.ended {
+            self.joined = std::mem::take(&mut self.joined).and(later);
+            self.ended = ends;
+        }
+    }
 }
 
 impl Work {
-    /// The chunks up to the first with a bug, in their order.
+    /// The chunks up to the first that ends the search, in their order.
     fn into_summary(self) -> Summary {
         let mut made = self.made.into_inner().expect("nobody panics while holding it");
-        made.sort_by_key(|(chunk, _)| *chunk);
-        let limit = self.limit.into_inner();
-        let chunks = made.into_iter().take_while(|(chunk, _)| *chunk <= limit).map(|(_, summary)| summary);
-        chunks.fold(Summary::default(), Summary::and)
+        std::mem::take(&mut made.ahead).into_values().for_each(|(summary, ends)| made.join(summary, ends));
+        made.joined
     }
 }
 
 impl Summary {
     /// Those of `self`, and then those of `later`.
-    fn and(self, later: Summary) -> Summary {
+    fn and(mut self, later: Summary) -> Summary {
+        self.traces.merge(&later.traces);
+        self.warnings.extend(later.warnings);
         Summary {
             executions: self.executions + later.executions,
+            steps: self.steps + later.steps,
+            traces: self.traces,
+            seen: self.seen.and(later.seen),
             violated: self.violated + later.violated,
             bugs: self.bugs + later.bugs,
             given_up: self.given_up + later.given_up,
@@ -353,9 +501,10 @@ impl Summary {
             error: self.error.or(later.error),
             bug: self.bug.or(later.bug),
             misuse: self.misuse.or(later.misuse),
-            warnings: self.warnings.into_iter().chain(later.warnings).collect(),
+            warnings: self.warnings,
             exhausted: self.exhausted || later.exhausted,
             cut: self.cut.or(later.cut),
+            timed_out: self.timed_out || later.timed_out,
             serial: self.serial.and(later.serial),
         }
     }

@@ -1,8 +1,10 @@
 //! An execution as a counterexample: one column for each task.
 
+use std::collections::BTreeMap;
+
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::{Blocked, End, Event, TaskReport};
-use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId};
+use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
 use super::reference::block_name;
@@ -13,6 +15,10 @@ use super::shorten::shorten;
 use super::worker::{Found, Worker};
 
 const SHOWN_ORDERS: usize = 12;
+/// Steps of an execution that are put into words.
+const DESCRIBED: usize = 10_000;
+/// Threads of which each has a column, also those that do nothing that is shown.
+const COLUMNS: usize = 16;
 
 /// Describes the execution that the worker has made last. `execution` is its number in a search.
 pub(crate) fn describe(
@@ -27,6 +33,7 @@ pub(crate) fn describe(
     let steps = scene.steps(found);
     let mut rows = scene.rows(found, &steps);
     rows.extend(scene.ending(made));
+    let columns = columns(&scene, made.execution.tasks, &mut rows);
     let cycle = match &made.execution.end {
         End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => scene.cycle(tasks),
         _ => None,
@@ -41,7 +48,7 @@ pub(crate) fn describe(
         verdict: found.finding.to_string(),
         detail: detail.into_iter().flatten().collect::<Vec<_>>().join(", "),
         start: String::new(),
-        columns: (0..made.execution.tasks).map(|task| scene.column(TaskId(task as u32))).collect(),
+        columns,
         rows,
         orders,
         deadlock: match &made.execution.end {
@@ -51,6 +58,16 @@ pub(crate) fn describe(
         replay: None,
     };
     (counterexample, steps)
+}
+
+/// The columns of the tasks. Where there are many, those have one that do something that is shown.
+fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
+    let is_shown = |task: &usize| *task == 0 || tasks <= COLUMNS || rows.iter().any(|row| row.column == *task);
+    let shown: Vec<usize> = (0..tasks).filter(is_shown).collect();
+    for row in rows {
+        row.column = shown.binary_search(&row.column).unwrap_or(0);
+    }
+    shown.into_iter().map(|task| scene.column(TaskId(task as u32))).collect()
 }
 
 /// Each order of the blocks with what it has otherwise.
@@ -74,8 +91,8 @@ struct Scene<'a> {
     worker: &'a Worker<'a>,
     trace: &'a [Event],
     numbers: Vec<TaskId>,
-    /// The objects in the order of first use, with their kinds.
-    objects: Vec<(ObjectId, Option<ObjectKind>)>,
+    /// For each object that is used its kind, and its number among those of its kind in the order of first use.
+    objects: Vec<Option<(Option<ObjectKind>, usize)>>,
     /// The tasks by their objects.
     tasks: Vec<(ObjectId, TaskId)>,
 }
@@ -84,11 +101,17 @@ impl<'a> Scene<'a> {
     fn new(worker: &'a Worker<'a>, trace: &'a [Event], tasks: usize) -> Scene<'a> {
         let engine = &worker.runner().engine;
         let mut objects = Vec::new();
-        for event in trace {
-            let object = event.operation.object;
-            if !objects.iter().any(|(other, _)| *other == object) {
-                objects.push((object, engine.object_kind(object)));
+        let mut counts: BTreeMap<Option<ObjectKind>, usize> = BTreeMap::new();
+        for object in trace.iter().map(|event| event.operation.object) {
+            if objects.len() <= object.index() {
+                objects.resize(object.index() + 1, None);
             }
+            objects[object.index()].get_or_insert_with(|| {
+                let kind = engine.object_kind(object);
+                let count = counts.entry(kind).or_insert(0);
+                *count += 1;
+                (kind, *count)
+            });
         }
         // Tasks are numbered in the order of spawning; the main one is not spawned.
         let spawned = trace.iter().filter(|event| event.operation.action == Action::Spawn);
@@ -114,6 +137,7 @@ impl<'a> Scene<'a> {
         let mut open: Vec<(TaskId, String)> = Vec::new();
         let mut held: Vec<(TaskId, ObjectId, Mode)> = Vec::new();
         let mut steps = Vec::new();
+        let first = self.first_described();
         for (index, event) in self.trace.iter().enumerate() {
             match tracker.note(event.task, event.operation) {
                 Passage::Enters(_) => open.push((event.task, block_name(event, |number| engine.block_name(number)))),
@@ -121,24 +145,37 @@ impl<'a> Scene<'a> {
                 _ => {}
             }
             self.hold(&mut held, index);
-            let own = held.iter().filter(|held| held.0 == event.task);
+            let of_triple = self.position_in_triple(found, index);
+            if index < first && of_triple.is_none() {
+                continue;
+            }
             steps.push(Step {
                 task: self.task(event.task),
-                action: self.says(event.operation),
+                action: self.says_of(index),
                 location: event.operation.location.to_string(),
                 block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
-                holds: own.map(|held| self.held(held.1, held.2)).collect(),
-                of_triple: self.position_in_triple(found, index),
+                holds: self.holds(&held, event.task),
+                of_triple,
             });
         }
         steps
     }
 
+    /// Of a longer execution only so many last steps are described, and what is found.
+    fn first_described(&self) -> usize {
+        self.trace.len().saturating_sub(DESCRIBED)
+    }
+
     /// A row for each step but those that go without saying.
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
+        let first = self.first_described();
+        let before = |index: &usize| self.position_in_triple(found, *index).is_some();
+        let described = (0..first).filter(before).chain(first..self.trace.len());
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
-            if matches!(self.trace[index].operation.action, Action::Start | Action::Consult) {
+            let action = self.trace[index].operation.action;
+            // What a call of a collection finds free goes with the call.
+            if matches!(action, Action::Start | Action::Consult | Action::Pass(_) | Action::Peek(_)) {
                 return None;
             }
             let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
@@ -151,9 +188,9 @@ impl<'a> Scene<'a> {
             Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
         };
         let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
-        let rows = steps.iter().enumerate().filter_map(row);
+        let rows = described.zip(steps).filter_map(row);
         let rows = rows.map(|(index, row)| (marked.is_some_and(|marked| marked.contains(&index)), row));
-        shorten(rows.collect())
+        shorten(rows.collect(), first)
     }
 
     fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {
@@ -175,18 +212,43 @@ impl<'a> Scene<'a> {
     /// Follows which locks are held.
     fn hold(&self, held: &mut Vec<(TaskId, ObjectId, Mode)>, index: usize) {
         let Event { task, operation: Operation { object, action, .. }, only_read, .. } = self.trace[index];
-        let mut take = |object: ObjectId, mode: Option<Mode>| {
-            held.retain(|(other, lock, _)| (*other, *lock) != (task, object));
-            held.extend(mode.map(|mode| (task, object, mode)));
+        // A shared lock may be held several times: each unlock gives back one of these.
+        let give_back = |held: &mut Vec<(TaskId, ObjectId, Mode)>, object: ObjectId, mode: Mode| {
+            let is_it = |own: bool| {
+                move |it: &(TaskId, ObjectId, Mode)| (it.1, it.2) == (object, mode) && (it.0 == task || !own)
+            };
+            // A guard can be given away: then the hold is that of another task.
+            let position = held.iter().rposition(is_it(true)).or_else(|| held.iter().rposition(is_it(false)));
+            position.map(|position| held.remove(position));
         };
         match action {
-            Action::Lock(mode) | Action::Convert(_, mode) => take(object, Some(mode)),
-            Action::LockRecursive => take(object, Some(Mode::Shared)),
-            Action::TryLock(mode) | Action::TryConvert(_, mode) if !only_read => take(object, Some(mode)),
-            Action::Unlock(_) => take(object, None),
-            Action::Wait(Some(lock)) => take(lock, None),
+            Action::Lock(mode) | Action::Keep(mode) => held.push((task, object, mode)),
+            Action::LockRecursive => held.push((task, object, Mode::Shared)),
+            Action::TryLock(mode) if !only_read => held.push((task, object, mode)),
+            Action::Unlock(mode) | Action::Free(mode) => give_back(held, object, mode),
+            Action::Wait(Some(lock)) => give_back(held, lock, Mode::Exclusive),
+            Action::Convert(from, to) => {
+                give_back(held, object, from);
+                held.push((task, object, to));
+            }
+            Action::TryConvert(from, to) if !only_read => {
+                give_back(held, object, from);
+                held.push((task, object, to));
+            }
             _ => {}
         }
+    }
+
+    /// What a task holds: each lock once, with how often where that is more than once.
+    fn holds(&self, held: &[(TaskId, ObjectId, Mode)], task: TaskId) -> Vec<String> {
+        let own: Vec<_> = held.iter().filter(|held| held.0 == task).collect();
+        let first = |&(index, it): &(usize, &&(TaskId, ObjectId, Mode))| !own[..index].contains(it);
+        let text = |(_, it): (usize, &&(TaskId, ObjectId, Mode))| {
+            let times = own.iter().filter(|other| *other == it).count();
+            let often = if times > 1 { format!(" {times} times") } else { String::new() };
+            format!("{}{often}", self.held(it.1, it.2))
+        };
+        own.iter().enumerate().filter(first).map(text).collect()
     }
 
     fn held(&self, lock: ObjectId, mode: Mode) -> String {
@@ -203,14 +265,27 @@ impl<'a> Scene<'a> {
         if let Some((_, task)) = self.tasks.iter().find(|(own, _)| *own == object) {
             return self.task(*task);
         }
-        let engine = &self.worker.runner().engine;
-        let kind = engine.object_kind(object);
-        let before = self.objects.iter().take_while(|(other, _)| *other != object);
-        format!(
-            "{} {}",
-            kind.map_or("object", ObjectKind::name),
-            1 + before.filter(|(_, other)| *other == kind).count()
-        )
+        let known = self.objects.get(object.index()).copied().flatten();
+        // One that is used in no step is wanted by a task that cannot go on.
+        let (kind, number) =
+            known.unwrap_or_else(|| (self.worker.runner().engine.object_kind(object), self.unused_number(object)));
+        format!("{} {number}", kind.map_or("object", ObjectKind::name))
+    }
+
+    /// The number of an object that no step uses: behind those of its kind that are used.
+    fn unused_number(&self, object: ObjectId) -> usize {
+        let kind = self.worker.runner().engine.object_kind(object);
+        1 + self.objects.iter().flatten().filter(|(other, _)| *other == kind).count()
+    }
+
+    /// What the step of this index does, in words: that of a collection with its arguments and its result.
+    fn says_of(&self, index: usize) -> String {
+        let operation = self.trace[index].operation;
+        let Some(call) = operation.action.call() else { return self.says(operation) };
+        let before = self.trace[..index].iter().filter(|event| event.operation.action.call().is_some()).count();
+        let Some(said) = self.worker.said().get(before) else { return self.says(operation) };
+        let result = said.result.as_ref().map(|result| format!(" → {}", shown(result))).unwrap_or_default();
+        format!("{}{result}", call_text(call.verb, &shown(&said.arguments), &self.object(operation.object)))
     }
 
     /// What a step does, in words.
@@ -223,10 +298,12 @@ impl<'a> Scene<'a> {
             Action::BlockEnd => "ends the block".to_owned(),
             Action::Fence => "fence".to_owned(),
             Action::Exit => "ends".to_owned(),
+            Action::End => "ends the process".to_owned(),
             Action::Yield => "yields".to_owned(),
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
             Action::Affect => "wakes early: the clock moves to the end of its wait".to_owned(),
+            Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => call_text(verb, "an entry", &self.object(object)),
             _ => format!("{} {}", verb(action), self.object(object)),
         }
     }
@@ -263,6 +340,10 @@ impl<'a> Scene<'a> {
                 let mut end = Row { location: Some(last.location.to_string()), ..row(*task, event) };
                 end.notes.push("the place is that of its last step".to_owned());
                 vec![end]
+            }
+            End::Exited { task, exit, location } => {
+                let event = Shown::Panicked(format!("calls {exit}: the process ends"));
+                vec![Row { location: Some(location.to_string()), ..row(*task, event) }]
             }
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }
@@ -301,7 +382,12 @@ impl<'a> Scene<'a> {
             }
         };
         let cycle = reports.iter().find_map(from)?;
-        let wants = |task: &TaskId| report(*task).map(|report| self.object(report.wants.object)).unwrap_or_default();
+        let wants = |task: &TaskId| match report(*task).map(|report| report.wants) {
+            // The thread itself is the next of the cycle.
+            Some(wants) if wants.action == Action::Join => format!("the end of {}", self.object(wants.object)),
+            Some(wants) => self.object(wants.object),
+            None => String::new(),
+        };
         let links = cycle.iter().map(|task| format!("{} → {} → ", self.task(*task), wants(task)));
         Some(format!("cycle: {}{}", links.collect::<String>(), self.task(cycle[0])))
     }
@@ -340,8 +426,38 @@ fn verb(action: Action) -> &'static str {
         Action::Unpark => "unparks",
         Action::Spawn => "spawns",
         Action::Join => "joins",
-        Action::Invoke(_) => "calls a method of",
-        Action::Inspect(_) => "looks into",
+        Action::Pass(Mode::Exclusive) => "needs to write to",
+        Action::Pass(_) => "needs to read",
+        Action::Keep(_) => "keeps",
+        Action::Free(_) => "frees",
         _ => "does something with",
+    }
+}
+
+/// What a call of a collection does, by its arguments.
+fn call_text(verb: Verb, arguments: &str, object: &str) -> String {
+    match verb {
+        Verb::Get => format!("looks up {arguments} in {object}"),
+        Verb::Contains => format!("looks whether {arguments} is in {object}"),
+        Verb::Insert => format!("inserts {arguments} into {object}"),
+        Verb::InsertIfAbsent => format!("inserts {arguments} into {object} if it is not there"),
+        Verb::Modify => format!("takes the entry of {arguments} in {object}"),
+        Verb::Remove => format!("removes {arguments} from {object}"),
+        Verb::Next => format!("looks for the next entry of {object}"),
+        Verb::Find => format!("looks for an entry of {object}"),
+        Verb::Push => format!("pushes {arguments} to {object}"),
+        Verb::Pop => format!("pops from {object}"),
+        Verb::Count => format!("counts {object}"),
+        Verb::Call => format!("calls a method of {object}"),
+    }
+}
+
+/// Arguments and results of more letters than this are cut.
+const LONGEST_VALUE: usize = 60;
+
+fn shown(value: &str) -> String {
+    match value.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
     }
 }

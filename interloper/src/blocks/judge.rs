@@ -1,6 +1,6 @@
 //! Says what an execution shows.
 
-use interloper_scheduler::{Cause, Config, End, Event};
+use interloper_scheduler::{Cause, Config, Deadline, End, Event};
 use rustc_hash::FxHashMap;
 
 use super::outcome::Outcome;
@@ -35,12 +35,18 @@ pub(crate) struct Judgement {
 }
 
 impl<'a> Judge<'a> {
-    pub(crate) fn new(program: Body<'a>, settings: &Settings, config: &Config, rule: &Rule) -> Judge<'a> {
+    pub(crate) fn new(
+        program: Body<'a>,
+        settings: &Settings,
+        config: &Config,
+        rule: &Rule,
+        deadline: Deadline,
+    ) -> Judge<'a> {
         Judge {
             steps: settings.steps,
             rule: rule.clone(),
             scanner: Scanner::new(rule.clone()),
-            reference: Reference::new(program, config.clone(), rule.clone(), settings.serial_executions),
+            reference: Reference::new(program, config.clone(), rule.clone(), settings.serial_executions, deadline),
             explained: FxHashMap::default(),
             last: None,
             needed: SerialCoverage::default(),
@@ -78,6 +84,7 @@ impl<'a> Judge<'a> {
             End::Deadlock(_) => Some(Finding::Deadlock),
             End::Leaked(_) => Some(Finding::Leaked),
             End::Livelock(_) => Some(Finding::Livelock),
+            End::Exited { exit, location, .. } => Some(Finding::Exited { exit: *exit, place: (*location).into() }),
             End::Failed { reason, .. } => Some(Finding::Failed { reason: reason.clone() }),
         };
         judgement
@@ -113,6 +120,11 @@ impl<'a> Judge<'a> {
     /// What the blocks of the last execution accessed twice.
     pub(crate) fn twice(&self) -> &[Twice] {
         self.scanner.twice()
+    }
+
+    /// Whether the last execution had a block.
+    pub(crate) fn any_block(&self) -> bool {
+        self.scanner.any_block()
     }
 
     pub(crate) fn rule(&self) -> &Rule {

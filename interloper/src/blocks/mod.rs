@@ -23,7 +23,6 @@
 //!   serial order. Orders with such blocks are left out; if there are no others, blocks are interrupted where they wait,
 //!   and the report says so.
 
-mod accesses;
 #[doc(hidden)]
 pub mod attribute;
 mod callers;
@@ -31,11 +30,13 @@ mod check;
 mod describe;
 mod failures;
 mod judge;
+mod leaving;
 pub(crate) mod mark;
 mod outcome;
 mod overrides;
 mod precedence;
 mod program;
+mod reached;
 mod reference;
 mod report;
 mod runner;
@@ -46,13 +47,18 @@ mod settings;
 mod shorten;
 mod testing;
 mod triples;
+mod unexplored;
 mod worker;
 
-pub use accesses::{Access, unserialisable};
 pub use check::{Checker, check};
+pub use interloper_scheduler::strategies::MAX_DEPTH;
+pub use interloper_scheduler::{Access, unserialisable};
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
-pub use report::{Coverage, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
+pub use report::{Coverage, CutShort, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
 pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
-pub use settings::{Settings, StepBound};
+pub use settings::{MAX_JOBS, Settings, StepBound};
+pub use unexplored::Unexplored;
+
+pub use interloper_scheduler::Detached;

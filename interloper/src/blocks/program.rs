@@ -96,6 +96,8 @@ pub enum Bug {
     Livelock,
     /// Some execution does not end within its bound.
     StepBound,
+    /// It calls `process::exit` or `process::abort`.
+    Exited,
 }
 
 /// A check that did not say what it should.
@@ -199,7 +201,8 @@ impl Bug {
             | (Bug::Deadlock, Finding::Deadlock)
             | (Bug::Leaked, Finding::Leaked)
             | (Bug::Livelock, Finding::Livelock)
-            | (Bug::StepBound, Finding::StepBound) => true,
+            | (Bug::StepBound, Finding::StepBound)
+            | (Bug::Exited, Finding::Exited { .. }) => true,
             _ => false,
         }
     }
@@ -226,6 +229,7 @@ impl fmt::Display for Bug {
             Bug::Leaked => out.write_str("tasks that never end"),
             Bug::Livelock => out.write_str("livelock"),
             Bug::StepBound => out.write_str("no end"),
+            Bug::Exited => out.write_str("the process ends"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a program comes to in its serial orders.
 
-use interloper_scheduler::{Config, Event};
+use interloper_scheduler::{Config, Deadline, Event};
 use interloper_std::runtime::{Action, TaskId};
 use rustc_hash::FxHashMap;
 
@@ -26,7 +26,9 @@ pub(crate) struct Reference<'a> {
     rule: Rule,
     search: SerialOrders,
     /// How many executions may be made.
-    budget: u64,
+    most: u64,
+    /// When no further one is made.
+    deadline: Deadline,
     made: u64,
     complete: bool,
     waiting: Waiting,
@@ -47,12 +49,13 @@ pub(crate) struct SerialOrder {
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {
-    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, budget: u64) -> Reference<'a> {
+    pub(crate) fn new(program: Body<'a>, config: Config, rule: Rule, most: u64, deadline: Deadline) -> Reference<'a> {
         Reference {
             runner: Runner::new(program, config),
             search: SerialOrders::new(rule.clone(), Waiting::Refused),
             rule,
-            budget,
+            most,
+            deadline,
             made: 0,
             complete: false,
             waiting: Waiting::Refused,
@@ -71,7 +74,7 @@ impl<'a> Reference<'a> {
             if self.complete {
                 return (Explained::No, self.coverage());
             }
-            if self.made >= self.budget {
+            if self.made >= self.most || self.deadline.is_over() {
                 return (Explained::Unknown, self.coverage());
             }
             self.run_next();
@@ -101,7 +104,7 @@ impl<'a> Reference<'a> {
         self.made += 1;
         match (self.search.verdict(), made.outcome) {
             // It cannot be told what the serial orders are; nothing is held against the program.
-            (Serial::Diverged, _) => self.budget = self.made,
+            (Serial::Diverged, _) => self.most = self.made,
             (Serial::Order, Some(outcome)) => self.keep(outcome),
             _ => {}
         }

@@ -3,8 +3,12 @@
 use std::fmt;
 
 use interloper_report::Counterexample;
-use interloper_scheduler::SourcePlace;
+use interloper_report::shorten::middle;
 use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::{SourcePlace, Unseen};
+use interloper_std::runtime::Exit;
+
+use super::unexplored::Unexplored;
 
 /// How bad what was found is: the three outputs of AtomFuzzer (section 2.2), and none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,7 +78,7 @@ pub struct Violation {
     pub smallest: Decisions,
     /// The smaller one.
     pub counterexample: Counterexample,
-    /// All of its steps; of a long one the counterexample leaves some out.
+    /// Its steps, of more than 10,000 the last ones; of a long execution the counterexample leaves some out.
     pub trace: Vec<Step>,
 }
 
@@ -129,6 +133,13 @@ pub enum Finding {
     Livelock,
     /// The execution did not end within its bound.
     StepBound,
+    /// The program ends its process, so that nobody would see what it returns.
+    Exited {
+        /// How.
+        exit: Exit,
+        /// Where.
+        place: SourcePlace,
+    },
     /// The program ended the execution as a failure.
     Failed {
         /// Why.
@@ -170,6 +181,7 @@ impl fmt::Display for Finding {
             Finding::Leaked => out.write_str("tasks that never end"),
             Finding::Livelock => out.write_str("livelock"),
             Finding::StepBound => out.write_str("no end within the step bound"),
+            Finding::Exited { exit, .. } => write!(out, "{exit} is called"),
             Finding::Failed { reason } => write!(out, "failed: {reason}"),
         }
     }
@@ -203,6 +215,15 @@ pub struct Coverage {
     pub schedule: String,
     /// The executions made, up to the first bug unless the search keeps going.
     pub executions: u64,
+    /// The steps that they made.
+    pub steps: u64,
+    /// To how many different Mazurkiewicz traces they belong: executions that differ in the order of independent steps
+    /// only belong to the same trace.
+    pub traces: u64,
+    /// Whether there were more traces than are counted.
+    pub more_traces: bool,
+    /// For random schedules: what the executions say about the traces that they have not shown.
+    pub unseen: Option<Unseen>,
     /// How many of them had a violating triple.
     pub violated: u64,
     /// How many of them had a bug.
@@ -217,6 +238,32 @@ pub struct Coverage {
     pub cut: Option<&'static str>,
     /// The serial orders that were run.
     pub serial: SerialCoverage,
+    /// What the time did not suffice for.
+    pub cut_short: CutShort,
+}
+
+/// The parts of a check that ended early because its time ran out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CutShort {
+    /// Making the executions that were asked for.
+    pub search: bool,
+    /// Running the serial orders: outcomes are undecided.
+    pub serial: bool,
+    /// Making what was found smaller: what is shown may not be the smallest.
+    pub shrinking: bool,
+}
+
+impl fmt::Display for CutShort {
+    /// The parts, or nothing.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            (self.search, "the search"),
+            (self.serial, "the serial orders"),
+            (self.shrinking, "making the execution smaller"),
+        ];
+        let parts: Vec<&str> = parts.into_iter().filter_map(|(cut, part)| cut.then_some(part)).collect();
+        out.write_str(&parts.join(" and "))
+    }
 }
 
 /// What is known of the serial orders of a program.
@@ -244,7 +291,9 @@ impl SerialCoverage {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.schedule, plural(self.executions, "execution"))?;
+        let more = if self.more_traces { "more than " } else { "" };
+        let (executions, traces) = (plural(self.executions, "execution"), plural(self.traces, "trace"));
+        write!(out, "{}: {executions} of {more}{traces}, {}", self.schedule, plural(self.steps, "step"))?;
         if self.complete {
             out.write_str(", complete")?;
         }
@@ -271,7 +320,21 @@ impl fmt::Display for Coverage {
         if interrupted {
             out.write_str(", with blocks interrupted where they wait")?;
         }
+        if let Some(unseen) = self.unseen {
+            write!(out, "; {}", new_trace(unseen))?;
+        }
+        if self.cut_short != CutShort::default() {
+            write!(out, "; the time ran out during {}", self.cut_short)?;
+        }
         Ok(())
+    }
+}
+
+/// The estimate in words.
+fn new_trace(unseen: Unseen) -> String {
+    match unseen.once {
+        0 => "no trace came only once".to_owned(),
+        _ => format!("about {:.1} % of further executions would show a new trace", 100.0 * unseen.probability()),
     }
 }
 
@@ -328,25 +391,40 @@ pub enum Misuse {
         /// The first difference.
         difference: String,
     },
+    /// With these settings no program can be run.
+    Unusable {
+        /// What is asked for, and what is possible.
+        reason: String,
+    },
     /// Decisions to be replayed do not fit the program as it is now.
     Diverged {
         /// The first difference.
         difference: String,
     },
+    /// Nothing was found because nothing was explored. [`Settings::allow_trivial`](super::Settings::allow_trivial)
+    /// accepts that.
+    Unexplored(Unexplored),
 }
+
+/// A difference names two outcomes, which may be any values.
+const LONGEST_DIFFERENCE: usize = 4_000;
 
 impl fmt::Display for Misuse {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |difference| middle(difference, LONGEST_DIFFERENCE);
         match self {
             Misuse::Nondeterministic { execution, difference } => write!(
                 out,
                 "the program is not deterministic: execution {execution}, made again with the same decisions, is another \
-                 one: {difference}; usual causes are time, randomness, addresses, the order of a hash map with another \
+                 one: {}; usual causes are time, randomness, addresses, the order of a hash map with another \
                  hasher, state that outlives an execution, and threads or locks that are not under control",
+                short(difference),
             ),
+            Misuse::Unusable { reason } => out.write_str(reason),
             Misuse::Diverged { difference } => {
-                write!(out, "the decisions to be replayed do not fit the program as it is now: {difference}")
+                write!(out, "the decisions to be replayed do not fit the program as it is now: {}", short(difference))
             }
+            Misuse::Unexplored(reason) => write!(out, "{reason}; `allow_trivial` accepts this"),
         }
     }
 }

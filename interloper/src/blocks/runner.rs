@@ -3,8 +3,7 @@
 use std::cell::Cell;
 
 use interloper_commutativity::Value;
-use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Config, End, Engine, Event, Execution, Executions, Failing, Strategy};
+use interloper_scheduler::{Config, Effort, End, Engine, Event, Execution, Failing, Shrunk, Strategy};
 
 use super::mark::{BlockResult, collected, collecting, restart_collecting};
 use super::outcome::Outcome;
@@ -54,9 +53,9 @@ impl<'a> Runner<'a> {
     pub(crate) fn shrink(
         &mut self,
         first: Failing,
-        executions: Executions,
+        effort: Effort,
         mut fails: impl FnMut(&Made, &[Event]) -> bool,
-    ) -> Decisions {
+    ) -> Shrunk {
         let returned = Cell::new(None);
         let program = || {
             restart_collecting();
@@ -72,6 +71,6 @@ impl<'a> Runner<'a> {
             fails(&Made { execution: execution.clone(), outcome }, &trace)
         };
         let engine = &mut self.engine;
-        collecting(&mut self.results, || engine.shrink(first, executions, program, judge)).smallest.decisions
+        collecting(&mut self.results, || engine.shrink(first, effort, program, judge))
     }
 }

@@ -57,6 +57,8 @@ impl Rule {
                 _ if event.operation.action == Action::Exit => {
                     *self.whole.entry(event.task).or_insert(true) &= closed_last[index];
                 }
+                // Behind the last step of the main task.
+                _ if event.operation.action == Action::End => {}
                 (Some(section), None) if section.waited => {
                     self.waiting.insert(section.place);
                 }
@@ -140,6 +142,11 @@ impl Tracker {
     /// Whether a block can turn out not to be one.
     pub(crate) fn may_cancel(&self) -> bool {
         self.rule.blocks == Blocks::CriticalSections
+    }
+
+    /// How many blocks have begun.
+    pub(crate) fn begun(&self) -> u32 {
+        self.begun
     }
 
     /// The number of the block that a task is in.

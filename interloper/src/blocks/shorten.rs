@@ -10,19 +10,20 @@ const LONGEST_LOOP: usize = 24;
 const ROUNDS: usize = 3;
 
 /// Leaves out what matters least of a long execution: of a loop that it ends in all rounds but one, then the steps far
-/// from its end. Rows that are marked stay.
-pub(super) fn shorten(mut rows: Vec<(bool, Row)>) -> Vec<Row> {
+/// from its end. Rows that are marked stay. `before`: so many steps before these rows have none.
+pub(super) fn shorten(mut rows: Vec<(bool, Row)>, before: usize) -> Vec<Row> {
     if let Some(found) = last_loop(&rows) {
         let (first, length, steps) = (found.first, found.length, rows.len() - found.first);
         rows.truncate(first + length);
+        let more = if before > 0 && first == 0 { "more than " } else { "" };
         let note = match length {
-            1 => format!("again and again: {steps} times"),
-            _ => format!("the {length} steps up to this one again and again: {} times", steps / length),
+            1 => format!("again and again: {more}{steps} times"),
+            _ => format!("the {length} steps up to this one again and again: {more}{} times", steps / length),
         };
         rows[first + length - 1].1.notes.push(note);
     }
     let count = rows.len();
-    let mut left_out = 0;
+    let mut left_out = before;
     let mut shown = Vec::new();
     for (position, (marked, mut row)) in rows.into_iter().enumerate() {
         if position + SHOWN_STEPS < count && !marked {
@@ -68,12 +69,16 @@ mod tests {
     }
 
     fn shown(text: &str) -> String {
+        shown_behind(0, text)
+    }
+
+    fn shown_behind(before: usize, text: &str) -> String {
         let text_of = |row: Row| match row.event {
             Event::Operation(text) if row.notes.is_empty() => text,
             Event::Operation(text) => format!("{text}({})", row.notes.join(", ")),
             other => panic!("{other:?}"),
         };
-        shorten(rows(text)).into_iter().map(text_of).collect()
+        shorten(rows(text), before).into_iter().map(text_of).collect()
     }
 
     #[test]
@@ -88,6 +93,13 @@ mod tests {
         for text in ["", "a", "abb", "abcbc", "abcbcbcd", "aBcBcBc"] {
             assert_eq!(shown(text), text);
         }
+    }
+
+    #[test]
+    fn steps_that_have_no_rows_are_counted() {
+        assert_eq!(shown_behind(7, "ab"), "a(7 steps before this are not shown)b");
+        assert_eq!(shown_behind(7, "aaa"), "a(again and again: more than 3 times, 7 steps before this are not shown)");
+        assert_eq!(shown_behind(7, "xaaa"), "x(7 steps before this are not shown)a(again and again: 3 times)");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use interloper_scheduler::decisions::Decisions;
 
-use super::check::Checker;
+use super::check::{Checker, LONGEST_SHOWN};
 use super::failures::{self, Failure};
 use super::overrides::{self, BadVariable};
 use super::report::{Grade, Misuse, Report};
@@ -137,12 +137,12 @@ impl Test<'_> {
     /// Compares with what is expected; a failure is written to the folder.
     fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), String> {
         match self.expected {
-            Some(expected) if report.grade == expected => Ok(()),
+            Some(expected) if report.grade == expected => Ok(self.passed(&report)),
             Some(expected) => {
                 let (found, expected) = (report.grade.word(), expected.word());
                 Err(format!("expected {expected}, found {found}\n\n{report}"))
             }
-            None if report.grade < self.settings.fail_at => Ok(()),
+            None if report.grade < self.settings.fail_at => Ok(self.passed(&report)),
             None => {
                 let written = folder
                     .zip(report.violation())
@@ -160,16 +160,21 @@ impl Test<'_> {
         }
     }
 
+    /// Says what a passing test has covered, on standard output: `cargo test -- --show-output` shows it.
+    #[allow(clippy::print_stdout, reason = "libtest captures it")]
+    fn passed(&self, report: &Report) {
+        println!("{}: {}", report.name, report.coverage);
+    }
+
     /// The report, with the command that makes the failing execution again.
     fn message(&self, mut report: Report, path: Option<&Path>) -> String {
         let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
         let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
         if let Some(violation) = place {
-            let what = match path {
-                Some(path) => path.display().to_string(),
-                None => violation.smallest.to_string(),
-            };
-            violation.counterexample.replay = Some(format!("INTERLOPER_REPLAY={what} cargo test {test}"));
+            let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
+            // The seed makes a longer one again.
+            let what = path.map(|path| path.display().to_string()).or_else(decisions);
+            violation.counterexample.replay = what.map(|what| format!("INTERLOPER_REPLAY={what} cargo test {test}"));
         }
         format!("{report}\n  the same search: INTERLOPER_SEED={} cargo test {test}", self.settings.seed)
     }

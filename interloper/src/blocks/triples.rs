@@ -1,9 +1,8 @@
 //! Finds violating triples in a trace.
 
-use interloper_scheduler::Event;
-use interloper_std::runtime::{Action, Operation, TaskId};
+use interloper_scheduler::{Access, Event};
+use interloper_std::runtime::{Action, Call, Key, Operation, TaskId};
 
-use super::accesses::Access;
 use super::sections::{Passage, Rule, Tracker};
 
 /// Two accesses of a block and one of another task between them, all to one object, that no serial order explains: see
@@ -43,12 +42,18 @@ pub(crate) struct Scanner {
 }
 
 /// What a block has done to an object, and what others have done to it since. Indices in the trace, or [`NONE`].
+///
+/// A collection has several: one for what others do to the whole of it, and one for each entry that it is about. A call
+/// about the whole collection of the block itself counts for all of them, and one about an entry for that entry and the
+/// whole.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     /// The next watch of the object.
     next: u32,
     task: TaskId,
     block: u32,
+    /// The entry whose accesses by other tasks are watched; without one, accesses to the whole object.
+    entry: Option<Key>,
     /// The first access of the block, the first that reads, the first that writes.
     any: u32,
     read: u32,
@@ -85,7 +90,7 @@ impl Scanner {
                 Passage::Enters(block) | Passage::Inside(block) => self.unless_cancelled(block),
                 Passage::Leaves(_) | Passage::Cancels(_) => continue,
             };
-            if let Some(access) = access(event) {
+            if let Some(access) = Access::of_event(event) {
                 self.access(trace, index as u32, block, access);
             }
         }
@@ -95,6 +100,11 @@ impl Scanner {
     /// What the blocks of the last trace accessed twice: for each object and block once.
     pub(crate) fn twice(&self) -> &[Twice] {
         &self.twice
+    }
+
+    /// Whether the last trace had a block.
+    pub(crate) fn any_block(&self) -> bool {
+        self.tracker.begun() as usize > self.cancelled.len()
     }
 
     fn restart(&mut self) {
@@ -133,7 +143,8 @@ impl Scanner {
             }
             self.heads.resize(object + 1, NONE);
         }
-        let (mut before, mut at, mut own) = (NONE, self.heads[object], false);
+        let entry = operation.action.call().and_then(Call::entry);
+        let (mut before, mut at, mut own, mut own_entry) = (NONE, self.heads[object], false, entry.is_none());
         while at != NONE {
             let watch = self.watches[at as usize];
             if self.tracker.block_of(watch.task) != Some(watch.block) {
@@ -144,26 +155,85 @@ impl Scanner {
                 }
             } else {
                 if watch.task == task {
-                    own = true;
-                    self.complete(trace, at, index, access);
-                } else {
+                    own |= watch.entry.is_none();
+                    own_entry |= watch.entry == entry;
+                    if watch.entry.is_none() || entry.is_none() || watch.entry == entry {
+                        self.complete(trace, at, index, access, watch.entry == entry);
+                    }
+                } else if watch.entry == entry {
                     self.watches[at as usize].interfere(index, access);
+                } else if watch.entry.is_none() {
+                    self.interfere_with_entry(trace, at, entry, index, access);
                 }
                 before = at;
             }
             at = watch.next;
         }
+        if block != 0 && !own_entry {
+            let whole = self.whole_accesses(trace, object, task, block, index);
+            let again = whole.is_some();
+            let at = self.watch(object, Watch { entry, ..whole.unwrap_or(Watch::new(task, block, index, access)) });
+            if again {
+                self.complete(trace, at, index, access, true);
+            }
+        }
         if block != 0 && !own {
-            let next = self.heads[object];
-            self.heads[object] = self.watches.len() as u32;
-            self.watches.push(Watch::new(next, task, block, index, access));
+            self.watch(object, Watch::new(task, block, index, access));
         }
     }
 
-    /// The block accesses the object of a watch again.
-    fn complete(&mut self, trace: &[Event], at: u32, index: u32, access: Access) {
+    fn watch(&mut self, object: usize, watch: Watch) -> u32 {
+        let at = self.watches.len() as u32;
+        self.watches.push(Watch { next: self.heads[object], ..watch });
+        self.heads[object] = at;
+        at
+    }
+
+    /// Another task accesses an entry of a collection that a block has accessed as a whole, perhaps, which is `at`. There
+    /// may be no watch of that entry yet.
+    fn interfere_with_entry(&mut self, trace: &[Event], at: u32, entry: Option<Key>, index: u32, access: Access) {
+        let Watch { task, block, .. } = self.watches[at as usize];
+        let object = trace[index as usize].operation.object.index();
+        let mut other = self.heads[object];
+        while other != NONE {
+            let watch = &self.watches[other as usize];
+            if (watch.task, watch.block, watch.entry) == (task, block, entry) {
+                return;
+            }
+            other = watch.next;
+        }
+        if let Some(watch) = self.whole_accesses(trace, object, task, block, index) {
+            let at = self.watch(object, Watch { entry, ..watch });
+            self.watches[at as usize].interfere(index, access);
+        }
+    }
+
+    /// What a block has done to a collection as a whole before a step. None if it has not.
+    fn whole_accesses(&self, trace: &[Event], object: usize, task: TaskId, block: u32, before: u32) -> Option<Watch> {
+        let mut at = self.heads[object];
+        let first = loop {
+            let watch = self.watches.get(at as usize)?;
+            if watch.task == task && watch.block == block && watch.entry.is_none() {
+                break watch.any;
+            }
+            at = watch.next;
+        };
+        let mut found: Option<Watch> = None;
+        for index in first..before {
+            let event = &trace[index as usize];
+            let call = event.operation.action.call();
+            let is_whole = event.task == task && call.is_some_and(|call| call.entry().is_none());
+            if let (true, Some(access)) = (is_whole && event.operation.object.index() == object, access(event)) {
+                found.get_or_insert_with(|| Watch::new(task, block, index, access)).add(index, access);
+            }
+        }
+        found
+    }
+
+    /// The block accesses the object of a watch again; `same` if it is the same part of it.
+    fn complete(&mut self, trace: &[Event], at: u32, index: u32, access: Access, same: bool) {
         let watch = &mut self.watches[at as usize];
-        if !std::mem::replace(&mut watch.twice, true) {
+        if same && !std::mem::replace(&mut watch.twice, true) {
             let (first, again) = (trace[watch.any as usize].operation, trace[index as usize].operation);
             self.twice.push(Twice { first, again, index: index as usize });
         }
@@ -175,11 +245,12 @@ impl Scanner {
 }
 
 impl Watch {
-    fn new(next: u32, task: TaskId, block: u32, index: u32, access: Access) -> Watch {
+    fn new(task: TaskId, block: u32, index: u32, access: Access) -> Watch {
         let mut watch = Watch {
-            next,
+            next: NONE,
             task,
             block,
+            entry: None,
             any: index,
             read: NONE,
             write: NONE,
@@ -230,13 +301,5 @@ impl Watch {
     }
 }
 
-/// How a step accesses its object. An attempt to take a lock accesses what it guards if it gets it; a compare-exchange
-/// that fails only reads.
-#[inline]
-fn access(event: &Event) -> Option<Access> {
-    match event.operation.action {
-        Action::TryLock(_) | Action::TryConvert(..) if event.only_read => None,
-        _ if event.only_read => Some(Access::READ),
-        action => Access::of(action),
-    }
-}
+#[cfg(test)]
+mod tests;

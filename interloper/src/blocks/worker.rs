@@ -1,29 +1,40 @@
 //! Makes executions in a row.
 
 use std::ops::Range;
-use std::time::Instant;
 
-use interloper_scheduler::decisions::{Decisions, ReplaySource};
+use interloper_collections::words::{self, Said};
+use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::strategies::Guided;
-use interloper_scheduler::{Config, End, Event, Executions, Strategy};
+use interloper_scheduler::{
+    Config, Deadline, Difference, Effort, End, Event, Executions, Fingerprints, Shrunk, Strategy, Traces,
+};
 use interloper_std::runtime::ObjectKind;
 
 use super::callers::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
+use super::outcome::Outcome;
+use super::reached::{self, Places};
 use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
+use super::schedule::STEERED;
 use super::sections::{Passage, Rule, Tracker};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
+use super::unexplored::Seen;
 
 /// Makes executions and has them judged, on one thread.
 pub(crate) struct Worker<'a> {
     settings: &'a Settings,
     runner: Runner<'a>,
     judge: Judge<'a>,
+    deadline: Deadline,
+    fingerprints: Fingerprints,
+    places: Places,
     /// Potential violations for which a warning was made out.
     known: Vec<Twice>,
+    /// What the steps of collections were in the last replay.
+    said: Vec<Said>,
 }
 
 /// What came of some executions in a row.
@@ -44,6 +55,12 @@ pub(crate) struct Summary {
     pub(crate) exhausted: bool,
     /// What keeps it from having made all there are nevertheless.
     pub(crate) cut: Option<&'static str>,
+    /// The time ran out before the executions were made.
+    pub(crate) timed_out: bool,
+    /// The steps of the executions.
+    pub(crate) steps: u64,
+    pub(crate) traces: Traces,
+    pub(crate) seen: Seen,
 }
 
 /// An execution that shows something, before it is described.
@@ -57,35 +74,44 @@ pub(crate) struct Found {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(program: Body<'a>, settings: &'a Settings, config: &Config, rule: &Rule) -> Worker<'a> {
+    pub(crate) fn new(
+        program: Body<'a>,
+        settings: &'a Settings,
+        config: &Config,
+        rule: &Rule,
+        deadline: Deadline,
+    ) -> Worker<'a> {
         Worker {
             settings,
             runner: Runner::new(program, config.clone()),
-            judge: Judge::new(program, settings, config, rule),
+            judge: Judge::new(program, settings, config, rule, deadline),
+            deadline,
+            fingerprints: Fingerprints::default(),
+            places: Places::default(),
             known: Vec::new(),
+            said: Vec::new(),
         }
     }
 
     /// Makes the executions with these numbers, up to the first bug.
-    pub(crate) fn explore(
-        &mut self,
-        strategy: &mut dyn Strategy,
-        numbers: Range<u64>,
-        deadline: Option<Instant>,
-    ) -> Summary {
+    pub(crate) fn explore(&mut self, strategy: &mut dyn Strategy, numbers: Range<u64>) -> Summary {
         let mut summary = Summary::default();
         // Which warnings this thread has made out before must not matter.
         self.known.clear();
         self.judge.take_needed();
+        let mut steered = false;
         for number in numbers {
-            if number % 16 == 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if self.deadline.is_over() {
+                summary.timed_out = true;
                 break;
             }
             let Some(made) = self.runner.run(strategy) else {
                 summary.exhausted = true;
+                summary.cut = steered.then_some(STEERED);
                 break;
             };
-            summary.executions += 1;
+            self.count(&mut summary, &made);
+            steered |= made.execution.steered;
             let judgement = self.judge.judge(&made, &self.runner.engine.trace());
             self.add(&mut summary, number, &made, judgement);
             if summary.misuse.is_some() || (summary.bug.is_some() && !self.settings.keep_going) {
@@ -96,8 +122,27 @@ impl<'a> Worker<'a> {
         summary
     }
 
+    /// Counts the last execution.
+    pub(crate) fn count(&mut self, summary: &mut Summary, made: &Made) {
+        let engine = &self.runner.engine;
+        summary.executions += 1;
+        summary.steps += made.execution.steps;
+        reached::note(&engine.trace(), &mut self.places);
+        summary.traces.note(engine.fingerprint(&mut self.fingerprints));
+        let seen = &mut summary.seen;
+        seen.tasks = seen.tasks.max(made.execution.tasks);
+        let asked = |question| engine.decisions().iter().any(|decision| decision.question == question);
+        seen.chose = seen.chose || asked(Question::Task);
+        seen.drew = seen.drew || asked(Question::Other);
+        seen.met = seen.met || interloper_scheduler::meets(&engine.trace());
+        if seen.blocks.len() < self.settings.marked.len() {
+            seen.blocks.extend((0..).map_while(|number| engine.block_name(number)));
+        }
+    }
+
     /// Adds what the last execution shows.
     pub(crate) fn add(&mut self, summary: &mut Summary, number: u64, made: &Made, judgement: Judgement) {
+        summary.seen.any_block |= self.judge.any_block();
         summary.violated += u64::from(judgement.triple.is_some());
         summary.given_up += u64::from(judgement.given_up);
         summary.undecided += u64::from(judgement.undecided);
@@ -153,10 +198,18 @@ impl<'a> Worker<'a> {
         let trace = self.runner.engine.trace().to_vec();
         let mut guided = Guided::new(ReplaySource::new(decisions));
         let again = self.runner.run(&mut guided).expect("a replay is one execution");
-        first_difference(&trace, &self.runner.engine.trace())?;
+        let difference =
+            Difference::between((&first.execution, &trace), (&again.execution, &self.runner.engine.trace()));
+        if let Some(difference) = difference {
+            return Err(difference.brief());
+        }
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
+        let says = |outcome: &Option<Outcome>| match outcome {
+            Some(outcome) => outcome.to_string(),
+            None => "the program returns nothing".to_owned(),
+        };
         match (&first.outcome, &again.outcome) {
-            (Some(first), Some(again)) if first != again => Err(format!("first {first}, then {again}")),
+            (first, again) if first != again => Err(format!("first {}, then {}", says(first), says(again))),
             _ => Ok(()),
         }
     }
@@ -167,7 +220,9 @@ impl<'a> Worker<'a> {
     /// The first difference when the program asks for other decisions.
     pub(crate) fn replay(&mut self, decisions: &Decisions) -> Result<(Made, Judgement), String> {
         let mut guided = Guided::new(ReplaySource::new(decisions.clone()));
-        let made = self.runner.run(&mut guided).expect("a replay is one execution");
+        let (made, said) = words::listen(|| self.runner.run(&mut guided));
+        let made = made.expect("a replay is one execution");
+        self.said = said;
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
@@ -189,16 +244,23 @@ impl<'a> Worker<'a> {
     }
 
     /// Looks for a smaller execution that shows the same kind of thing as one that was just made.
-    pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Decisions {
+    pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Shrunk {
         let first = self.runner.engine.failing(&made.execution);
         let judge = &mut self.judge;
         let same =
             |made: &Made, trace: &[Event]| judge.judge(made, trace).finding.is_some_and(|other| other.is_like(finding));
-        self.runner.shrink(first, Executions::AtMost(self.settings.shrink_executions), same)
+        let executions = Executions::AtMost(self.settings.shrink_executions);
+        let effort = Effort { executions, steps: self.settings.shrink_steps, deadline: self.deadline };
+        self.runner.shrink(first, effort, same)
     }
 
     pub(crate) fn runner(&self) -> &Runner<'a> {
         &self.runner
+    }
+
+    /// What the steps of collections were in the last [`Worker::replay`], in their order.
+    pub(crate) fn said(&self) -> &[Said] {
+        &self.said
     }
 
     pub(crate) fn judge(&self) -> &Judge<'a> {
@@ -208,22 +270,6 @@ impl<'a> Worker<'a> {
     /// What had to be known of the serial orders since the executions were made.
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         self.judge.take_needed()
-    }
-}
-
-/// The first difference of two traces.
-fn first_difference(first: &[Event], second: &[Event]) -> Result<(), String> {
-    let says = |event: Option<&Event>| match event {
-        Some(Event { task, operation, .. }) => {
-            format!("task {} does {:?} at {}", task.0, operation.action, operation.location)
-        }
-        None => "the execution is over".to_owned(),
-    };
-    match (0..first.len().max(second.len())).find(|index| first.get(*index) != second.get(*index)) {
-        None => Ok(()),
-        Some(index) => {
-            Err(format!("at step {}, first {}, then {}", index + 1, says(first.get(index)), says(second.get(index))))
-        }
     }
 }
 

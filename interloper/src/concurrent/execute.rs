@@ -143,7 +143,7 @@ impl EngineTasks {
 
     fn operation(&self, location: &'static Location<'static>) -> Operation {
         let object = self.queue.get().expect("the main task made the queue first");
-        Operation { object, action: runtime::Action::Invoke(0), location }
+        Operation { object, action: runtime::Call::WHOLE.invoked(), location }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Programs with atomic blocks.
 
 mod attributes;
+mod collections;
+mod coverage;
 mod grades;
+mod limits;
 mod paper;
 mod programs;
 mod searches;

@@ -146,8 +146,11 @@ fn bugs_are_counted_on_request() {
 
 #[test]
 fn time_that_is_over_makes_no_executions() {
-    let report = Checker::new("good").time(Duration::ZERO).check(|| tasks(2, good)).unwrap();
+    let checker = Checker::new("good").time(Duration::ZERO).allow_trivial();
+    let report = checker.check(|| tasks(2, good)).unwrap();
     assert_eq!((report.grade, report.coverage.executions), (Grade::Clean, 0));
+    assert!(report.to_string().contains(": 0 executions of 0 traces, 0 steps"), "{report}");
+    assert!(report.to_string().contains("; the time ran out during the search"), "{report}");
 }
 
 #[test]
@@ -184,4 +187,36 @@ fn executions_are_made_twice_on_request() {
     );
     assert!(message.starts_with(&start), "{message}");
     assert!(message.contains("; usual causes are time, randomness, addresses, "), "{message}");
+}
+
+/// The steps are the same, and the end is not.
+#[test]
+fn how_an_execution_ends_is_compared_too() {
+    let checker = Checker::new("program").executions(50).check_determinism();
+    let difference = |program: &(dyn Fn() -> u64 + Sync)| match checker.check(program) {
+        Err(Misuse::Nondeterministic { difference, .. }) => difference,
+        other => panic!("{other:?}"),
+    };
+    // The program is run a few times before the search.
+    let runs = AtomicU64::new(0);
+    let panics_at_times = || {
+        let number = Atomic::default();
+        number.store(1);
+        assert!(runs.fetch_add(1, Relaxed).is_multiple_of(2), "an odd run");
+        0
+    };
+    let panicked = "the execution is over: task 0 panicked: an odd run";
+    let finished = "the execution is over: the program came to its end";
+    let found = difference(&panics_at_times);
+    let either = [(panicked, finished), (finished, panicked)];
+    let either = either.map(|(first, second)| format!("after 3 steps, first {first}, then {second}"));
+    assert!(either.contains(&found), "{found}");
+    // Both panic, and say different things.
+    let runs = AtomicU64::new(0);
+    let says_another_thing = || -> u64 { panic!("run {}", runs.fetch_add(1, Relaxed)) };
+    let found = difference(&says_another_thing);
+    assert!(found.starts_with("after 2 steps, first the execution is over: task 0 panicked: run "), "{found}");
+    // The twin: panics that are the same each time are a finding.
+    let report = checker.check(|| -> u64 { panic!("always") }).unwrap();
+    assert_eq!(report.grade, Grade::Bug);
 }

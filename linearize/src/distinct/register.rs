@@ -10,6 +10,43 @@ use super::cover::Uncovered;
 use super::events::{Cut, Events};
 use super::{NotApplicable, RegisterCall};
 
+/// Calls that follow each other in any linearization, such as a write and all reads that see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    /// The first return among them.
+    pub first_return: u32,
+    /// The last invocation among them.
+    pub last_invoked: u32,
+}
+
+impl Span {
+    /// In these gaps the object is certainly as these calls leave it. When they are the other way round, the calls share
+    /// the gaps between.
+    fn zone(&self) -> (u32, u32) {
+        (self.first_return, self.last_invoked)
+    }
+}
+
+/// An order of spans in which none begins with a call that returns before a call of an earlier one is invoked. The first
+/// span comes first.
+pub(super) fn arrange(end: u32, spans: &[Span]) -> Option<Vec<usize>> {
+    let mut zones: Vec<(u32, u32)> = spans.iter().map(Span::zone).filter(|zone| zone.0 < zone.1).collect();
+    zones.sort_unstable();
+    if zones.windows(2).any(|pair| pair[0].1 > pair[1].0) {
+        return None;
+    }
+    let uncovered = Uncovered::new(end, zones.into_iter());
+    let mut sorted = Vec::with_capacity(spans.len());
+    for (number, span) in spans.iter().enumerate() {
+        let (from, before) = span.zone();
+        // What was there first comes first, whatever its calls overlap.
+        let gap = if from < before || number == 0 { from } else { uncovered.first((before, from))? };
+        sorted.push((gap, number));
+    }
+    sorted.sort_unstable();
+    Some(sorted.into_iter().map(|(_, number)| number).collect())
+}
+
 /// The calls, value by value.
 pub(super) struct Plan {
     /// The number of the value of each call. The initial value has number 0.
@@ -46,22 +83,9 @@ impl Plan {
     /// A linearization of the part before `cut`, when there is one.
     pub fn order(&self, events: &Events, calls: &[RegisterCall], cut: Cut) -> Option<Vec<usize>> {
         let clusters = self.clusters(events, calls, cut)?;
-        let mut zones: Vec<(u32, u32)> = clusters.iter().map(Cluster::zone).filter(|zone| zone.0 < zone.1).collect();
-        zones.sort_unstable();
-        if zones.windows(2).any(|pair| pair[0].1 > pair[1].0) {
-            return None;
-        }
-        let uncovered = Uncovered::new(events.end(), zones.into_iter());
-        let mut sorted = Vec::with_capacity(clusters.len());
-        for (number, cluster) in clusters.iter().enumerate() {
-            let (from, before) = cluster.zone();
-            // The value that was there first comes first, whatever its reads overlap.
-            let gap = if from < before || number == 0 { from } else { uncovered.first((before, from))? };
-            sorted.push((gap, number));
-        }
-        sorted.sort_unstable();
+        let spans: Vec<Span> = clusters.iter().map(|cluster| cluster.span).collect();
         let mut order = Vec::with_capacity(calls.len());
-        for (_, number) in sorted {
+        for number in arrange(events.end(), &spans)? {
             let mut reads = clusters[number].reads.clone();
             reads.sort_unstable_by_key(|&read| events.calls[read].0);
             order.extend(clusters[number].write);
@@ -75,8 +99,8 @@ impl Plan {
     fn clusters(&self, events: &Events, calls: &[RegisterCall], cut: Cut) -> Option<Vec<Cluster>> {
         let mut clusters = vec![Cluster::default(); self.values];
         // The first value is there before all events.
-        clusters[0] =
-            Cluster { write: None, reads: Vec::new(), written: Some((0, 0)), first_return: 0, last_invoked: 0 };
+        let span = Span { first_return: 0, last_invoked: 0 };
+        clusters[0] = Cluster { write: None, reads: Vec::new(), written: Some((0, 0)), span };
         for (call, action) in calls.iter().enumerate() {
             let Some(interval) = events.within(call, cut) else { continue };
             let cluster = &mut clusters[self.numbers[call]];
@@ -88,8 +112,8 @@ impl Plan {
             } else {
                 continue;
             }
-            cluster.first_return = cluster.first_return.min(interval.1);
-            cluster.last_invoked = cluster.last_invoked.max(interval.0);
+            cluster.span.first_return = cluster.span.first_return.min(interval.1);
+            cluster.span.last_invoked = cluster.span.last_invoked.max(interval.0);
         }
         clusters.retain(|cluster| {
             let is_idle = cluster.reads.is_empty() && cluster.written.is_none_or(|write| write.1 == events.never());
@@ -110,20 +134,16 @@ struct Cluster {
     reads: Vec<usize>,
     /// The interval of the write.
     written: Option<(u32, u32)>,
-    first_return: u32,
-    last_invoked: u32,
+    span: Span,
 }
 
 impl Default for Cluster {
     fn default() -> Self {
-        Cluster { write: None, reads: Vec::new(), written: None, first_return: u32::MAX, last_invoked: 0 }
-    }
-}
-
-impl Cluster {
-    /// In these gaps the register certainly holds the value. When they are the other way round, the calls share the gaps
-    /// between.
-    fn zone(&self) -> (u32, u32) {
-        (self.first_return, self.last_invoked)
+        Cluster {
+            write: None,
+            reads: Vec::new(),
+            written: None,
+            span: Span { first_return: u32::MAX, last_invoked: 0 },
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Each construction against the general search.
 
+mod texts;
+
 use super::*;
 use crate::general::{Budget, Spec, check};
 use crate::history::Interval;

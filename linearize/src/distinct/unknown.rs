@@ -63,7 +63,7 @@ impl<J: Fn(&[CollectionCall]) -> Result<Verdict, NotApplicable>> Tries<'_, J> {
         let witness = match verdict {
             Verdict::Linearizable { order } => return Ok(Some(order)),
             Verdict::NotLinearizable(witness) => witness,
-            Verdict::Unknown => return Err(NotApplicable),
+            Verdict::Unknown(_) => return Err(NotApplicable),
         };
         let fails = self.returned(witness.stuck.expect("a call is stuck"));
         if self.furthest.as_ref().is_none_or(|&(furthest, _)| fails > furthest) {

@@ -8,6 +8,11 @@ pub(super) trait Mask: Clone + Eq + Hash {
     fn empty(bound: usize) -> Self;
     fn insert(&mut self, number: usize);
     fn remove(&mut self, number: usize);
+
+    /// How many bytes it takes besides its own size.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
 }
 
 impl<const WORDS: usize> Mask for [u64; WORDS] {
@@ -36,5 +41,9 @@ impl Mask for Vec<u64> {
 
     fn remove(&mut self, number: usize) {
         self[number / 64] &= !(1 << (number % 64));
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of::<u64>() * self.capacity()
     }
 }

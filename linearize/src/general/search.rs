@@ -1,58 +1,11 @@
 //! The search itself.
 
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::mask::Mask;
-use super::{Budget, Spec, Verdict, Witness};
-use crate::history::{History, Interval};
-
-/// What the search knows of a history before it starts.
-pub(super) struct Plan<'h> {
-    calls: &'h [Interval],
-    /// The complete calls in the order of their returns.
-    returns: Vec<u32>,
-    /// The bit of each call. Calls that are open at the same time have different bits.
-    slot: Vec<u32>,
-    /// How many bits there are.
-    pub slots: usize,
-    /// The complete calls by invocation, then the pending ones by invocation.
-    trial: Vec<u32>,
-}
-
-impl<'h> Plan<'h> {
-    pub fn new(history: &'h History) -> Plan<'h> {
-        let calls = history.calls();
-        let number = |call: usize| u32::try_from(call).expect("a history has less than 2^32 calls");
-        let mut trial: Vec<u32> = (0..calls.len()).map(number).collect();
-        trial.sort_unstable_by_key(|&call| calls[call as usize].invoked);
-        let mut returns: Vec<u32> =
-            trial.iter().copied().filter(|&call| calls[call as usize].returned.is_some()).collect();
-        returns.sort_unstable_by_key(|&call| calls[call as usize].returned);
-        let (slot, slots) = slots(calls, &trial, &returns);
-        trial.sort_by_key(|&call| calls[call as usize].returned.is_none());
-        Plan { calls, returns, slot, slots, trial }
-    }
-}
-
-/// Gives each call the smallest bit that no call has which is open when it is invoked.
-fn slots(calls: &[Interval], invocations: &[u32], returns: &[u32]) -> (Vec<u32>, usize) {
-    let mut slot = vec![0; calls.len()];
-    let mut free = std::collections::BTreeSet::new();
-    let mut slots = 0;
-    let mut returned = returns.iter().map(|&call| call as usize).peekable();
-    for &call in invocations {
-        let call = call as usize;
-        while let Some(closed) = returned.next_if(|&closed| calls[closed].returned < Some(calls[call].invoked)) {
-            free.insert(slot[closed]);
-        }
-        slot[call] = free.pop_first().unwrap_or_else(|| {
-            slots += 1;
-            slots - 1
-        });
-    }
-    (slot, slots as usize)
-}
+use super::plan::{Plan, Waiting};
+use super::states::States;
+use super::{Bound, Progress, Resumable, Spec, Verdict, Witness, table_bytes, vector_bytes};
 
 /// A set of linearized calls and the state they lead to.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -66,11 +19,14 @@ struct Node<M> {
 }
 
 /// One search. `M` holds the bits of open calls.
-pub(super) struct Search<'s, S: Spec, M> {
-    spec: &'s mut S,
-    plan: &'s Plan<'s>,
-    budget: Budget<'s>,
+pub(super) struct Search<S: Spec, M> {
+    spec: S,
+    plan: Plan,
     attempts: u64,
+    /// How many bytes it may take.
+    memory: usize,
+    /// The attempts after which it is looked at next how many bytes it takes.
+    weigh_at: u64,
     states: States<S::State>,
     /// What each operation does from each state, as far as it was asked: the state it leads to, or [`IMPOSSIBLE`].
     steps_known: FxHashMap<(u32, u32), u32>,
@@ -80,34 +36,113 @@ pub(super) struct Search<'s, S: Spec, M> {
     parts: Vec<Option<u32>>,
     /// Whether there are two calls of different parts.
     has_parts: bool,
-    /// After so many returns every call is tried next, of whatever part.
-    frontier: Option<u32>,
-    /// The attempts after which [`Search::look_closer`] gives up.
-    enough: u64,
     waiting: Waiting,
     /// The node where the search is.
     node: Node<M>,
+    /// Whether the choices of the first node were found.
+    is_started: bool,
     /// What can be linearized next at the nodes on the path and has not been tried: the call and the number of the
     /// state that it leads to. Those of the current node are at the end, the next one to try last.
     choices: Vec<(u32, u32)>,
     /// Where the choices of the current node begin.
     own: usize,
-    /// The calls linearized so far, each with the node before it and where the choices of that node begin.
-    path: Vec<(u32, Node<M>, usize)>,
+    path: Vec<Step>,
     seen: FxHashSet<Node<M>>,
     longest: Longest,
+    closer: Option<Closer>,
 }
 
-/// The budget is used up.
-struct OverBudget;
+/// A call on the path and what [`Search::retreat`] needs to go back.
+struct Step {
+    call: u32,
+    /// Of the node before the call: its returns, its state, and where its choices begin.
+    returns: u32,
+    state: u32,
+    own: usize,
+}
+
+/// The history is known not to be linearizable, and the longest linearizations are looked for.
+struct Closer {
+    /// After so many returns every call is tried next, of whatever part.
+    frontier: u32,
+    /// The attempts after which this is given up.
+    enough: u64,
+    /// The longest ones found before.
+    known: Longest,
+}
+
+/// Why [`Search::explore`] has stopped.
+enum Stopped {
+    /// The path is a linearization.
+    Found,
+    /// There is nothing left to try.
+    Exhausted,
+    /// The attempts are used up.
+    Paused,
+    /// The memory is used up.
+    Full,
+}
 
 /// How many attempts may be spent on the longest linearizations when the verdict is known, besides as many as that took.
 const CLOSER: u64 = 20_000;
 
-impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
-    pub fn new(spec: &'s mut S, plan: &'s Plan<'s>, budget: Budget<'s>) -> Self {
-        let mut states = States::default();
-        let state = states.number(spec.initial());
+/// How many bytes of a state count as one attempt more when a call is run from it.
+const BYTES_OF_AN_ATTEMPT: usize = 4096;
+
+/// After so many attempts it is looked at again how much memory the search takes.
+const WEIGH_AFTER: u64 = 256;
+
+/// Which part of the memory the states may take.
+const STATES: usize = 4;
+
+impl<S: Spec, M: Mask> Resumable for Search<S, M> {
+    fn advance(&mut self, attempts: u64) -> Progress {
+        let end = self.attempts.saturating_add(attempts);
+        loop {
+            let limit = self.closer.as_ref().map_or(end, |closer| end.min(closer.enough));
+            match (self.explore(limit), &self.closer) {
+                (Stopped::Found, _) => return Progress::Done(Verdict::Linearizable { order: self.order() }),
+                (Stopped::Exhausted, None) if self.has_parts => self.look_closer(),
+                (Stopped::Exhausted, None) => return Progress::Done(Verdict::NotLinearizable(self.witness())),
+                (Stopped::Full, None) => return Progress::Done(Verdict::Unknown(Bound::Memory)),
+                (Stopped::Paused, None) => return Progress::Going,
+                (Stopped::Paused, Some(closer)) if self.attempts <= closer.enough => return Progress::Going,
+                _ => return Progress::Done(self.conclude()),
+            }
+        }
+    }
+
+    fn conclude(&mut self) -> Verdict {
+        let Some(Closer { known, .. }) = self.closer.take() else { return Verdict::Unknown(Bound::Attempts) };
+        if self.longest.reached < known.reached {
+            self.longest = known;
+        }
+        Verdict::NotLinearizable(self.witness())
+    }
+
+    fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    fn memory(&self) -> usize {
+        let node = size_of::<Node<M>>() + self.node.open.heap_bytes();
+        self.states.memory()
+            + table_bytes::<((u32, u32), u32)>(self.steps_known.len(), self.steps_known.capacity())
+            + table_bytes::<Node<M>>(self.seen.len(), self.seen.capacity())
+            + self.seen.len() * (node - size_of::<Node<M>>())
+            + vector_bytes(&self.choices)
+            + vector_bytes(&self.path)
+    }
+
+    fn set_memory(&mut self, memory: usize) {
+        self.memory = memory;
+        self.states.set_bound(memory / STATES);
+    }
+}
+
+impl<S: Spec, M: Mask> Search<S, M> {
+    pub fn new(spec: S, plan: Plan, memory: usize) -> Self {
+        let states = States::new(&spec, memory / STATES);
         let operation = |call| u32::try_from(spec.operation(call)).expect("an operation is a number below 2^32");
         let operations = (0..plan.calls.len()).map(operation).collect();
         let parts: Vec<Option<u32>> = (0..plan.calls.len()).map(|call| spec.part(call)).collect();
@@ -115,79 +150,87 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
         let has_parts = named.next().is_some_and(|first| named.any(|other| other != first));
         Search {
             spec,
-            plan,
-            budget,
             attempts: 0,
+            memory,
+            weigh_at: 0,
             states,
             steps_known: FxHashMap::default(),
             operations,
             parts,
             has_parts,
-            frontier: None,
-            enough: u64::MAX,
-            waiting: Waiting::new(plan),
-            node: Node { returns: 0, state, open: M::empty(plan.slots) },
+            waiting: Waiting::new(&plan),
+            node: Node { returns: 0, state: States::<S::State>::INITIAL, open: M::empty(plan.slots) },
+            is_started: false,
             choices: Vec::new(),
             own: 0,
             path: Vec::with_capacity(plan.calls.len()),
             seen: FxHashSet::default(),
             longest: Longest::default(),
+            closer: None,
+            plan,
         }
     }
 
-    pub fn run(mut self) -> Verdict {
-        match self.explore() {
-            Ok(true) => Verdict::Linearizable { order: self.order() },
-            Ok(false) => {
-                if self.has_parts {
-                    self.look_closer();
-                }
-                Verdict::NotLinearizable(self.witness())
+    /// Goes on with the search. The number of attempts is looked at between two nodes.
+    fn explore(&mut self, limit: u64) -> Stopped {
+        if !self.is_started {
+            if self.is_done() {
+                return Stopped::Found;
             }
-            Err(OverBudget) => Verdict::Unknown,
+            self.find_choices();
+            self.is_started = true;
         }
-    }
-
-    /// Whether there is a linearization; the path is it, then.
-    fn explore(&mut self) -> Result<bool, OverBudget> {
-        if self.is_done() {
-            return Ok(true);
-        }
-        self.find_choices()?;
         loop {
+            if self.attempts > limit {
+                return Stopped::Paused;
+            }
             if self.choices.len() > self.own {
                 let (call, state) = self.choices.pop().expect("there are more than `own`");
-                if self.advance(call, state) {
+                if self.advance_by(call, state) {
                     if self.is_done() {
-                        return Ok(true);
+                        return Stopped::Found;
                     }
-                    self.find_choices()?;
+                    if self.is_full() {
+                        return Stopped::Full;
+                    }
+                    self.find_choices();
                 }
             } else {
                 self.remember();
-                let Some((call, before, own)) = self.path.pop() else { return Ok(false) };
-                self.waiting.restore(call);
-                self.node = before;
-                self.own = own;
+                let Some(step) = self.path.pop() else { return Stopped::Exhausted };
+                self.retreat(&step);
+                self.own = step.own;
             }
         }
     }
 
-    fn is_done(&self) -> bool {
-        self.node.returns as usize == self.plan.returns.len() && self.spec.accept(self.states.get(self.node.state))
+    fn is_done(&mut self) -> bool {
+        self.node.returns as usize == self.plan.returns.len() && {
+            let state = self.states.get(self.node.state, &mut self.spec);
+            self.spec.accept(state)
+        }
+    }
+
+    /// Whether more memory is taken than may be, or will be when the table of nodes grows.
+    fn is_full(&mut self) -> bool {
+        if self.attempts < self.weigh_at && self.seen.len() < self.seen.capacity() {
+            return false;
+        }
+        self.weigh_at = self.attempts + WEIGH_AFTER;
+        self.memory() > self.memory
     }
 
     /// Finds what can be linearized next at a node that the search comes to for the first time.
-    fn find_choices(&mut self) -> Result<(), OverBudget> {
+    fn find_choices(&mut self) {
         self.own = self.choices.len();
         let scope = self.scope();
         let mut at = self.waiting.first();
-        while let Some(call) = self.waiting.candidate(self.plan, at, self.node.returns) {
+        while let Some(call) = self.waiting.candidate(&self.plan, at, self.node.returns) {
             at = self.waiting.after(call);
             if scope.is_some() && self.parts[call as usize] != scope {
                 continue;
             }
-            self.pay()?;
+            self.attempts += 1;
             let Some(state) = self.step(call) else { continue };
             let is_complete = self.plan.calls[call as usize].returned.is_some();
             if is_complete && self.spec.is_read_only(call as usize) {
@@ -195,7 +238,7 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
                 // of the others stay as they were. So there is no need to try anything else.
                 self.choices.truncate(self.own);
                 self.choices.push((call, state));
-                return Ok(());
+                return;
             }
             // A pending call that changes nothing here may as well come later or not at all.
             if state != self.node.state || is_complete {
@@ -203,10 +246,9 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
             }
         }
         // The call that has to return first is tried first, pending calls are tried last.
-        let plan = self.plan;
+        let plan = &self.plan;
         let deadline = |&(call, _): &(u32, u32)| plan.calls[call as usize].returned.unwrap_or(usize::MAX);
         self.choices[self.own..].sort_unstable_by_key(|choice| std::cmp::Reverse((deadline(choice), choice.0)));
-        Ok(())
     }
 
     /// The part of the calls that are to be tried next; none: all calls are.
@@ -215,12 +257,12 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
     /// invoked later comes later. So take a linearization of what waits, and in it the first call of this part: what
     /// stands before it is of other parts, so the call may as well stand at the front.
     fn scope(&self) -> Option<u32> {
-        if !self.has_parts || self.frontier == Some(self.node.returns) {
+        if !self.has_parts || self.closer.as_ref().is_some_and(|closer| closer.frontier == self.node.returns) {
             return None;
         }
         let scope = self.parts[*self.plan.returns.get(self.node.returns as usize)? as usize];
         let mut at = self.waiting.first();
-        while let Some(call) = self.waiting.candidate(self.plan, at, self.node.returns) {
+        while let Some(call) = self.waiting.candidate(&self.plan, at, self.node.returns) {
             self.parts[call as usize]?;
             at = self.waiting.after(call);
         }
@@ -232,79 +274,85 @@ impl<'s, S: Spec, M: Mask> Search<'s, S, M> {
         let from = self.node.state;
         let question = (from, self.operations[call as usize]);
         let is_complete = self.plan.calls[call as usize].returned.is_some();
-        let known = self.steps_known.get(&question).copied().unwrap_or_else(|| {
-            let before = self.states.get(from);
-            let after = match self.spec.step(before, call as usize) {
-                None => IMPOSSIBLE,
-                // It need not be hashed to be found.
-                Some(_) if is_complete && self.spec.is_read_only(call as usize) => from,
-                Some(state) => self.states.number(state),
-            };
-            self.steps_known.insert(question, after);
-            after
-        });
+        let known = match self.steps_known.get(&question) {
+            Some(&known) => known,
+            None => {
+                let before = self.states.get(from, &mut self.spec);
+                self.attempts += (self.spec.bytes(before) / BYTES_OF_AN_ATTEMPT) as u64;
+                let after = match self.spec.step(before, call as usize) {
+                    None => IMPOSSIBLE,
+                    // It need not be hashed to be found.
+                    Some(_) if is_complete && self.spec.is_read_only(call as usize) => from,
+                    Some(state) => self.states.number(state, from, call, &mut self.spec),
+                };
+                self.steps_known.insert(question, after);
+                after
+            }
+        };
         (known != IMPOSSIBLE).then_some(known)
     }
 
-    fn pay(&mut self) -> Result<(), OverBudget> {
-        self.attempts += 1;
-        let go_on = match self.budget {
-            Budget::Unlimited => true,
-            Budget::StopAfter(attempts) => self.attempts <= attempts,
-            Budget::While(go_on) => !self.attempts.is_multiple_of(1024) || go_on(),
-        };
-        if go_on && self.attempts <= self.enough { Ok(()) } else { Err(OverBudget) }
-    }
-
     /// Linearizes `call` next, which leads to `state`, unless the search has been there.
-    fn advance(&mut self, call: u32, state: u32) -> bool {
-        let mut next = self.node.clone();
-        next.state = state;
-        next.open.insert(self.plan.slot[call as usize] as usize);
+    fn advance_by(&mut self, call: u32, state: u32) -> bool {
+        let step = Step { call, returns: self.node.returns, state: self.node.state, own: self.own };
+        let node = &mut self.node;
+        node.state = state;
+        node.open.insert(self.plan.slot[call as usize] as usize);
         self.waiting.take(call);
-        while let Some(&returned) = self.plan.returns.get(next.returns as usize) {
+        while let Some(&returned) = self.plan.returns.get(node.returns as usize) {
             if !self.waiting.has_taken(returned) {
                 break;
             }
-            next.open.remove(self.plan.slot[returned as usize] as usize);
-            next.returns += 1;
+            node.open.remove(self.plan.slot[returned as usize] as usize);
+            node.returns += 1;
         }
-        if !self.seen.insert(next.clone()) {
-            self.waiting.restore(call);
-            return false;
+        let is_new = self.seen.insert(self.node.clone());
+        if is_new {
+            self.path.push(step);
+        } else {
+            self.retreat(&step);
         }
-        self.path.push((call, std::mem::replace(&mut self.node, next), self.own));
-        true
+        is_new
+    }
+
+    /// Takes back what [`Search::advance_by`] did to the node. Calls whose returns it passed were open together, so their
+    /// bits are different ones.
+    fn retreat(&mut self, step: &Step) {
+        let node = &mut self.node;
+        for &returned in &self.plan.returns[step.returns as usize..node.returns as usize] {
+            node.open.insert(self.plan.slot[returned as usize] as usize);
+        }
+        node.open.remove(self.plan.slot[step.call as usize] as usize);
+        (node.returns, node.state) = (step.returns, step.state);
+        self.waiting.restore(step.call);
     }
 
     /// Goes through it again when it is known how far one gets. Calls of other parts than the one that has to return next
     /// were tried no earlier than they had to be, so those that could come before the call that is stuck come now.
     fn look_closer(&mut self) {
         let known = std::mem::take(&mut self.longest);
-        self.frontier = Some(known.reached.0);
+        let enough = self.attempts.saturating_mul(2).saturating_add(CLOSER);
+        self.closer = Some(Closer { frontier: known.reached.0, enough, known });
         self.seen.clear();
-        self.enough = 2 * self.attempts + CLOSER;
-        let _nothing_new = self.explore();
-        if self.longest.reached < known.reached {
-            self.longest = known;
-        }
+        self.is_started = false;
     }
 
-    fn witness(self) -> Witness {
+    fn witness(&mut self) -> Witness {
+        let longest = std::mem::take(&mut self.longest);
         let calls = |order: Vec<u32>| order.into_iter().map(|call| call as usize).collect();
         Witness {
-            stuck: self.plan.returns.get(self.longest.reached.0 as usize).map(|&call| call as usize),
-            longest: self.longest.orders.into_iter().take(self.longest.kept).map(calls).collect(),
+            stuck: self.plan.returns.get(longest.reached.0 as usize).map(|&call| call as usize),
+            longest: longest.orders.into_iter().take(longest.kept).map(calls).collect(),
         }
     }
 
     /// Keeps the linearization that ends here when there is no longer one.
     fn remember(&mut self) {
-        self.longest.offer(self.node.returns, self.path.iter().map(|&(call, ..)| call));
+        self.longest.offer(self.node.returns, self.path.iter().map(|step| step.call));
     }
 
     fn order(&self) -> Vec<usize> {
-        self.path.iter().map(|&(call, ..)| call as usize).collect()
+        self.path.iter().map(|step| step.call as usize).collect()
     }
 }
 
@@ -336,100 +384,3 @@ impl Longest {
 
 /// In place of the number of a state: the call cannot have returned there what it returned.
 const IMPOSSIBLE: u32 = u32::MAX;
-
-/// The states met so far, numbered. Each is hashed once, also when the table grows.
-struct States<T>(IndexSet<T, FxBuildHasher>);
-
-impl<T> Default for States<T> {
-    fn default() -> Self {
-        States(IndexSet::default())
-    }
-}
-
-impl<T: Eq + std::hash::Hash> States<T> {
-    fn number(&mut self, state: T) -> u32 {
-        let (number, _) = self.0.insert_full(state);
-        let number = u32::try_from(number).ok().filter(|&number| number != IMPOSSIBLE);
-        number.expect("a search meets less than 2^32 - 1 states")
-    }
-
-    fn get(&self, number: u32) -> &T {
-        &self.0[number as usize]
-    }
-}
-
-/// The calls that are not linearized yet, in the order of [`Plan::trial`]: a list in two parts, complete and pending,
-/// from which a call can be taken and put back where it was.
-struct Waiting {
-    next: Vec<u32>,
-    previous: Vec<u32>,
-    taken: Vec<bool>,
-    /// The entry in front of the complete calls; the one after it is in front of the pending ones.
-    front: u32,
-}
-
-impl Waiting {
-    fn new(plan: &Plan<'_>) -> Waiting {
-        let front = plan.calls.len() as u32;
-        let mut list = Waiting {
-            next: vec![front; plan.calls.len() + 2],
-            previous: vec![front; plan.calls.len() + 2],
-            taken: vec![false; plan.calls.len()],
-            front,
-        };
-        let (complete, pending) = plan.trial.split_at(plan.returns.len());
-        let mut last = front;
-        for &entry in complete.iter().chain([&(front + 1)]).chain(pending).chain([&front]) {
-            list.next[last as usize] = entry;
-            list.previous[entry as usize] = last;
-            last = entry;
-        }
-        list
-    }
-
-    fn first(&self) -> u32 {
-        self.next[self.front as usize]
-    }
-
-    fn after(&self, call: u32) -> u32 {
-        self.next[call as usize]
-    }
-
-    fn take(&mut self, call: u32) {
-        let (previous, next) = (self.previous[call as usize], self.next[call as usize]);
-        self.next[previous as usize] = next;
-        self.previous[next as usize] = previous;
-        self.taken[call as usize] = true;
-    }
-
-    /// Puts back the call that was taken last.
-    fn restore(&mut self, call: u32) {
-        let (previous, next) = (self.previous[call as usize], self.next[call as usize]);
-        self.next[previous as usize] = call;
-        self.previous[next as usize] = call;
-        self.taken[call as usize] = false;
-    }
-
-    fn has_taken(&self, call: u32) -> bool {
-        self.taken[call as usize]
-    }
-
-    /// The first entry from `at` on that may be linearized now, which is a call that was invoked before the first
-    /// return among the calls that wait.
-    fn candidate(&self, plan: &Plan<'_>, mut at: u32, returns: u32) -> Option<u32> {
-        let limit = match plan.returns.get(returns as usize) {
-            Some(&call) => plan.calls[call as usize].returned.unwrap_or(usize::MAX),
-            None => usize::MAX,
-        };
-        let is_call = |entry: u32| entry < self.front;
-        let is_open = |call: u32| plan.calls[call as usize].invoked < limit;
-        // Both parts are ordered by invocation, so the first call of a part that is too late ends the part.
-        if is_call(at) && plan.calls[at as usize].returned.is_some() && !is_open(at) {
-            at = self.front + 1;
-        }
-        if at == self.front + 1 {
-            at = self.after(at);
-        }
-        (is_call(at) && is_open(at)).then_some(at)
-    }
-}

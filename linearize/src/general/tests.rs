@@ -116,12 +116,14 @@ struct Observed<'h, O: Object> {
     says_what_reads: bool,
     /// Whether it is told the parts of the object.
     says_parts: bool,
+    /// How many bytes it says that a state takes.
+    bytes: usize,
 }
 
 impl<'h, O: Object> Observed<'h, O> {
     fn new(initial: O, calls: Vec<O::Call>, history: &'h History, end: Option<O>) -> Self {
         let unknown = history.calls().iter().map(|interval| interval.returned.is_none()).collect();
-        Observed { initial, calls, history, unknown, end, says_what_reads: true, says_parts: true }
+        Observed { initial, calls, history, unknown, end, says_what_reads: true, says_parts: true, bytes: 0 }
     }
 }
 
@@ -138,6 +140,9 @@ impl<O: Object> Spec for Observed<'_, O> {
     }
     fn part(&self, call: usize) -> Option<u32> {
         O::part(self.calls[call]).filter(|_| self.says_parts)
+    }
+    fn bytes(&self, _: &O) -> usize {
+        self.bytes
     }
     fn accept(&self, state: &O) -> bool {
         self.end.as_ref().is_none_or(|end| end == state)
@@ -192,7 +197,12 @@ fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
         }
         observed.says_what_reads = says_what_reads;
         observed.says_parts = says_parts;
-        match check(observed, observed.history, Budget::Unlimited) {
+        let verdict = check(observed, observed.history, Budget::Unlimited);
+        // Of four calls there are too many histories to try this with each.
+        if says_what_reads && says_parts == has_parts && observed.calls.len() < 4 {
+            assert_eq!(in_small_steps(observed), verdict);
+        }
+        match verdict {
             Verdict::Linearizable { order } => {
                 assert!(is_linearization(observed, &order, true));
                 assert!(expected);
@@ -204,10 +214,28 @@ fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
                 assert_eq!(*reached.get_or_insert(length), length);
                 assert_witness(observed, &witness);
             }
-            Verdict::Unknown => panic!("there is no budget"),
+            Verdict::Unknown(_) => panic!("there is no budget"),
         }
     }
     expected
+}
+
+/// The verdict of a search that is interrupted after each attempt and has room for two states only.
+fn in_small_steps<O: Object>(observed: &mut Observed<'_, O>) -> Verdict {
+    observed.bytes = 1_000_000;
+    let history = observed.history;
+    let mut search = Search::new(&mut *observed, history);
+    search.set_memory(8_000_000);
+    let verdict = loop {
+        let before = search.attempts();
+        match search.advance(0) {
+            Progress::Done(verdict) => break verdict,
+            Progress::Going => assert!(search.attempts() > before),
+        }
+    };
+    drop(search);
+    observed.bytes = 0;
+    verdict
 }
 
 fn assert_witness<O: Object>(observed: &mut Observed<'_, O>, witness: &Witness) {
@@ -370,11 +398,11 @@ fn parts_do_not_multiply() {
     let verdict = |says_parts, attempts| check(&mut Parts { n, says_parts }, &history, Budget::StopAfter(attempts));
     // Each call when it has to return, and then the one that cannot.
     assert_eq!(verdict(true, 41), Verdict::NotLinearizable(expected.clone()));
-    assert_eq!(verdict(true, 40), Verdict::Unknown);
+    assert_eq!(verdict(true, 40), Verdict::Unknown(Bound::Attempts));
     // And once more for the longest linearizations.
     assert_eq!(verdict(true, 10_000), Verdict::NotLinearizable(expected));
     // There are 2^40 sets of calls.
-    assert_eq!(verdict(false, 100_000), Verdict::Unknown);
+    assert_eq!(verdict(false, 100_000), Verdict::Unknown(Bound::Attempts));
 }
 
 #[test]
@@ -455,14 +483,26 @@ fn any_number_of_calls_may_overlap() {
 fn a_budget_that_is_used_up_is_a_verdict() {
     let (history, calls) = wide(40, 200);
     let mut observed = Observed::new(Register(0), calls, &history, None);
-    assert_eq!(check(&mut observed, &history, Budget::StopAfter(10_000)), Verdict::Unknown);
-    let asked = std::cell::Cell::new(0);
-    let go_on = || {
-        asked.set(asked.get() + 1);
-        asked.get() < 5
-    };
-    assert_eq!(check(&mut observed, &history, Budget::While(&go_on)), Verdict::Unknown);
-    assert_eq!(asked.get(), 5);
+    assert_eq!(check(&mut observed, &history, Budget::StopAfter(10_000)), Verdict::Unknown(Bound::Attempts));
+    // So is memory: there are 2^40 sets of calls.
+    let mut search = Search::new(&mut observed, &history);
+    search.set_memory(1_000_000);
+    assert_eq!(search.advance(u64::MAX), Progress::Done(Verdict::Unknown(Bound::Memory)));
+    assert!(search.attempts() > 10_000);
+}
+
+#[test]
+fn a_violation_that_is_known_is_not_forgotten() {
+    let n = 40;
+    let mut history = History::new();
+    let calls: Vec<usize> = (0..n).map(|_| history.invoke()).collect();
+    calls.into_iter().for_each(|call| history.complete(call));
+    let stuck = history.atomic();
+    let mut search = Search::new(Parts { n, says_parts: true }, &history);
+    // It takes 41 attempts to know, and as many again to look for the longest linearizations.
+    assert_eq!(search.advance(41), Progress::Going);
+    let Verdict::NotLinearizable(witness) = search.conclude() else { panic!("it is known") };
+    assert_eq!(witness.stuck, Some(stuck));
 }
 
 #[test]
@@ -471,6 +511,6 @@ fn a_budget_that_suffices_changes_nothing() {
     let mut observed = Observed::new(Register(0), calls, &history, None);
     // None linearized: write 0, write 1 (the read cannot be first). Then write 1 after write 0 is tried, the read
     // fails again. Then the read: 3 + 2 + 1 steps.
-    assert_eq!(check(&mut observed, &history, Budget::StopAfter(5)), Verdict::Unknown);
+    assert_eq!(check(&mut observed, &history, Budget::StopAfter(5)), Verdict::Unknown(Bound::Attempts));
     assert_eq!(check(&mut observed, &history, Budget::StopAfter(6)), Verdict::Linearizable { order: vec![0, 1, 2] });
 }

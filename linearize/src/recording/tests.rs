@@ -1,5 +1,5 @@
 use super::*;
-use crate::general::{Budget, Verdict, Witness};
+use crate::general::{Bound, Budget, Progress, Verdict, Witness};
 use crate::generate::{Calls, Workload, correct, corrupt};
 use crate::random::Random;
 use crate::schema::Schema;
@@ -123,9 +123,11 @@ fn entries_of_a_map_are_judged_apart() {
 #[test]
 fn the_violation_that_is_seen_first_is_reported() {
     let bad = ["<get(1) → \"a\">                <get(2) → \"b\">", "               <get(3) → \"c\">"];
-    refuse("kv", &bad, 0, &[], Checker::General, 3);
+    refuse("kv", &bad, 0, &[], Checker::Distinct, 3);
+    let bad = ["<get(1) → 1>                <get(2) → 2>", "               <get(3) → 3>"];
+    refuse("map", &bad, 0, &[], Checker::General, 3);
     let good = ["<append(1,\"a\") → null> <append(1,\"b\") → null> <get(1) → \"ab\"> <get(2) → \"\">"];
-    accept("kv", &good, &[0, 1, 2, 3], Checker::General, 2);
+    accept("kv", &good, &[0, 1, 2, 3], Checker::Distinct, 2);
 }
 
 #[test]
@@ -202,29 +204,105 @@ fn calls_that_the_type_does_not_have() {
     assert!(matches!(reason, Unresolved::Method { ref name, .. } if name == "fly"));
 }
 
+/// On each of some keys of a `kv`, `width` puts overlap and the read after them sees none of their texts: hard to refute, as
+/// each text is the beginning of the next one. Then there are reads of other keys.
+fn hard_parts(keys: &[i64], width: i64, others: &[(i64, &str)]) -> Recording {
+    let mut recorder = Recorder::new();
+    let read = |recorder: &mut Recorder, key: i64, seen: &str| {
+        recorder.invoke(0, Invocation::new("get", [Value::Int(key)])).expect("idle");
+        recorder.returned(0, Value::text(seen)).expect("busy");
+    };
+    for &key in keys {
+        for process in 0..width {
+            let text = Value::text("a".repeat(process as usize + 1));
+            recorder.invoke(process, Invocation::new("put", [Value::Int(key), text])).expect("idle");
+        }
+        for process in 0..width {
+            recorder.returned(process, Value::None).expect("busy");
+        }
+        read(&mut recorder, key, "x");
+    }
+    others.iter().for_each(|(key, seen)| read(&mut recorder, *key, seen));
+    recorder.finish()
+}
+
 #[test]
 fn a_part_without_an_answer() {
-    // 20 values overlap and the last read sees none of them, on one key; another key is fine.
-    let mut recorder = Recorder::new();
-    for process in 0..20 {
-        let text = Value::text(format!("{process}"));
-        recorder.invoke(process, Invocation::new("put", [Value::Int(1), text])).expect("idle");
-    }
-    for process in 0..20 {
-        recorder.returned(process, Value::None).expect("busy");
-    }
-    recorder.invoke(0, Invocation::new("get", [Value::Int(1)])).expect("idle");
-    recorder.returned(0, Value::text("x")).expect("busy");
-    let mut recording = recorder.clone().finish();
     let kv = type_named("kv").expect("a type");
-    let verdict = |recording: &Recording| check(kv, recording, Budget::StopAfter(1000)).expect("calls of kv").verdict;
-    assert_eq!(verdict(&recording), Verdict::Unknown);
+    let verdict = |others: &[(i64, &str)], attempts| {
+        let recording = hard_parts(&[1], 20, others);
+        check(kv, &recording, Budget::StopAfter(attempts)).expect("calls of kv").verdict
+    };
+    assert_eq!(verdict(&[(2, "")], 5000), Verdict::Unknown(Bound::Attempts));
     // A violation elsewhere is known all the same.
-    recorder.invoke(0, Invocation::new("get", [Value::Int(2)])).expect("idle");
-    recorder.returned(0, Value::text("y")).expect("busy");
-    recording = recorder.finish();
     let witness = Witness { stuck: Some(21), longest: vec![vec![]] };
-    assert_eq!(verdict(&recording), Verdict::NotLinearizable(witness));
+    assert_eq!(verdict(&[(2, "y")], 5000), Verdict::NotLinearizable(witness.clone()));
+    // Or when the memory is used up.
+    for (others, expected) in
+        [(&[(2, "")], Verdict::Unknown(Bound::Memory)), (&[(2, "y")], Verdict::NotLinearizable(witness))]
+    {
+        let recording = hard_parts(&[1], 20, others);
+        let mut search = Search::new(kv, &recording).expect("calls of kv");
+        search.set_memory(100_000);
+        let Progress::Done(checked) = search.advance(u64::MAX) else { panic!("it has ended") };
+        assert_eq!(checked.verdict, expected);
+    }
+}
+
+/// Ten parts that cannot be searched to the end, and one that takes longer than a turn of the first round, but not long.
+#[test]
+fn parts_take_turns() {
+    let hard: Vec<i64> = (0..10).collect();
+    let mut recording = hard_parts(&hard, 30, &[]);
+    let easier = hard_parts(&[10], 9, &[]);
+    let shift = 10_000;
+    let mut intervals = recording.history.calls().to_vec();
+    intervals.extend(easier.history.calls().iter().map(|interval| Interval {
+        invoked: interval.invoked + shift,
+        returned: interval.returned.map(|returned| returned + shift),
+    }));
+    recording.calls.extend(easier.calls.iter().cloned());
+    recording.history = History::from_intervals(intervals).expect("a history");
+    let kv = type_named("kv").expect("a type");
+    let alone = {
+        let mut search = Search::new(kv, &easier).expect("calls of kv");
+        let mut attempts = 0;
+        while search.advance(1) == Progress::Going {
+            attempts += 1;
+        }
+        attempts
+    };
+    assert!(alone > 2_000, "{alone}");
+    let verdict = |attempts| check(kv, &recording, Budget::StopAfter(attempts)).expect("calls of kv").verdict;
+    let Verdict::NotLinearizable(witness) = verdict(10 * 4 * alone) else { panic!("one part is refuted") };
+    let key = &recording.calls[witness.stuck.expect("a call is stuck")].invocation.arguments[0];
+    assert_eq!(*key, Value::Int(10));
+    assert_eq!(verdict(alone), Verdict::Unknown(Bound::Attempts));
+    // In whatever steps, it is the same.
+    let mut search = Search::new(kv, &recording).expect("calls of kv");
+    let checked = loop {
+        if let Progress::Done(checked) = search.advance(777) {
+            break checked;
+        }
+    };
+    assert_eq!(checked.verdict, Verdict::NotLinearizable(witness));
+}
+
+#[test]
+fn calls_that_return_nothing() {
+    // However nothing is written.
+    for nothing in ["null", "\"()\""] {
+        let nothing = |text: &str| text.replace("NOTHING", nothing);
+        accept("register", &[&nothing("<write(1) → NOTHING> <read() → 1>")], &[0, 1], Checker::Distinct, 1);
+        accept("register", &[&nothing("<write(1) → NOTHING> <cas(1,2) → true>")], &[0, 1], Checker::General, 1);
+        accept("kv", &[&nothing("<put(1,\"a\") → NOTHING> <get(1) → \"a\">")], &[0, 1], Checker::Distinct, 1);
+        accept("kv", &[&nothing("<append(1,\"\") → NOTHING> <get(1) → \"\">")], &[0, 1], Checker::General, 1);
+        accept("queue", &[&nothing("<put(1) → NOTHING> <poll() → 1>")], &[0, 1], Checker::Distinct, 1);
+    }
+    // A result is a result, and nothing is no text.
+    refuse("register", &["<write(1) → 0>"], 0, &[], Checker::General, 1);
+    refuse("kv", &["<put(1,\"a\") → \"a\">"], 0, &[], Checker::General, 1);
+    refuse("register", &["<read() → \"()\">"], 0, &[], Checker::Distinct, 1);
 }
 
 /// A type of which nothing is known but how its calls run.
@@ -250,7 +328,7 @@ fn reached(data_type: &dyn DataType, recording: &Recording) -> (bool, Option<usi
     match check(data_type, recording, Budget::Unlimited).expect("calls of the type").verdict {
         Verdict::Linearizable { .. } => (true, None),
         Verdict::NotLinearizable(witness) => (false, witness.stuck),
-        Verdict::Unknown => panic!("there is no budget"),
+        Verdict::Unknown(_) => panic!("there is no budget"),
     }
 }
 

@@ -117,6 +117,45 @@ fn the_happens_before_order() {
     assert_eq!(parsed("{ a(); b() } || { c() }").predecessors(), parallel);
 }
 
+/// With 200,000 sequences nothing that takes time in the square of their number comes to an end.
+#[test]
+fn constraints_of_many_sequences() {
+    let count = 200_000;
+    let sequences = vec![vec![call("f", &[])]; count];
+    let chain = (1..count).map(|second| (second - 1, second));
+    assert!(Schema::new(sequences.clone(), chain.clone().collect()).is_ok());
+    let closed = chain.chain([(count - 1, 7)]).collect();
+    assert_eq!(Schema::new(sequences, closed), Err(Inconsistent::Cycle(7)));
+}
+
+/// On all sets of constraints of three sequences, and those of four with up to five of them, a cycle is found where a sequence
+/// happens before itself by the definition.
+#[test]
+fn cycles_are_found_where_they_are() {
+    for (count, most) in [(3, 9), (4, 5)] {
+        let pairs: Vec<(usize, usize)> =
+            (0..count).flat_map(|first| (0..count).map(move |second| (first, second))).collect();
+        for set in (0..1_u32 << pairs.len()).filter(|set| set.count_ones() <= most) {
+            let before: Vec<(usize, usize)> =
+                (0..pairs.len()).filter(|place| set & 1 << place != 0).map(|place| pairs[place]).collect();
+            let mut reaches = vec![vec![false; count]; count];
+            before.iter().for_each(|&(first, second)| reaches[first][second] = true);
+            for middle in 0..count {
+                for first in 0..count {
+                    for last in 0..count {
+                        reaches[first][last] |= reaches[first][middle] && reaches[middle][last];
+                    }
+                }
+            }
+            match Schema::new(vec![vec![call("f", &[])]; count], before.clone()) {
+                Ok(_) => assert!((0..count).all(|number| !reaches[number][number]), "{before:?}"),
+                Err(Inconsistent::Cycle(number)) => assert!(reaches[number][number], "{before:?}"),
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn inconsistent_constraints() {
     let sequences = vec![vec![call("f", &[])], vec![call("g", &[])]];

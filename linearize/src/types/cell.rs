@@ -2,9 +2,9 @@
 
 use interloper_commutativity::Value;
 
-use super::{DataType, Family, Role, Shape, Signature, changes, reads, unresolved};
+use super::{DataType, Family, Role, Shape, Signature, agrees, changes, reads, unresolved};
 
-/// A register. It holds `none` at first; `write` gives `none`, `cas(old, new)` whether it has written.
+/// A register. It holds `none` at first; `write` gives nothing, `cas(old, new)` whether it has written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Register;
 
@@ -29,7 +29,7 @@ impl DataType for Register {
             ("read", []) => state.clone(),
             ("write", [new]) => {
                 *state = new.clone();
-                Value::None
+                Value::Unit
             }
             ("cas", [old, new]) => {
                 let agrees = state == old;
@@ -45,7 +45,9 @@ impl DataType for Register {
     fn role(&self, method: &str, arguments: &[Value], result: Option<&Value>) -> Role {
         match (method, arguments, result) {
             // Writing the first content again would make it a value that comes twice.
-            ("write", [new], None | Some(Value::None | Value::Unit)) if !new.is_none() => Role::Insert(new.clone()),
+            ("write", [new], result) if !new.is_none() && result.is_none_or(|result| agrees(&Value::Unit, result)) => {
+                Role::Insert(new.clone())
+            }
             ("read", [], Some(content)) => Role::Find(content.clone()),
             ("read", [], None) => Role::Nothing,
             _ => Role::Other,

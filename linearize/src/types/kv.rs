@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use interloper_commutativity::Value;
 
-use super::{DataType, Role, Shape, Signature, changes, reads, unresolved};
+use super::{DataType, Family, Role, Shape, Signature, agrees, changes, reads, unresolved};
 
-/// A key-value store of texts: `get`, and `put` and `append`, which give `none`. A key that was never written holds `""`.
+/// A key-value store of texts: `get`, and `put` and `append`, which give nothing. A key that was never written holds `""`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyedText;
 
@@ -35,7 +35,7 @@ impl DataType for KeyedText {
             ("get", [key]) => entries.get(key).cloned().unwrap_or_else(|| Value::text("")),
             ("put", [key, text]) => {
                 Arc::make_mut(entries).insert(key.clone(), text.clone());
-                Value::None
+                Value::Unit
             }
             ("append", [key, Value::Text(text)]) => {
                 let whole = match entries.get(key) {
@@ -43,17 +43,28 @@ impl DataType for KeyedText {
                     _ => text.to_string(),
                 };
                 Arc::make_mut(entries).insert(key.clone(), Value::text(whole));
-                Value::None
+                Value::Unit
             }
             _ => unresolved(self.name(), method, arguments),
         }
     }
 
-    fn role(&self, method: &str, _: &[Value], result: Option<&Value>) -> Role {
-        if method == "get" && result.is_none() { Role::Nothing } else { Role::Other }
+    fn role(&self, method: &str, arguments: &[Value], result: Option<&Value>) -> Role {
+        let gives_nothing = || result.is_none_or(|result| agrees(&Value::Unit, result));
+        match (method, arguments, result) {
+            ("get", _, None) => Role::Nothing,
+            ("get", _, Some(text @ Value::Text(_))) => Role::Find(text.clone()),
+            ("put", [_, text], _) if gives_nothing() => Role::Insert(text.clone()),
+            ("append", [_, text], _) if gives_nothing() => Role::Append(text.clone()),
+            _ => Role::Other,
+        }
     }
 
     fn part(&self, _: &str, arguments: &[Value]) -> Option<Value> {
         arguments.first().cloned()
+    }
+
+    fn family(&self) -> Option<Family> {
+        Some(Family::Texts)
     }
 }

@@ -108,11 +108,11 @@ fn stacks_counters_registers_and_stores() {
     );
     check(
         "register",
-        "read() → none; write(1) → none; read() → 1; cas(2,3) → false; cas(1,3) → true; read() → 3; write(null) → none; read() → none",
+        "read() → none; write(1) → (); read() → 1; cas(2,3) → false; cas(1,3) → true; read() → 3; write(null) → (); read() → none",
     );
     check(
         "kv",
-        "get(\"x\") → \"\"; append(\"x\",\"a\") → none; append(\"x\",\"b\") → none; get(\"x\") → \"ab\"; put(\"x\",\"c\") → none; get(\"x\") → \"c\"; get(0) → \"\"",
+        "get(\"x\") → \"\"; append(\"x\",\"a\") → (); append(\"x\",\"b\") → (); get(\"x\") → \"ab\"; put(\"x\",\"c\") → (); get(\"x\") → \"c\"; get(0) → \"\"",
     );
 }
 

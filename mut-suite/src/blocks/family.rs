@@ -1,7 +1,7 @@
 //! How the files of this module list their programs.
 
 use interloper::Value;
-use interloper::blocks::{Blocks, Bug, Expected, Program, Settings};
+use interloper::blocks::{Blocks, Bug, Detached, Expected, Program, Settings};
 
 use crate::source::cut;
 
@@ -33,6 +33,14 @@ impl Family {
     pub const fn critical_sections(self) -> Family {
         let settings = |settings: &mut Settings| {
             (settings.executions, settings.blocks) = (EXECUTIONS, Blocks::CriticalSections);
+        };
+        Family { settings, ..self }
+    }
+
+    /// Threads that are left when the program returns must come to their ends.
+    pub const fn threads_must_end(self) -> Family {
+        let settings = |settings: &mut Settings| {
+            (settings.executions, settings.detached) = (EXECUTIONS, Detached::MustEnd);
         };
         Family { settings, ..self }
     }

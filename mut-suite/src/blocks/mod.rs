@@ -13,6 +13,7 @@ mod bluetooth;
 mod family;
 mod figures;
 mod incompleteness;
+mod keyed;
 mod locking;
 mod memory;
 mod mirrored;
@@ -44,6 +45,7 @@ pub fn programs() -> Vec<Program> {
         waiting::programs(),
         spinning::programs(),
         mirrored::programs(),
+        keyed::programs(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -50,14 +50,15 @@ pub(super) fn programs() -> Vec<Program> {
             || queue(Queue::take_after_one_wait).to_value(),
         ),
         FILE.good("wait-in-loop", Expected::Clean, "Waits while the queue is empty.", || queue(Queue::take).to_value()),
-        FILE.bad(
+        FILE.threads_must_end().bad(
             "detached-worker",
             "detached-worker-told",
             Bug::Leaked,
-            "A thread that nobody joins waits to be told that all is over; the main one ends without a word.",
+            "A thread that nobody joins waits to be told that all is over; the main one ends without a word. A process \
+             would end there: here, threads must come to their ends.",
             || detached(false).to_value(),
         ),
-        FILE.showing("detached-worker").good(
+        FILE.threads_must_end().showing("detached-worker").good(
             "detached-worker-told",
             Expected::Clean,
             "The main thread tells the other one before it ends. It need not wait for it.",

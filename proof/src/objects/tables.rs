@@ -69,9 +69,10 @@ fn stack() -> Object {
 
 fn bag() -> Object {
     use scc::Bag;
+    // A bag is without order: which value comes out is not said, and the values that are left are given together.
     Object::describe("scc::Bag", Bag::<i64>::default)
         .core("push", |bag, (value,): (i64,)| bag.push(value))
-        .core("pop", |bag, ()| bag.pop())
+        .core("pop", |bag, ()| bag.pop().is_some())
         .method("len", |bag, ()| bag.len() as i64)
         .method("is_empty", |bag, ()| bag.is_empty())
         .build()

@@ -1,28 +1,8 @@
 //! Breaking text to a width without losing any of it.
 
-use std::fmt::Write;
-
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 pub(super) use textwrap::core::display_width;
-
-/// `text` with every control character but the newline escaped, so that it has a width and no effect.
-pub(super) fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || !hidden(c) {
-            out.push(c);
-        } else {
-            write!(out, "{}", c.escape_debug()).expect("writing to a string");
-        }
-    }
-    out
-}
-
-/// Control characters, and the marks that reorder the text around them.
-fn hidden(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
 
 /// The lines of `text`, each at most `width` wide, continuation lines indented by two. A word that is too long is
 /// broken; only the spaces at a break are dropped.

@@ -193,6 +193,11 @@ impl Deviations {
         Coverage { runs, complete: self.is_complete() }
     }
 
+    /// Whether runs were left out, because too many others wait for their turn: the search does not become complete.
+    pub fn leaves_out(&self) -> bool {
+        self.truncated
+    }
+
     /// Whether every list of decisions up to the bound was visited.
     pub fn is_complete(&self) -> bool {
         self.phase == Phase::Done && self.divergence.is_none() && !self.truncated

@@ -134,6 +134,32 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        /// What is read of a damaged text is what it says, and what is not read has a place and a reason.
+        #[test]
+        fn damaged_texts(
+            decisions in any_decisions(),
+            changes in proptest::collection::vec((any::<proptest::sample::Index>(), "[AIETO0-9./+é-]{0,3}", 0..3usize), 1..4),
+        ) {
+            let mut letters: Vec<char> = format!("{decisions:#}").chars().collect();
+            for (at, new, removed) in changes {
+                let at = at.index(letters.len() + 1);
+                let end = (at + removed).min(letters.len());
+                letters.splice(at..end, new.chars());
+            }
+            let text: String = letters.into_iter().collect();
+            match text.parse::<Decisions>() {
+                Ok(read) => prop_assert_eq!(format!("{read:#}").parse(), Ok(read)),
+                Err(error) => {
+                    let part = text.split('.').nth(error.number - 1);
+                    prop_assert_eq!(part, Some(error.text.as_str()));
+                }
+            }
+        }
+    }
+
+    proptest! {
         #[test]
         fn the_full_form_round_trips(decisions in any_decisions()) {
             prop_assert_eq!(format!("{decisions:#}").parse(), Ok(decisions));

@@ -8,6 +8,7 @@ use super::core::{Core, MAIN};
 use super::state::State;
 use crate::decisions::{Decision, Question};
 use crate::execution::{Cause, End, Event};
+use crate::traces::Pick;
 
 impl Core {
     /// Lets the strategy choose whose step is next, and makes that task the running one. `None` when the execution ends
@@ -51,8 +52,8 @@ impl Core {
     /// running task, if it is enabled.
     pub(super) fn ask(&self, state: &mut State, current: Option<usize>, alone: bool) -> Option<(usize, usize)> {
         let mut current = current;
-        if state.enabled.is_empty() || state.steps >= self.config.step_bound || self.choosing.get() {
-            self.unstick(state)?;
+        if state.enabled.is_empty() || state.steps >= state.limit || self.choosing.get() {
+            self.unstick(state, alone)?;
             current = state.tasks[state.current].position.map(|position| position as usize);
         }
         state.steps += 1;
@@ -82,6 +83,9 @@ impl Core {
     pub(super) fn record_chosen(&self, state: &mut State, index: usize, chosen: usize) {
         let Operation { object, action, location } = state.enabled[index].operation;
         let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
+        if chosen != state.current {
+            state.limit = state.next_limit(self.config.step_bound);
+        }
         self.record(state, chosen, object, action, location, cause);
     }
 
@@ -116,7 +120,7 @@ impl Core {
         let state = &mut *state;
         state.settle();
         let may_switch = state.aborting || std::thread::panicking() || self.is_deep();
-        if may_switch || state.steps >= self.config.step_bound || self.choosing.get() {
+        if may_switch || state.steps >= state.limit || self.choosing.get() {
             return false;
         }
         let task = state.current;
@@ -129,19 +133,25 @@ impl Core {
         true
     }
 
-    /// No task is enabled, or the bound is reached, or the strategy has panicked and the program caught it.
+    /// No task is enabled, or a limit is reached, or the strategy has panicked and the program caught it.
     #[cold]
-    fn unstick(&self, state: &mut State) -> Option<()> {
+    fn unstick(&self, state: &mut State, alone: bool) -> Option<()> {
         if self.choosing.get() {
             self.strategy_panic.set(Some(Box::new("the strategy panicked")));
             return None;
         }
-        if state.steps < self.config.step_bound && state.revive(self.config.livelock_rounds) {
-            return Some(());
+        let at_bound = state.steps >= self.config.step_bound;
+        if !at_bound {
+            state.be_fair(alone);
+            state.limit = state.next_limit(self.config.step_bound);
+            if state.revive(self.config.livelock_rounds) {
+                return Some(());
+            }
         }
         state.stuck = state.reports();
         if state.end.is_none() {
-            state.end = Some(if !state.enabled.is_empty() {
+            state.end = Some(if at_bound && state.could_go_on() {
+                // Also where nobody is enabled at this very moment: with more steps, the clock would pass.
                 End::StepBound(state.recent())
             } else if !state.yielded.is_empty() {
                 End::Livelock(state.stuck.clone())
@@ -169,7 +179,23 @@ impl Core {
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Other, options, answer));
         }
+        if self.config.trace {
+            state.picks.push(Pick { events: state.trace.len() as u32, answer });
+        }
         answer
+    }
+
+    /// The step that is being made, an attempt of the running task, has only read.
+    pub(super) fn turn_out_only_read(&self, state: &mut State) {
+        state.turn_out_only_read();
+        if !state.aborting && !self.choosing.get() {
+            let operation = state.operation(state.current);
+            let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+            self.choosing.set(true);
+            // SAFETY: as in `ask`.
+            unsafe { (*strategy).only_read(TaskId(state.current as u32), operation) };
+            self.choosing.set(false);
+        }
     }
 
     /// A part of a step that the strategy was not asked about.

@@ -5,14 +5,15 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use interloper_std::runtime::{self, Action, Addresses, Local, Place, TaskId};
+use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
-use super::Config;
 use super::escape::{Escape, Traps};
 use super::fiber::Link;
 use super::panics::message;
 use super::state::State;
+use super::task::{Gate, Task};
 use super::watchdog::Beat;
+use super::{Config, Detached};
 use crate::execution::{End, PanicReport, SourcePlace};
 use crate::strategy::Strategy;
 
@@ -46,6 +47,8 @@ pub(super) struct Core {
     /// In this execution waits can end early, so it matters who looks at the clock before whom.
     pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
+    /// Where tasks were spawned that cannot be unwound: to unwind them would abort the process.
+    pub(super) fragile: RefCell<Vec<Place>>,
     main: Cell<Option<*mut dyn FnMut()>>,
     /// Panics that have begun, by their tasks. Apart from the state, which can be borrowed when one begins.
     begun: RefCell<Vec<PanicReport>>,
@@ -75,6 +78,7 @@ impl Core {
             prefers_writers: Cell::new(false),
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
+            fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
             strategy_panic: Cell::new(None),
@@ -93,9 +97,14 @@ impl Core {
         self.choosing.set(false);
         let mut state = self.state.borrow_mut();
         state.reset();
+        state.limit = state.next_limit(self.config.step_bound);
         self.begin_freedoms(&mut state, strategy);
         state.add_task(None, location, None);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
+        if let Some(beat) = &self.beat {
+            // The main task starts where the engine is called.
+            beat.forget_place();
+        }
         match first {
             Ok(Some(_)) => {}
             Ok(None) => self.abort(&mut state),
@@ -144,9 +153,28 @@ impl Core {
         if let Err(payload) = result {
             self.record_panic(task, payload);
         }
+        if task == MAIN
+            && !epilogue
+            && let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.end_process()))
+        {
+            self.record_panic(task, payload);
+        }
         // Whatever unwinds out of here is the strategy's.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.finish(task, epilogue))) {
             self.record_panic(task, payload);
+        }
+    }
+
+    /// The main task has returned. The end of the process is a step if there are tasks that nobody has joined: they may
+    /// still run before it, and whatever they have done they might not have done by then.
+    fn end_process(&self) {
+        let state = self.state.borrow();
+        let is_detached = |task: &Task| !(task.done && task.joined);
+        let leaves = state.tasks[..state.live].iter().skip(1).any(is_detached);
+        if self.config.detached == Detached::GivenUp && leaves && !state.aborting {
+            let (object, location) = (state.tasks[MAIN].object, state.operation(MAIN).location);
+            drop(state);
+            drop(self.make(Operation { object, action: Action::End, location }, Gate::Open));
         }
     }
 
@@ -172,6 +200,9 @@ impl Core {
         state.finish(task);
         if state.unfinished == 0 {
             self.over.set(true);
+        } else if task == MAIN && !state.aborting && self.config.detached == Detached::GivenUp {
+            state.given_up = true;
+            self.abort(&mut state);
         } else if !state.aborting {
             state.settle();
             if self.choose(&mut state, false).is_none() {
@@ -195,6 +226,10 @@ impl Core {
             position.map(|position| begun.remove(position))
         };
         let mut state = self.state.borrow_mut();
+        if state.given_up {
+            // The process has ended: nobody is there to panic.
+            return;
+        }
         let name = state.tasks[task].name.clone();
         let report =
             begun.unwrap_or_else(|| PanicReport { task: id, name: None, message: message(&*payload), place: None });

@@ -20,11 +20,13 @@ pub(super) struct Fibers {
     stack_size: usize,
     fibers: Vec<Option<Coroutine<(), (), (), DefaultStack>>>,
     free: Vec<DefaultStack>,
+    /// Fibers that are never resumed again, whose stacks are used again behind the execution.
+    given_up: Vec<Coroutine<(), (), (), DefaultStack>>,
 }
 
 impl Fibers {
     pub(super) fn new(stack_size: usize) -> Fibers {
-        Fibers { stack_size, fibers: Vec::new(), free: Vec::new() }
+        Fibers { stack_size, fibers: Vec::new(), free: Vec::new(), given_up: Vec::new() }
     }
 
     /// Whether the task has a fiber that has not ended.
@@ -49,6 +51,8 @@ impl Fibers {
     ) -> CoroutineTrapHandler<()> {
         let size = self.stack_size;
         let stack = self.free.pop().unwrap_or_else(|| {
+            // What is rounded up to whole pages must not overflow.
+            assert!(size <= isize::MAX as usize / 2, "no stack of {size} bytes for another task");
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
         on_stack(stack.limit().get(), stack.base().get() - stack.limit().get());
@@ -76,9 +80,28 @@ impl Fibers {
         }
     }
 
+    /// Gives up the fibers that have not ended, as the threads of a process that ends: they are never resumed. Their stacks
+    /// stay as they are until [`Fibers::reclaim`].
+    pub(super) fn give_up(&mut self) {
+        self.given_up.extend(self.fibers.iter_mut().filter_map(Option::take));
+    }
+
+    /// Makes the stacks of fibers that were given up ready for others, without destructors.
+    ///
+    /// # Safety
+    /// Nothing looks at what is on these stacks any more.
+    pub(super) unsafe fn reclaim(&mut self) {
+        for mut fiber in self.given_up.drain(..) {
+            // SAFETY: nobody looks at the frames, so that skipping them is like leaking what they own.
+            unsafe { fiber.force_reset() };
+            self.free.push(fiber.into_stack());
+        }
+    }
+
     /// Gives up the fibers that have not ended: they are never resumed, and their stacks stay as they are for ever.
     pub(super) fn abandon(&mut self) {
         self.fibers.iter_mut().filter_map(Option::take).for_each(std::mem::forget);
+        self.given_up.drain(..).for_each(std::mem::forget);
     }
 }
 

@@ -29,6 +29,7 @@ use super::task::Gate;
 use crate::decisions::{Decision, Question};
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Strategy;
+use crate::traces::Pick;
 
 /// How a wait came to its end.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +90,9 @@ impl Core {
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Freedom, 2, u32::from(departs)));
         }
+        if self.config.trace {
+            state.picks.push(Pick { events: state.trace.len() as u32, answer: u32::from(departs) });
+        }
         if departs {
             state.free.take(freedom);
             state.used.add(freedom);
@@ -113,12 +117,12 @@ impl Core {
         }
     }
 
-    /// When a wait that begins now ends.
-    pub(super) fn deadline(&self, state: &mut State, timeout: Duration) -> Duration {
+    /// When a wait that begins now ends; never, if that is too far away.
+    pub(super) fn deadline(&self, state: &mut State, timeout: Duration) -> Option<Duration> {
         if self.clock_matters.get() {
             self.look_at_clock(state);
         }
-        state.clock.saturating_add(timeout)
+        state.deadline(timeout)
     }
 
     /// The running task goes on at the end of its time, before others.

@@ -47,6 +47,8 @@ fn drive(core: &Core, fibers: &mut Fibers) {
         run_tasks(core, fibers);
     }
     runtime::leave(|| drop_payloads(core));
+    // SAFETY: the execution is over. Nothing of it runs any more, so nothing looks at the frames of these tasks.
+    unsafe { fibers.reclaim() };
 }
 
 fn run_tasks(core: &Core, fibers: &mut Fibers) {
@@ -87,6 +89,10 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
         let mut task = 0;
         while task < core.state.borrow().live {
             if core.to_unwind(task) {
+                if core.is_fragile(task) {
+                    core.state.borrow_mut().tasks[task].lost = true;
+                    continue;
+                }
                 if !fibers.has(task) {
                     start(core, fibers, task);
                 }
@@ -104,8 +110,12 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
             break;
         }
     }
-    fibers.abandon();
     let mut state = core.state.borrow_mut();
+    if matches!(state.end, None | Some(End::Exited { .. })) && !state.escaped {
+        fibers.give_up();
+    } else {
+        fibers.abandon();
+    }
     let live = state.live;
     state.tasks[..live].iter_mut().for_each(|task| task.lost = !task.done);
     state.suspended_unwinding = 0;
@@ -138,6 +148,7 @@ fn summary(core: &Core) -> Execution {
         preemptions: state.preemptions,
         tasks: state.live,
         clock: state.clock,
+        steered: state.steered,
         tried: state.tried,
         departures: state.used,
         stuck: std::mem::take(&mut state.stuck),
@@ -166,6 +177,15 @@ impl Core {
         state.escaped = true;
         state.aborting = true;
         true
+    }
+
+    /// Whether to unwind the task, which has started, would abort the process, as far as is known.
+    fn is_fragile(&self, task: usize) -> bool {
+        let fragile = self.fragile.borrow();
+        !fragile.is_empty() && {
+            let task = &self.state.borrow().tasks[task];
+            task.link.is_some() && fragile.contains(&task.origin)
+        }
     }
 
     /// Whether the task is left to be unwound; if so, it is made the running one.

@@ -1,8 +1,9 @@
 //! Waiting for a change, and for the clock: what becomes of tasks that go round in loops, and of those that sleep.
 
+use std::panic::Location;
 use std::time::Duration;
 
-use interloper_std::runtime::{ObjectId, Operation, Place, Woken};
+use interloper_std::runtime::{Action, ObjectId, Operation, Woken};
 
 use super::state::State;
 use super::task::Gate;
@@ -15,13 +16,36 @@ pub(super) struct Timer {
     pub(super) task: usize,
 }
 
+/// More than a program can wait for: 100,000 years.
+const NEVER: Duration = Duration::from_secs(100_000 * 366 * 86_400);
+
+/// So many steps a task makes in a row, while others could go on, before it is held back for as many of theirs: without
+/// this a task that waits in whatever kind of loop (one that wakes itself, say) would keep those from running that it
+/// waits for, under a strategy that prefers it.
+const FAIR_STEPS: u64 = 4096;
+
+/// So often a task looks at the clock before the clock passes because of that.
+const PATIENT_LOOKS: u32 = 16;
+
 /// Detects a loop that looks at the same thing again and again while nothing changes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Spin {
-    anchor: Option<(ObjectId, Place)>,
+    anchor: Option<(ObjectId, Asked)>,
     changes: u64,
     rounds: u32,
     others: u32,
+}
+
+/// A place, and which key a collection is asked for there: a loop over many keys does not look at the same thing.
+type Asked = usize;
+
+#[inline]
+fn asked(operation: Operation) -> Asked {
+    let place = std::ptr::from_ref::<Location<'_>>(operation.location).addr();
+    match operation.action {
+        Action::Invoke(_, _, key) | Action::Inspect(_, _, key) => place ^ key.hash() as usize,
+        _ => place,
+    }
 }
 
 /// After so many looks at the same object from the same place without a change in between, a task is taken to wait for
@@ -62,16 +86,83 @@ impl State {
         }
     }
 
+    /// When a wait of this length ends that begins now. It takes some time to wait, also for none: a loop that waits for
+    /// what is left until a deadline then comes behind that. None for a time that no clock shows.
+    pub(super) fn deadline(&self, timeout: Duration) -> Option<Duration> {
+        const SHORTEST: Duration = Duration::from_nanos(1);
+        self.clock.checked_add(timeout.max(SHORTEST)).filter(|deadline| *deadline < NEVER)
+    }
+
+    /// The next step before which somebody may have to be held back, or let go on; the bound at most.
+    pub(super) fn next_limit(&self, bound: u64) -> u64 {
+        let until = self.held_back.map_or(u64::MAX, |(_, until)| until);
+        bound.min(self.steps.saturating_add(FAIR_STEPS)).min(until)
+    }
+
+    /// A task has gone on for long, or was held back for long, or nobody else can go on: it is the turn of others.
+    pub(super) fn be_fair(&mut self, alone: bool) {
+        let held_back = self.held_back;
+        if let Some((task, _)) = self.held_back.take_if(|(_, until)| self.steps >= *until || self.enabled.is_empty())
+            && self.tasks[task].position.is_none()
+            && !self.tasks[task].done
+            && self.is_open(task, self.tasks[task].gate)
+        {
+            self.enable(task);
+        }
+        let current = self.current;
+        let is_long = self.steps >= self.limit && held_back.is_none();
+        if is_long && !alone && self.enabled.len() > 1 && self.tasks[current].position.is_some() {
+            self.disable(current);
+            self.held_back = Some((current, self.steps + FAIR_STEPS));
+            self.steered = true;
+        }
+    }
+
+    /// The running task looks at the clock. If it does so again and again it waits for a time: the clock passes, a little
+    /// at first and by and by more, so that it gets as far as the task wants in some hundred looks.
+    pub(super) fn poll_clock(&mut self) -> Duration {
+        let task = self.current;
+        if !self.aborting {
+            self.tasks[task].looks = self.tasks[task].looks.saturating_add(1);
+            if let Some(more) = self.tasks[task].looks.checked_sub(PATIENT_LOOKS + 1) {
+                let more = u64::from(more) + 1;
+                self.pass(Duration::from_micros(more * more));
+            }
+        }
+        self.clock
+    }
+
+    /// The clock passes because a task looks at it.
+    fn pass(&mut self, time: Duration) {
+        // Who polls for longer than this waits for something else.
+        const LONG: Duration = Duration::from_secs(86_400);
+        self.steered = true;
+        self.clock = (self.clock + time).min(NEVER);
+        self.polled = (self.polled + time).min(NEVER);
+        if self.polled < LONG {
+            self.idle_rounds = 0;
+        }
+        self.wake_sleepers();
+    }
+
+    /// Wakes those whose time has come.
+    fn wake_sleepers(&mut self) {
+        let now = self.clock;
+        let due = |timer: &&Timer| timer.deadline <= now;
+        while let Some(timer) = self.timers.iter().filter(due).min_by_key(|timer| timer.ticket) {
+            let task = timer.task;
+            self.tasks[task].looks = 0;
+            self.rouse(task, Woken::TimedOut);
+        }
+    }
+
     /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. False when that does not
     /// help, or has not helped for `rounds` times.
     pub(super) fn revive(&mut self, rounds: u32) -> bool {
         while self.enabled.is_empty() {
             if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
                 self.clock = self.clock.max(first);
-                let due = |timer: &&Timer| timer.deadline <= first;
-                while let Some(timer) = self.timers.iter().filter(due).min_by_key(|timer| timer.ticket) {
-                    self.rouse(timer.task, Woken::TimedOut);
-                }
+                self.wake_sleepers();
                 self.changes += 1;
                 self.enable_yielded(self.idle());
             } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
@@ -84,13 +175,18 @@ impl State {
         true
     }
 
+    /// Whether some task could make another step: at once, once the clock has passed, or by looking again.
+    pub(super) fn could_go_on(&self) -> bool {
+        !self.enabled.is_empty() || !self.timers.is_empty() || !self.yielded.is_empty()
+    }
+
     /// Whether an attempt is one of a loop whose attempts have all failed, and that waits for a change.
     #[inline]
     pub(super) fn keeps_failing(&self, task: usize, operation: Operation) -> bool {
         let spin = &self.tasks[task].spin;
         spin.rounds >= SPIN_ROUNDS
             && spin.changes == self.changes
-            && spin.anchor == Some((operation.object, operation.location))
+            && spin.anchor == Some((operation.object, asked(operation)))
     }
 
     /// A look that changed nothing: a read, or an attempt that failed. Whether it is one of a loop that waits for a
@@ -98,7 +194,7 @@ impl State {
     #[inline]
     pub(super) fn spins(&mut self, task: usize, operation: Operation) -> bool {
         let spin = &mut self.tasks[task].spin;
-        let here = (operation.object, operation.location);
+        let here = (operation.object, asked(operation));
         if spin.changes != self.changes || spin.anchor.is_none() || spin.others > SPIN_ROUNDS {
             *spin = Spin { anchor: Some(here), changes: self.changes, rounds: 0, others: 0 };
         } else if spin.anchor == Some(here) {

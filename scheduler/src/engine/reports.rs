@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use interloper_std::runtime::{ObjectId, Operation, TaskId};
+use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
 use super::state::State;
 use super::task::Gate;
@@ -32,12 +32,23 @@ impl State {
             Gate::Ended(other) => vec![other],
             _ => Vec::new(),
         };
+        // What it wants first is the lock that is not free.
+        let wanted = match task.gate {
+            Gate::Needs if task.position.is_none() => task.needs.iter().find(|need| !self.is_free(need)),
+            _ => None,
+        };
+        let step = self.operation(index);
+        let wants = wanted.map_or(step, |need| Operation {
+            object: need.lock,
+            action: Action::Pass(need.mode),
+            location: step.location,
+        });
         waits_for.sort_unstable();
         waits_for.dedup();
         TaskReport {
             task: TaskId(index as u32),
             name: task.name.clone(),
-            wants: self.operation(index),
+            wants,
             blocked: match task.gate {
                 _ if task.position.is_some() => Blocked::No,
                 Gate::Open => Blocked::No,
@@ -65,7 +76,8 @@ impl State {
         let start = self.trace.len().saturating_sub(RECENT);
         let mut recent: Vec<_> = self.trace[start..].iter().map(|event| (event.task, event.operation)).collect();
         if recent.is_empty() {
-            recent.extend(self.enabled.iter().map(|pending| (pending.task, pending.operation)));
+            let left = (0..self.live).filter(|&task| !self.tasks[task].done);
+            recent.extend(left.map(|task| (TaskId(task as u32), self.operation(task))));
         }
         let key = |&(task, operation): &(TaskId, Operation)| {
             let location: &Location<'_> = operation.location;

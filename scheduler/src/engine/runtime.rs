@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use interloper_std::runtime::{
-    Action, Addresses, Count, ExecutionId, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime,
-    TaskId, Wakes, Woken,
+    Action, Addresses, Count, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place,
+    Runtime, TaskId, Wakes, Woken,
 };
 
 use super::Unlock;
@@ -16,6 +16,9 @@ use super::state::State;
 use super::task::Gate;
 use crate::execution::End;
 use crate::freedoms::Freedom;
+
+/// Tasks of one execution at most: a program that spawns without end ends here.
+const MOST_TASKS: usize = 4096;
 
 impl Runtime for Core {
     fn execution(&self) -> ExecutionId {
@@ -55,10 +58,13 @@ impl Runtime for Core {
     }
 
     fn only_read(&self) {
-        self.state.borrow_mut().turn_out_only_read();
+        self.turn_out_only_read(&mut self.state.borrow_mut());
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
+        if let Gate::Change = self.gate_of_call(operation) {
+            drop(self.make(self.own(Action::Yield, operation.location), Gate::Change));
+        }
         {
             let mut state = self.state.borrow_mut();
             let task = state.current;
@@ -66,7 +72,43 @@ impl Runtime for Core {
             list.clear();
             list.extend_from_slice(needs);
         }
-        drop(self.make(operation, if needs.is_empty() { Gate::Open } else { Gate::Needs }));
+        let mut state = self.make(operation, if needs.is_empty() { Gate::Open } else { Gate::Needs });
+        let task = state.current;
+        for need in needs {
+            self.record_part(&mut state, task, need.lock, Action::Pass(need.mode), operation.location);
+        }
+    }
+
+    fn step_and_look(&self, operation: Operation, need: Need) -> bool {
+        let mut state = self.make(operation, self.gate_of_call(operation));
+        let task = state.current;
+        state.tried = true;
+        self.record_part(&mut state, task, need.lock, Action::Peek(need.mode), operation.location);
+        state.objects[need.lock.index()].holders.admit(need.mode)
+    }
+
+    fn keep(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        state.take(task, lock, mode, location);
+        state.dirty |= mode != Mode::Shared;
+        self.record_part(&mut state, task, lock, Action::Keep(mode), location);
+    }
+
+    fn free(&self, lock: ObjectId, mode: Mode, location: Place) {
+        let action = Action::Free(mode);
+        let in_turn = self.config.unlock == Unlock::Step || self.state.borrow().aborting;
+        let mut state = match in_turn {
+            true => self.make(Operation { object: lock, action, location }, Gate::Open),
+            false => self.state.borrow_mut(),
+        };
+        // Somebody who only looks does not see that it is given back by somebody who only looked.
+        state.dirty = mode != Mode::Shared || (!in_turn && state.dirty);
+        let task = state.current;
+        state.give_back(task, lock, mode);
+        if !in_turn {
+            self.record_part(&mut state, task, lock, action, location);
+        }
     }
 
     #[inline]
@@ -126,7 +168,7 @@ impl Runtime for Core {
         if admitted {
             state.change_mode(task, lock, from, to, location);
         } else {
-            state.turn_out_only_read();
+            self.turn_out_only_read(&mut state);
         }
         admitted
     }
@@ -193,6 +235,9 @@ impl Runtime for Core {
         if self.state.borrow().aborting && !self.panicking() {
             drop(self.make(self.own(Action::Yield, task.location), Gate::Open));
         }
+        if self.state.borrow().live >= MOST_TASKS {
+            self.fail(format!("the program spawns more than {MOST_TASKS} threads in one execution"));
+        }
         let mut state = self.state.borrow_mut();
         let parent = state.current;
         if let (Some(beat), Some(name)) = (&self.beat, &task.name) {
@@ -209,6 +254,7 @@ impl Runtime for Core {
     fn join(&self, task: TaskId, location: Place) -> Result<(), Box<dyn Any + Send>> {
         let object = self.state.borrow().tasks[task.index()].object;
         let mut state = self.make(Operation { object, action: Action::Join, location }, Gate::Ended(task));
+        state.tasks[task.index()].joined = true;
         state.tasks[task.index()].payload.take().map_or(Ok(()), Err)
     }
 
@@ -258,10 +304,11 @@ impl Runtime for Core {
     }
 
     fn now(&self) -> Duration {
+        let mut state = self.state.borrow_mut();
         if self.clock_matters.get() {
-            self.look_at_clock(&mut self.state.borrow_mut());
+            self.look_at_clock(&mut state);
         }
-        self.state.borrow().clock
+        state.poll_clock()
     }
 
     fn block_begin(&self, name: &'static str, location: Place) {
@@ -326,6 +373,10 @@ impl Runtime for Core {
         self.departs(&mut state, Freedom::Weak)
     }
 
+    fn exit(&self, exit: Exit, location: Place) -> ! {
+        self.exit_process(exit, location)
+    }
+
     fn fail(&self, reason: String) {
         self.stop(End::Failed { task: self.task(), reason });
     }
@@ -361,7 +412,7 @@ impl Core {
         if free {
             state.take(task, lock, mode, location);
         } else {
-            state.turn_out_only_read();
+            self.turn_out_only_read(state);
         }
         free
     }
@@ -426,6 +477,11 @@ impl Core {
             state.keeps_failing(state.current, operation)
         };
         if spins { self.wait_for_change() } else { Gate::Open }
+    }
+
+    /// As [`Core::gate_of_read`] and [`Core::gate_of_attempt`], for a call of a method of a collection.
+    fn gate_of_call(&self, operation: Operation) -> Gate {
+        if operation.action.only_reads() { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) }
     }
 
     #[cold]

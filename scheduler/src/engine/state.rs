@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ExecutionId, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
+use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
 
 use super::object::Object;
 use super::progress::Timer;
@@ -11,6 +11,7 @@ use crate::decisions::Decision;
 use crate::execution::{End, Event, Held, PanicReport, TaskReport};
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Pending;
+use crate::traces::Pick;
 
 /// Everything that changes while a program runs.
 pub(super) struct State {
@@ -29,6 +30,8 @@ pub(super) struct State {
     pub(super) preemptions: u64,
     pub(super) trace: Vec<Event>,
     pub(super) decisions: Vec<Decision>,
+    /// The decisions that were not about tasks, with their place in the trace.
+    pub(super) picks: Vec<Pick>,
     /// Whether the step being made changes anything that a waiting loop could see.
     pub(super) dirty: bool,
     /// How often a step has changed something.
@@ -37,6 +40,14 @@ pub(super) struct State {
     pub(super) yielded: Vec<usize>,
     /// How often all tasks that could go on were waiting for a change, since the last one.
     pub(super) idle_rounds: u32,
+    /// Steps up to which no question of fairness comes up, and at most to the bound.
+    pub(super) limit: u64,
+    /// The task that is held back so that others can go on, and until which step at most.
+    pub(super) held_back: Option<(usize, u64)>,
+    /// Whether the engine decided what a strategy would.
+    pub(super) steered: bool,
+    /// How far the clock has passed because tasks looked at it.
+    pub(super) polled: Duration,
     /// Whether a task tried to take a lock.
     pub(super) tried: bool,
     /// How often the execution may depart from the ordinary.
@@ -63,6 +74,8 @@ pub(super) struct State {
     pub(super) stuck: Vec<TaskReport>,
     /// The execution has ended early: tasks are unwound.
     pub(super) aborting: bool,
+    /// The main task has returned and the tasks that are left are given up.
+    pub(super) given_up: bool,
     /// A task was led out of its fiber: no task runs any more.
     pub(super) escaped: bool,
     /// Counts what lets a task that is being unwound go on: the end of a task, a lock given back.
@@ -85,10 +98,15 @@ impl State {
             preemptions: 0,
             trace: Vec::new(),
             decisions: Vec::new(),
+            picks: Vec::new(),
             dirty: false,
             changes: 0,
             yielded: Vec::new(),
             idle_rounds: 0,
+            limit: 0,
+            held_back: None,
+            steered: false,
+            polled: Duration::ZERO,
             tried: false,
             granted: Freedoms::NONE,
             free: Freedoms::NONE,
@@ -105,6 +123,7 @@ impl State {
             end: None,
             stuck: Vec::new(),
             aborting: false,
+            given_up: false,
             escaped: false,
             abort_progress: 0,
             suspended_unwinding: 0,
@@ -119,8 +138,10 @@ impl State {
         self.enabled.clear();
         self.trace.clear();
         self.decisions.clear();
+        self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
         self.yielded.clear();
+        (self.limit, self.held_back, self.steered, self.polled) = (0, None, false, Duration::ZERO);
         self.tried = false;
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
         self.freedoms_answer = None;
@@ -133,6 +154,7 @@ impl State {
         self.panics.clear();
         self.end = None;
         self.stuck.clear();
+        self.given_up = false;
         (self.aborting, self.escaped, self.abort_progress, self.suspended_unwinding) = (false, false, 0, 0);
     }
 
@@ -243,13 +265,15 @@ impl State {
             Gate::Lock(lock, mode) => self.objects[lock.index()].holders.admit(mode),
             Gate::LockRecursive(lock) => self.objects[lock.index()].holders.admit_beside(Mode::Shared),
             Gate::Convert(lock, from, to) => self.objects[lock.index()].holders.admit_change(from, to),
-            Gate::Needs => {
-                self.tasks[task].needs.iter().all(|need| self.objects[need.lock.index()].holders.admit(need.mode))
-            }
+            Gate::Needs => self.tasks[task].needs.iter().all(|need| self.is_free(need)),
             Gate::Ended(other) => self.tasks[other.index()].done,
             Gate::Token => self.tasks[task].token,
             Gate::Queue(_) | Gate::Clock | Gate::Change => false,
         }
+    }
+
+    pub(super) fn is_free(&self, need: &Need) -> bool {
+        self.objects[need.lock.index()].holders.admit(need.mode)
     }
 
     /// Looks again at the tasks that contend for an object.
@@ -422,7 +446,7 @@ impl State {
     pub(super) fn turn_out_only_read(&mut self) {
         self.dirty = false;
         self.spins(self.current, self.operation(self.current));
-        if let Some(event) = self.trace.last_mut() {
+        if let Some(event) = self.trace.iter_mut().rfind(|event| !event.continues) {
             event.only_read = true;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, TaskId, Woken};
+use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, Place, TaskId, Woken};
 
 use super::fiber::Link;
 use super::progress::Spin;
@@ -13,9 +13,13 @@ pub(super) struct Task {
     /// How the fiber is suspended, once it has started.
     pub(super) link: Option<Link>,
     pub(super) body: Option<Box<dyn FnOnce()>>,
+    /// Where it was spawned.
+    pub(super) origin: Place,
     pub(super) name: Option<String>,
     pub(super) object: ObjectId,
     pub(super) done: bool,
+    /// Somebody has joined it: its end happens before whatever that task does next.
+    pub(super) joined: bool,
     pub(super) gate: Gate,
     /// The locks that must be free, for [`Gate::Needs`].
     pub(super) needs: Vec<Need>,
@@ -37,6 +41,8 @@ pub(super) struct Task {
     pub(super) unwinding: bool,
     pub(super) locals: Slots,
     pub(super) spin: Spin,
+    /// How often it has looked at the clock since it was last woken by it.
+    pub(super) looks: u32,
     pub(super) abort_steps: u32,
     /// The lock for which it waits as a writer that keeps readers out.
     pub(super) contends: Option<ObjectId>,
@@ -81,9 +87,11 @@ impl Task {
         Task {
             link: None,
             body: None,
+            origin: operation.location,
             name: None,
             object,
             done: false,
+            joined: false,
             gate: Gate::Open,
             needs: Vec::new(),
             position: None,
@@ -99,6 +107,7 @@ impl Task {
             unwinding: false,
             locals: Slots::default(),
             spin: Spin::default(),
+            looks: 0,
             abort_steps: 0,
             contends: None,
             lost: false,
@@ -114,11 +123,13 @@ impl Task {
         body: Option<Box<dyn FnOnce()>>,
     ) {
         self.held.clear();
+        self.origin = operation.location;
         self.locals.forget();
         (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
-        (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
-        (self.spin, self.abort_steps, self.cause, self.contends) = (Spin::default(), 0, Cause::Ready, None);
+        (self.done, self.joined, self.token, self.panicked) = (false, false, false, false);
+        (self.unwinding, self.lost, self.contends) = (false, false, None);
+        (self.spin, self.looks, self.abort_steps, self.cause) = (Spin::default(), 0, 0, Cause::Ready);
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefMut;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Abort, Action, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
+use interloper_std::runtime::{self, Abort, Action, Exit, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
 
 use super::core::{Core, is_unwinding_now};
 use super::fiber::Link;
@@ -27,7 +27,7 @@ impl Core {
         state.settle();
         let task = state.current;
         let Operation { object, action, location } = operation;
-        let ends = state.aborting || state.steps >= self.config.step_bound || self.choosing.get();
+        let ends = state.aborting || state.steps >= state.limit || self.choosing.get();
         if ends || std::thread::panicking() || self.is_deep() || !state.is_open(task, gate) {
             return self.make_slowly(borrowed, object, action, location, gate);
         }
@@ -192,7 +192,7 @@ impl Core {
         state.tasks[task].after = after;
         state.tasks[task].woken = Woken::Notified;
         if !state.aborting {
-            let deadline = timeout.map(|timeout| self.deadline(&mut state, timeout));
+            let deadline = timeout.and_then(|timeout| self.deadline(&mut state, timeout));
             if let Some(ended) = self.ends_by_itself(&mut state, deadline, wakes) {
                 state.announce(task, then, after);
                 let mut state = self.turn(state, after);
@@ -211,6 +211,28 @@ impl Core {
         let state = self.turn(state, gate);
         let woken = state.tasks[task].woken;
         (state, Ended::Ordinarily(woken))
+    }
+
+    /// Ends the execution as the process would end, and gives the running task up with its stack: whoever calls
+    /// `process::abort` relies on never coming back, not even by unwinding.
+    pub(super) fn exit_process(&self, exit: Exit, location: Place) -> ! {
+        let unwinding = self.panicking();
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        if state.aborting {
+            // That is what comes of unwinding it. The next time it is given up at once.
+            let origin = state.tasks[task].origin;
+            self.fragile.borrow_mut().push(origin);
+        } else {
+            let object = state.tasks[task].object;
+            self.record_part(&mut state, task, object, Action::End, location);
+            state.end = Some(End::Exited { task: TaskId(task as u32), exit, location });
+            self.abort(&mut state);
+        }
+        state.tasks[task].lost = true;
+        loop {
+            state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
+        }
     }
 
     /// Ends the execution here.

@@ -18,6 +18,8 @@ use interloper_std::runtime::{Place, TaskId};
 /// that was asleep, or a process that was stopped, is no cause for alarm.
 #[derive(Clone, Debug)]
 pub struct Watchdog {
+    /// The program or the test that is run, for the message.
+    pub program: Option<String>,
     /// How long a step may take, in real time. [`Watchdog::PATIENCE`] is meant for any machine.
     pub patience: Duration,
     /// What is done when one takes longer: called on the thread of the watchdog, again after each further `patience`.
@@ -25,8 +27,8 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Two minutes: a step that computes is long done by then, also on a slow and loaded machine.
-    pub const PATIENCE: Duration = Duration::from_secs(120);
+    /// Five seconds: a step that computes is done by then.
+    pub const PATIENCE: Duration = Duration::from_secs(5);
 
     /// A watchdog that says which step it is, on standard error, and ends the process with this code.
     pub fn exit_with<const CODE: i32>(patience: Duration) -> Watchdog {
@@ -34,19 +36,26 @@ impl Watchdog {
             eprintln!("{stuck}");
             std::process::exit(CODE);
         };
-        Watchdog { patience, then }
+        Watchdog { program: None, patience, then }
+    }
+
+    /// The same, for the program or the test of this name.
+    pub fn of(self, program: impl Into<String>) -> Watchdog {
+        Watchdog { program: Some(program.into()), ..self }
     }
 }
 
 /// A step that does not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
+    /// The program or the test, if it has a name.
+    pub program: Option<String>,
     /// Whose step it is.
     pub task: TaskId,
     /// The name of the task.
     pub name: Option<String>,
-    /// Where it began: the last place at which the task was seen.
-    pub location: Place,
+    /// Where it began: the last place at which the task was seen. None for the first step of a program.
+    pub location: Option<Place>,
     /// How many steps were made since the watchdog was set up.
     pub steps: u64,
     /// How long it was waited for.
@@ -55,13 +64,33 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(program) = &self.program {
+            write!(f, "{program}: ")?;
+        }
         let name = self.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
         write!(
             f,
-            "task {}{name} has not come to another step for {:?}; its last one was at {}. It may be blocked in something that \
-             is not under control: a lock or a channel of the real std, a file, a socket.",
-            self.task.0, self.patience, self.location
-        )
+            "task {}{name} made no step for {}: it loops without synchronising, or waits for something outside control (a \
+             lock or a channel of the real std, a file, a socket); ",
+            self.task.0,
+            Seconds(self.patience)
+        )?;
+        match self.location {
+            Some(location) => write!(f, "its last step was at {location}"),
+            None => f.write_str("the program has made no step yet"),
+        }
+    }
+}
+
+/// A time in seconds or milliseconds: `5 s`.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_millis() {
+            whole if whole % 1000 == 0 => write!(f, "{} s", whole / 1000),
+            millis => write!(f, "{millis} ms"),
+        }
     }
 }
 
@@ -85,6 +114,11 @@ impl Beat {
         self.steps.store(self.steps.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
+    /// What was seen so far was not of the program.
+    pub(super) fn forget_place(&self) {
+        self.location.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
     /// Whether an execution, or a call, is going on.
     #[inline]
     pub(super) fn running(&self, running: bool) {
@@ -106,13 +140,14 @@ impl Beat {
     }
 
     /// The step of this number, if it is still the last one.
-    fn stuck(&self, steps: u64, patience: Duration) -> Option<Stuck> {
+    fn stuck(&self, steps: u64, watchdog: &Watchdog) -> Option<Stuck> {
         let location = self.location.load(Ordering::Acquire);
         let task = TaskId(self.task.load(Ordering::Acquire));
         // SAFETY: it is null, or was made from a reference that lives for ever.
-        let location = unsafe { location.as_ref() }?;
+        let location = unsafe { location.as_ref() };
         let name = self.names().get(&task.0).cloned();
-        (self.steps() == Some(steps)).then_some(Stuck { task, name, location, steps, patience })
+        let Watchdog { program, patience, .. } = watchdog.clone();
+        (self.steps() == Some(steps)).then_some(Stuck { program, task, name, location, steps, patience })
     }
 }
 
@@ -175,7 +210,7 @@ fn watch(watchdog: &Watchdog, beat: &Beat, end: &mpsc::Receiver<()>) {
         seen = steps;
         if let (Some(steps), LOOKS) = (steps, looks) {
             looks = 0;
-            if let Some(stuck) = beat.stuck(steps, watchdog.patience) {
+            if let Some(stuck) = beat.stuck(steps, watchdog) {
                 (watchdog.then)(&stuck);
             }
         }

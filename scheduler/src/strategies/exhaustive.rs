@@ -90,6 +90,9 @@ pub enum Cut {
     Livelock,
     /// The program ended an execution early.
     Failed,
+    /// The engine held a task back that went on for long, or let the clock pass for one that polled it:
+    /// [`Execution::steered`].
+    Steered,
     /// A step that the search relied on was not enabled: the program is not deterministic, or waits in a way that the
     /// search does not see through.
     Infeasible,
@@ -180,8 +183,14 @@ impl Exhaustive {
         };
         let tasks = std::mem::take(&mut self.tasks);
         let mut history = History::new(trace, &tasks, answers);
-        let could_come =
-            |report: &&TaskReport| matches!(report.blocked, Blocked::Lock | Blocked::Join | Blocked::Token);
+        // Where the process has ended, whoever could go on might have done so before.
+        let ended = trace.iter().rev().take_while(|event| event.continues);
+        let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);
+        let could_come = |report: &&TaskReport| match report.blocked {
+            Blocked::Lock | Blocked::Join | Blocked::Token => true,
+            Blocked::No => ended,
+            Blocked::Queue | Blocked::Clock | Blocked::Change => false,
+        };
         // What they would use is known before their races are looked at.
         for report in &execution.stuck {
             history.push_blocked(report.task, report.wants);
@@ -245,6 +254,7 @@ impl Exhaustive {
             (_, End::StepBound(_)) => Some(Cut::StepBound),
             (_, End::Livelock(_)) => Some(Cut::Livelock),
             (_, End::Failed { .. }) => Some(Cut::Failed),
+            _ if execution.steered => Some(Cut::Steered),
             _ => None,
         };
         self.coverage.cut = self.coverage.cut.or(cut);

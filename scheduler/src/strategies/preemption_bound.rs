@@ -24,6 +24,11 @@ impl PreemptionBound {
     pub fn coverage(&self) -> Coverage {
         self.search.coverage()
     }
+
+    /// Whether schedules were left out, because too many others wait for their turn.
+    pub fn leaves_out(&self) -> bool {
+        self.search.leaves_out()
+    }
 }
 
 impl Strategy for PreemptionBound {

@@ -14,7 +14,9 @@ use interloper_scheduler::decisions::{Decisions, ReplaySource, mix};
 use interloper_scheduler::strategies::{
     AtomFuzzer, Exhaustive, Exploration, Guided, Pct, Pos, PreemptionBound, RandomWalk, Selection, Surw,
 };
-use interloper_scheduler::{Config, End, Engine, Executions, Failing, Freedom, Freedoms, Stopped, Strategy, Unlock};
+use interloper_scheduler::{
+    Config, Detached, End, Engine, Executions, Failing, Freedom, Freedoms, Stopped, Strategy, Unlock,
+};
 use interloper_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use interloper_std::sync::{Arc, Condvar, Mutex, RwLock};
 use interloper_std::thread;
@@ -26,7 +28,8 @@ const WEAK: Freedoms = Freedoms::NONE.with(Freedom::Weak, 1);
 const WRITERS: Freedoms = Freedoms::NONE.with(Freedom::Writers, 1);
 
 fn config(freedoms: Freedoms) -> Config {
-    Config { freedoms, unlock: Unlock::Part, ..Config::default() }
+    // Counted is what the freedoms add: where main panics, the others go on.
+    Config { freedoms, unlock: Unlock::Part, detached: Detached::MustEnd, ..Config::default() }
 }
 
 /// Explores a program to its end: how many traces there are, and how many of them fail.

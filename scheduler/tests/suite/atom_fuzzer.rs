@@ -136,11 +136,16 @@ fn a_pause_ends_when_another_task_goes_round_in_a_loop() {
         shared.1.set(1);
         join(child).unwrap();
     };
-    let mut engine = Engine::new(Config { step_bound: 5000, ..Config::default() });
+    let mut engine = Engine::new(Config { step_bound: 4000, ..Config::default() });
     let mut strategy = AtomFuzzer::new(0).with_q(1.0).with_patience(100);
     strategy.begin();
     assert!(engine.run(&mut strategy, program).end.is_finished());
     let mut strategy = AtomFuzzer::new(0).with_q(1.0).with_patience(u32::MAX);
     strategy.begin();
     assert!(matches!(engine.run(&mut strategy, program).end, End::StepBound(_)));
+    // With more steps the engine itself lets the paused task go on.
+    let mut engine = Engine::new(Config { step_bound: 50_000, ..Config::default() });
+    strategy.begin();
+    let execution = engine.run(&mut strategy, program);
+    assert_eq!((execution.end, execution.steered), (End::Finished, true));
 }

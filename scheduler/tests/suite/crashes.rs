@@ -170,7 +170,7 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
             let _ = sender.send(());
         }
     };
-    let watchdog = Watchdog { patience: Duration::from_millis(20), then };
+    let watchdog = Watchdog { program: Some("reading".to_owned()), patience: Duration::from_millis(20), then };
     let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
     let line = line!() + 3;
     let execution = engine.run(&mut RandomWalk::new(0), || {
@@ -183,10 +183,45 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
     });
     assert!(execution.end.is_finished(), "{execution:?}");
     let stuck = TOLD.lock().unwrap().take().unwrap();
-    assert_eq!((stuck.task, stuck.location.file(), stuck.location.line()), (TaskId(1), file!(), line));
-    assert!(stuck.to_string().contains("task 1 (reader) has not come to another step"), "{stuck}");
-    let nameless = Stuck { name: None, ..stuck };
-    assert!(nameless.to_string().contains("task 1 has not come to another step"), "{nameless}");
+    let location = stuck.location.unwrap();
+    assert_eq!((stuck.task, location.file(), location.line()), (TaskId(1), file!(), line));
+    let told = |program: &str, name: &str, place: &str| {
+        format!(
+            "{program}task 1{name} made no step for 20 ms: it loops without synchronising, or waits for something outside \
+             control (a lock or a channel of the real std, a file, a socket); {place}"
+        )
+    };
+    let place = format!("its last step was at {location}");
+    assert_eq!(stuck.to_string(), told("reading: ", " (reader)", &place));
+    let nameless = Stuck { program: None, name: None, ..stuck };
+    assert_eq!(nameless.to_string(), told("", "", &place));
+    let first = Stuck { location: None, ..nameless };
+    assert_eq!(first.to_string(), told("", "", "the program has made no step yet"));
+}
+
+/// A place of the engine's caller is none of the program.
+#[test]
+fn a_first_step_that_does_not_come_to_its_end_has_no_place() {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use interloper_scheduler::{Stuck, Watchdog};
+
+    static TOLD: Mutex<Vec<Option<u32>>> = Mutex::new(Vec::new());
+    let then = |stuck: &Stuck| TOLD.lock().unwrap().push(stuck.location.map(|location| location.line()));
+    let watchdog = Watchdog { program: None, patience: Duration::from_millis(20), then };
+    let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
+    let wait = |told: &dyn Fn(&Option<u32>) -> bool| while !TOLD.lock().unwrap().iter().any(told) {};
+    let line = line!() + 4;
+    for _ in 0..2 {
+        let execution = engine.run(&mut RandomWalk::new(0), || {
+            wait(&|told| told.is_none());
+            drop(Lock::new().lock());
+            wait(&|told| *told == Some(line));
+        });
+        assert!(execution.end.is_finished(), "{execution:?}");
+        TOLD.lock().unwrap().clear();
+    }
 }
 
 #[test]
@@ -195,7 +230,7 @@ fn a_watchdog_is_silent_while_steps_are_made() {
 
     // Many executions of many steps, and an engine at rest: longer in sum than any one step is.
     let then = |stuck: &Stuck| panic!("{stuck}");
-    let watchdog = Watchdog { patience: Watchdog::PATIENCE, then };
+    let watchdog = Watchdog { program: None, patience: Watchdog::PATIENCE, then };
     let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
     for _ in 0..100 {
         let execution = engine.run(&mut RandomWalk::new(0), || (0..100).for_each(|_| drop(Lock::new().lock())));

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use interloper_scheduler::runtime::{Action, Count, TaskId};
-use interloper_scheduler::strategies::{Guided, RandomWalk};
-use interloper_scheduler::{Config, End, Engine, Pending, Strategy};
+use interloper_scheduler::strategies::{Cut, Exhaustive, Guided, Pct, RandomWalk};
+use interloper_scheduler::{Config, Detached, End, Engine, Execution, Executions, Pending, Strategy};
 
 use crate::common::*;
 
@@ -86,10 +86,15 @@ fn a_panic_that_is_joined_is_dealt_with() {
 
 #[test]
 fn a_panic_that_nobody_joins_is_the_end() {
-    let execution = run_once(|| {
+    let program = || {
         spawn(|| panic!("oh"));
-    });
-    assert_eq!(execution.end, End::Panicked(execution.panics[0].clone()));
+    };
+    let executions = all_schedules(Config::default(), program);
+    // The process ends before it, or after it.
+    let panicked = |execution: &&Execution| execution.end == End::Panicked(execution.panics[0].clone());
+    let (late, in_time): (Vec<_>, Vec<_>) = executions.iter().partition(|execution| execution.panics.is_empty());
+    assert_eq!((late.len(), in_time.iter().filter(|execution| panicked(execution)).count()), (1, 1));
+    assert!(late[0].end.is_finished());
 }
 
 #[test]
@@ -114,7 +119,7 @@ fn a_payload_without_a_place() {
 }
 
 #[test]
-fn tasks_that_outlive_the_main_task_go_on() {
+fn tasks_that_outlive_the_main_task_go_on_where_they_must_end() {
     let log = Log::default();
     let program = |log: Log| {
         move || {
@@ -124,13 +129,119 @@ fn tasks_that_outlive_the_main_task_go_on() {
             });
         }
     };
-    assert!(run_once(program(log.clone())).end.is_finished());
+    assert!(run_strictly(program(log.clone())).end.is_finished());
     assert_eq!(log.take(), ["done"]);
+    // As in a process that ends, there is nobody to go on.
+    let execution = run_once(program(log.clone()));
+    assert_eq!((execution.end, execution.stuck.len()), (End::Finished, 1));
+    assert!(log.take().is_empty());
+}
+
+/// Runs a program whose tasks must all come to their ends.
+fn run_strictly(program: impl FnOnce()) -> Execution {
+    let config = Config { detached: Detached::MustEnd, ..Config::default() };
+    Engine::new(config).run(&mut Guided::new(Zeros), program)
+}
+
+#[test]
+fn tasks_that_are_given_up_leave_nothing_behind() {
+    let log = Log::default();
+    let mut engine = Engine::new(Config::default());
+    for _ in 0..3 {
+        let value = log.clone();
+        let execution = engine.run(&mut Guided::new(Zeros), move || {
+            let waits = value.clone();
+            spawn(move || {
+                let _value = Dropped(waits, "unwound");
+                runtime(|runtime| runtime.park(None, std::panic::Location::caller()));
+            });
+            let ticks = value.clone();
+            spawn(move || {
+                let _value = Dropped(ticks, "unwound");
+                loop {
+                    runtime(|runtime| runtime.sleep(Duration::from_secs(1), std::panic::Location::caller()));
+                }
+            });
+            runtime(|runtime| runtime.sleep(Duration::from_secs(5), std::panic::Location::caller()));
+        });
+        assert_eq!(execution.end, End::Finished);
+        assert_eq!(execution.stuck.len(), 2);
+        assert_eq!(log.take(), ["unwound", "unwound"]);
+    }
+}
+
+/// Every step of the others may come before the end of the process, and need not.
+#[test]
+fn the_end_of_the_process_is_a_step() {
+    let run = |exhaustive: bool| {
+        let seen = Log::default();
+        let program = || {
+            let shared = Rc::new(Variable::default());
+            let theirs = shared.clone();
+            let (begins, ends) = (Dropped(seen.clone(), "."), seen.clone());
+            spawn(move || {
+                let _begins = begins;
+                theirs.add(1);
+                ends.say("1");
+                theirs.add(1);
+                ends.say("2");
+            });
+            shared.get();
+        };
+        let mut executions = 0;
+        if exhaustive {
+            let mut search = Exhaustive::new();
+            let mut engine = Engine::new(Config::default());
+            while search.begin() {
+                let execution = engine.run(&mut search, program);
+                search.end(&execution, &engine.trace());
+                assert!(execution.end.is_finished(), "{execution:?}");
+                executions += 1;
+            }
+            assert!(search.exploration().complete);
+        } else {
+            executions = all_schedules(Config::default(), program).len();
+        }
+        let mut seen: Vec<String> = seen.take().concat().split_terminator('.').map(str::to_owned).collect();
+        seen.sort();
+        seen.dedup();
+        (executions, seen)
+    };
+    let expected = ["", "1", "12"].map(str::to_owned).to_vec();
+    // The child starts (s) and adds twice (a, b); main reads (r) and ends the process (e). Each order of s a b and r e in
+    // their order, cut off at e: e r; with k steps of the child before e, r has k + 1 places among them. 1 + 2 + 3 + 4.
+    assert_eq!(run(false), (10, expected.clone()));
+    // The start is independent of the read, so with k = 1, 2, 3 one place less is another trace.
+    assert_eq!(run(true), (1 + 1 + 2 + 3, expected));
+}
+
+#[test]
+fn the_process_can_be_ended_by_a_task() {
+    use interloper_scheduler::runtime::Exit;
+    let log = Log::default();
+    let exit = |exit| runtime(|runtime| runtime.exit(exit, std::panic::Location::caller()));
+    let mut engine = Engine::new(Config::default());
+    for _ in 0..3 {
+        for how in [Exit::Code(0), Exit::Abort] {
+            let execution = engine.run(&mut Guided::new(Zeros), || {
+                let _main = Dropped(log.clone(), "main");
+                let value = log.clone();
+                join(spawn(move || {
+                    let _child = Dropped(value, "child");
+                    exit(how);
+                }))
+                .unwrap();
+            });
+            assert!(matches!(execution.end, End::Exited { task: TaskId(1), exit, .. } if exit == how), "{execution:?}");
+            // Whoever ends the process is not unwound.
+            assert_eq!(log.take(), ["main"]);
+        }
+    }
 }
 
 #[test]
 fn a_task_that_is_left_waiting_is_leaked() {
-    let execution = run_once(|| {
+    let execution = run_strictly(|| {
         spawn(|| {
             runtime(|runtime| runtime.park(None, std::panic::Location::caller()));
         });
@@ -218,6 +329,170 @@ fn the_step_bound_names_the_loop() {
     let End::StepBound(operations) = execution.end else { panic!("{:?}", execution.end) };
     assert_eq!(operations.len(), 1, "{operations:?}");
     assert_eq!(operations[0].1.location.line(), line);
+}
+
+fn poll_until(seconds: u64) -> impl Fn() {
+    move || while runtime(|runtime| runtime.now()) < Duration::from_secs(seconds) {}
+}
+
+#[test]
+fn the_clock_passes_while_a_task_polls_it() {
+    let mut engine = Engine::new(Config::default());
+    for seconds in [1, 3600, 30 * 86_400] {
+        let execution = engine.run(&mut RandomWalk::new(0), poll_until(seconds));
+        assert_eq!((execution.end, execution.steered), (End::Finished, true));
+        // Not much later, as seen from there.
+        let wanted = Duration::from_secs(seconds);
+        assert!(execution.clock >= wanted && execution.clock < wanted + wanted / 10, "{:?}", execution.clock);
+    }
+    // Who looks now and then sees it stand still.
+    let looks = || (0..16).for_each(|_| assert_eq!(runtime(|runtime| runtime.now()), Duration::ZERO));
+    let execution = engine.run(&mut RandomWalk::new(0), looks);
+    assert_eq!((execution.end, execution.steered), (End::Finished, false));
+}
+
+#[test]
+fn a_task_that_polls_the_clock_lets_others_go_on() {
+    let mut engine = Engine::new(Config { livelock_rounds: 100, ..Config::default() });
+    // Looks at a flag, too, that nobody raises: it gives up when it is time.
+    let gives_up = || {
+        let flag = Variable::default();
+        let polls = poll_until(0);
+        while flag.get() == 0 && runtime(|runtime| runtime.now()) < Duration::from_secs(10) {
+            polls();
+        }
+    };
+    assert_eq!(engine.run(&mut RandomWalk::new(0), gives_up).end, End::Finished);
+    // Who sleeps meanwhile is woken, on time.
+    let log = Log::default();
+    let sleeper = log.clone();
+    let beside_a_sleeper = || {
+        let child = spawn(move || {
+            runtime(|runtime| runtime.sleep(Duration::from_secs(2), std::panic::Location::caller()));
+            sleeper.say(format!("{}", runtime(|runtime| runtime.now()).as_secs()));
+        });
+        runtime(|runtime| runtime.yield_now(std::panic::Location::caller()));
+        poll_until(5)();
+        join(child).unwrap();
+    };
+    assert_eq!(engine.run(&mut RandomWalk::new(0), beside_a_sleeper).end, End::Finished);
+    assert!(["2", "5"].contains(&&*log.take()[0]));
+    // Who never gives up is in a livelock, all the same.
+    let for_ever = || {
+        let flag = Variable::default();
+        while flag.get() == 0 {
+            runtime(|runtime| runtime.now());
+        }
+    };
+    assert!(matches!(engine.run(&mut RandomWalk::new(0), for_ever).end, End::Livelock(_)));
+}
+
+/// A loop that waits for what is left until a deadline, and wants to come behind it.
+#[test]
+fn a_deadline_is_passed() {
+    let waits = || {
+        let deadline = Duration::from_millis(5);
+        let mut rounds = 0;
+        loop {
+            let now = runtime(|runtime| runtime.now());
+            if now > deadline {
+                break;
+            }
+            runtime(|runtime| runtime.park(Some(deadline - now), std::panic::Location::caller()));
+            rounds += 1;
+        }
+        assert_eq!(rounds, 2);
+    };
+    let execution = run_once(waits);
+    assert_eq!((execution.end, execution.clock), (End::Finished, Duration::from_nanos(5_000_001)));
+    // A time that never comes is waited for in vain.
+    let execution = run_once(|| runtime(|runtime| runtime.sleep(Duration::MAX, std::panic::Location::caller())));
+    assert!(matches!(execution.end, End::Deadlock(_)), "{execution:?}");
+}
+
+/// Whatever loop a task waits in: those go on that it waits for.
+#[test]
+fn a_task_that_goes_on_and_on_is_held_back() {
+    let wakes_itself = || {
+        let done = Rc::new(std::cell::Cell::new(false));
+        let theirs = done.clone();
+        spawn(move || {
+            let steps = Variable::default();
+            (0..100).for_each(|_| _ = steps.add(1));
+            theirs.set(true);
+        });
+        let me = runtime(|runtime| runtime.task());
+        while !done.get() {
+            runtime(|runtime| runtime.unpark(me, std::panic::Location::caller()));
+            runtime(|runtime| runtime.park(None, std::panic::Location::caller()));
+        }
+    };
+    // The main task first, whenever it can go on: as PCT does when it has the highest priority.
+    let mut engine = Engine::new(Config { step_bound: 50_000, ..Config::default() });
+    let execution = engine.run(&mut Guided::new(Zeros), wakes_itself);
+    assert_eq!((&execution.end, execution.steered), (&End::Finished, true));
+    for seed in 0..20 {
+        let execution = engine.run(&mut Pct::new(seed, 3), wakes_itself);
+        assert_eq!(execution.end, End::Finished);
+        // It is replayed from its decisions.
+        let decisions = interloper_scheduler::decisions::Decisions(engine.decisions().to_vec());
+        let mut replay = Guided::new(interloper_scheduler::decisions::ReplaySource::new(decisions));
+        assert_eq!(engine.run(&mut replay, wakes_itself), execution);
+        assert_eq!(replay.into_source().finish(), Ok(()));
+    }
+    // An exhaustive search does not say that it has seen all.
+    let mut search = Exhaustive::new();
+    engine.explore(&mut search, Executions::AtMost(10), wakes_itself, |_, _| std::ops::ControlFlow::<()>::Continue(()));
+    assert_eq!(search.exploration().cut, Some(Cut::Steered));
+    // A task that is alone goes on to the bound, and one that does not go on for long is not held back.
+    let alone = || {
+        let variable = Variable::default();
+        (0..10_000).for_each(|_| _ = variable.add(1));
+    };
+    let execution = engine.run(&mut Guided::new(Zeros), alone);
+    assert_eq!((execution.end, execution.steered), (End::Finished, false));
+}
+
+#[test]
+fn spawning_without_end_is_a_result() {
+    let execution = run_once(|| {
+        loop {
+            spawn(|| ());
+        }
+    });
+    let End::Failed { reason, .. } = execution.end else { panic!("{:?}", execution.end) };
+    assert_eq!(reason, "the program spawns more than 4096 threads in one execution");
+    let execution = run_once(|| (0..1000).for_each(|_| join(spawn(|| ())).unwrap()));
+    assert_eq!(execution.end, End::Finished);
+}
+
+/// The bound is the result, whatever the tasks are about to do when it is reached.
+#[test]
+fn the_step_bound_comes_before_other_ends() {
+    let bounded = |steps: u64, program: fn()| {
+        let mut engine = Engine::new(Config { step_bound: steps, ..Config::default() });
+        engine.run(&mut Guided::new(Zeros), program).end
+    };
+    fn yields() {
+        (0..10).for_each(|_| runtime(|runtime| runtime.yield_now(std::panic::Location::caller())));
+    }
+    fn sleeps() {
+        let second = Duration::from_secs(1);
+        (0..10).for_each(|_| runtime(|runtime| runtime.sleep(second, std::panic::Location::caller())));
+    }
+    fn parks() {
+        (0..5).for_each(|_| drop(Lock::new().lock()));
+        runtime(|runtime| runtime.park(None, std::panic::Location::caller()));
+    }
+    for (program, action) in [(yields as fn(), Action::Yield), (sleeps, Action::Sleep)] {
+        let End::StepBound(operations) = bounded(5, program) else { panic!("{action:?}") };
+        assert!(operations.iter().any(|(_, operation)| operation.action == action), "{operations:?}");
+        // The twin: with steps enough it comes to its end.
+        assert_eq!(bounded(50, program), End::Finished);
+    }
+    // Who could make no step with any number of them is in a deadlock: main has made 11 steps when it parks.
+    assert!(matches!(bounded(11, parks), End::Deadlock(_)));
+    assert!(matches!(bounded(10, parks), End::StepBound(_)));
 }
 
 #[test]

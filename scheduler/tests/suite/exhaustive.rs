@@ -9,7 +9,9 @@ use std::rc::Rc;
 use interloper_scheduler::decisions::mix;
 use interloper_scheduler::runtime::{Action, Count, Mode, ObjectId, ObjectKind, Operation, TaskId};
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
-use interloper_scheduler::{Config, End, Engine, Executions, Stopped, Unlock};
+use interloper_scheduler::{
+    Config, Detached, End, Engine, Executions, Fingerprints, Stopped, Traces, Unlock,
+};
 
 use crate::common::*;
 use crate::programs::*;
@@ -174,12 +176,18 @@ fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
     let mut engine = Engine::new(config);
     let mut strategy = Exhaustive::new();
     let mut ends = Vec::new();
-    let explored = engine.explore(&mut strategy, Executions::AtMost(200_000), program, |_, execution| {
+    let (mut fingerprints, mut traces) = (Fingerprints::default(), Traces::default());
+    let explored = engine.explore(&mut strategy, Executions::AtMost(200_000), program, |engine, execution| {
+        traces.note(engine.fingerprint(&mut fingerprints));
         ends.push(execution.end);
         ControlFlow::<()>::Continue(())
     });
     assert_eq!(explored.stopped, Stopped::Exhausted);
-    (strategy.exploration().clone(), ends)
+    let exploration = strategy.exploration().clone();
+    if exploration.complete {
+        assert_eq!(traces.number(), exploration.traces, "the search and the fingerprints count the same traces");
+    }
+    (exploration, ends)
 }
 
 #[track_caller]
@@ -280,10 +288,15 @@ fn check_then_withdraw_has_6_traces() {
     // Three tasks with one section each: 3!
     assert_eq!(check(&vec![vec![Take(0), Give(0)]; 3], Unlock::Part), 6);
     // Figure 1 itself: the balance lets the second task of the two serial orders leave out its withdrawal.
-    let (exploration, ends) = explore(Config { unlock: Unlock::Part, ..Config::default() }, || figure_1_and_2(0));
+    let strict = Config { unlock: Unlock::Part, detached: Detached::MustEnd, ..Config::default() };
+    let (exploration, ends) = explore(strict.clone(), || figure_1_and_2(0));
     // Serial: 2. Both look before either withdraws: 2 orders of looking times 2 of withdrawing.
     assert_eq!((exploration.traces, exploration.redundant, exploration.complete), (6, 0, true));
     assert_eq!(ends.iter().filter(|end| matches!(end, End::Panicked(_))).count(), 4);
+    // In 2 of them the first task panics, and main with it, which then does not join the second: that one leaves its
+    // block before the process ends, or does not.
+    let (exploration, _) = explore(Config { detached: Detached::GivenUp, ..strict }, || figure_1_and_2(0));
+    assert_eq!((exploration.traces, exploration.redundant, exploration.complete), (8, 0, true));
 }
 
 #[test]
@@ -447,12 +460,18 @@ fn a_bound_that_cuts_the_search_is_said() {
 #[test]
 fn a_panic_of_the_main_task_hides_no_trace() {
     // Main panics when it reads first; the other order is explored all the same, and the last write, too.
-    let (exploration, ends) = explore(Config::default(), || {
+    let program = || {
         let variable = Rc::new(Variable::default());
         let other = variable.clone();
         spawn(move || other.set(1));
         assert_eq!(variable.get(), 1, "too early");
-    });
+    };
+    let (exploration, ends) = explore(Config { detached: Detached::MustEnd, ..Config::default() }, program);
     assert_eq!((exploration.traces, exploration.redundant, exploration.complete), (2, 0, true));
+    assert_eq!(ends.iter().filter(|end| end.is_finished()).count(), 1);
+    // Where the process ends with the main task, the child may also have started only, or not even that, when main
+    // panics.
+    let (exploration, ends) = explore(Config::default(), program);
+    assert_eq!((exploration.traces, exploration.redundant, exploration.complete), (4, 0, true));
     assert_eq!(ends.iter().filter(|end| end.is_finished()).count(), 1);
 }

@@ -3,9 +3,12 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
+use std::time::Duration;
 
 use interloper_scheduler::strategies::{PreemptionBound, RandomWalk};
-use interloper_scheduler::{Config, End, Engine, Execution, Executions, Failing, Stopped, Strategy, Unlock};
+use interloper_scheduler::{
+    Config, Deadline, Effort, End, Engine, Execution, Executions, Failing, Stopped, Strategy, Unlock,
+};
 
 use crate::common::*;
 use crate::programs::*;
@@ -65,6 +68,26 @@ fn shrinking_stops_at_its_budget() {
         |_, execution| overdrawn(execution),
     );
     assert_eq!((shrunk.executions, shrunk.minimal), (1, false));
+}
+
+#[test]
+fn shrinking_stops_at_its_steps_and_in_time() {
+    let mut engine = engine();
+    let failing = first_failing(&mut engine, &mut RandomWalk::new(1), || figure_1_and_2(3));
+    let mut executions = |effort: Effort| {
+        let fails = |_: &Engine, execution: &Execution| overdrawn(execution);
+        let shrunk = engine.shrink(failing.clone(), effort, || figure_1_and_2(3), fails);
+        (shrunk.executions, shrunk.minimal)
+    };
+    let all = Effort::from(Executions::All);
+    let (made, minimal) = executions(all);
+    assert!(minimal && made > 3, "{made}");
+    // Three times as many steps as the run has: after its own, two or three more fit.
+    let (few, minimal) = executions(Effort { steps: 3 * failing.steps, ..all });
+    assert!((2..=6).contains(&few) && !minimal, "{few}");
+    assert_eq!(executions(Effort { steps: 1, ..all }), (1, false));
+    assert_eq!(executions(Effort { deadline: Deadline::of(Some(Duration::ZERO)), ..all }), (0, false));
+    assert_eq!(executions(Effort { deadline: Deadline::of(Some(Duration::from_secs(3600))), ..all }), (made, true));
 }
 
 #[test]

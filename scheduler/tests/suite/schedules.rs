@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
-use interloper_scheduler::runtime::{Action, Mode};
+use interloper_scheduler::runtime::Mode;
 use interloper_scheduler::strategies::{Guided, RandomWalk};
 use interloper_scheduler::{Config, Engine, Strategy};
 
@@ -188,7 +188,11 @@ fn a_step_that_needs_locks_waits_for_them_and_takes_none() {
             })
         };
         let object = lock.id();
-        let operation = Operation { object, action: Action::Invoke(0), location: std::panic::Location::caller() };
+        let operation = Operation {
+            object,
+            action: interloper_scheduler::runtime::Call::WHOLE.invoked(),
+            location: std::panic::Location::caller(),
+        };
         let needs = [Need { lock: object, mode: Mode::Exclusive }];
         runtime(|runtime| runtime.step_when_free(operation, &needs));
         assert!(!held.get());

@@ -50,13 +50,14 @@ fn a_notification_comes_before_a_time_out() {
 fn sleepers_wake_in_the_order_of_their_times() {
     let log = Log::default();
     let execution = run_once(|| {
-        for (name, millis) in [("late", 30), ("early", 10), ("middle", 20)] {
+        let sleepers = [("late", 30), ("early", 10), ("middle", 20)].map(|(name, millis)| {
             let log = log.clone();
             spawn(move || {
                 runtime(|runtime| runtime.sleep(Duration::from_millis(millis), Location::caller()));
                 log.say(name);
-            });
-        }
+            })
+        });
+        sleepers.into_iter().for_each(|sleeper| join(sleeper).unwrap());
     });
     assert!(execution.end.is_finished());
     assert_eq!(log.take(), ["early", "middle", "late"]);

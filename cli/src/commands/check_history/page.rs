@@ -19,7 +19,7 @@ impl Judged<'_> {
         let (order, stuck) = match &self.checked.verdict {
             Verdict::Linearizable { order } => (order, None),
             Verdict::NotLinearizable(found) => (found.longest.first().unwrap_or(&none), found.stuck),
-            Verdict::Unknown => (&none, None),
+            Verdict::Unknown(_) => (&none, None),
         };
         let window = Window::new(self, stuck);
         let points = self.points(order);
@@ -87,7 +87,7 @@ impl Judged<'_> {
                     if found.longest.len() == 1 { "the longest linearization" } else { "a longest linearization" };
                 notes.push(format!("The points are those of {which} of what comes before its return."));
             }
-            Verdict::Unknown => notes.push(format!("There is no verdict within {}.", self.limit())),
+            Verdict::Unknown(bound) => notes.push(self.no_verdict(*bound)),
         }
         if window.of_part < self.recorded.recording.calls.len() {
             notes.push(format!(

@@ -129,6 +129,8 @@ where
     /// The step that locks the key's shard and finds the entry, if it is still there.
     fn visit(&self, purpose: Purpose, index: usize, key: Value) -> Option<Visit<'a, K, V>> {
         let announced = match purpose {
+            // A runtime has to know beforehand whether the entry may be written to.
+            Purpose::Give if self.site.is_task() && self.mode == Mode::Exclusive => map::MODIFY,
             Purpose::Give => map::GET,
             Purpose::Count => map::CONTAINS_KEY,
             Purpose::Change => map::MODIFY,

@@ -4,7 +4,8 @@ use std::hash::{BuildHasher, Hash};
 
 use super::{DashMap, Original, ReadOnlyView, TryReserveError};
 use crate::RandomState;
-use crate::session::{Handle, controlled};
+use crate::session::{Handle, repeatable};
+use crate::task::Kind;
 
 /// How many shards a map has that is made in a controlled run. The original's number depends on the machine.
 const CONTROLLED_SHARDS: usize = 16;
@@ -45,7 +46,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
 
     /// An empty map with room for `capacity` entries and this hasher.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        if controlled() {
+        if repeatable() {
             Self::with_capacity_and_hasher_and_shard_amount(capacity, hasher, CONTROLLED_SHARDS)
         } else {
             Self::wrap(Original::with_capacity_and_hasher(capacity, hasher))
@@ -69,7 +70,8 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
     }
 
     pub(super) fn wrap(inner: Original<K, V, S>) -> Self {
-        DashMap { inner, handle: Handle::new() }
+        let shards = inner.shards().len() as u32;
+        DashMap { inner, handle: Handle::of(Kind::Map, shards) }
     }
 
     /// The map as one that cannot be changed. No step: the map is owned.
@@ -90,7 +92,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
     /// How many entries fit without a new allocation. No step: this is no part of what the map means. In a controlled
     /// run a shard that is locked for writing counts as 0.
     pub fn capacity(&self) -> usize {
-        if self.handle.site_or_private().is_none() {
+        if self.handle.reader_or_private().is_none() {
             return self.inner.capacity();
         }
         self.inner.shards().iter().filter_map(|shard| shard.try_read()).map(|table| table.capacity()).sum()
@@ -98,7 +100,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
 
     /// Gives up memory that is not needed. No step; in a controlled run nothing happens.
     pub fn shrink_to_fit(&self) {
-        if self.handle.site_or_private().is_none() {
+        if self.handle.reader_or_private().is_none() {
             self.inner.shrink_to_fit();
         }
     }

@@ -66,7 +66,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site_or_private() else { return self.inner.get(key).map(Ref::original) };
+        let Some(site) = self.handle.reader_or_private() else { return self.inner.get(key).map(Ref::original) };
         let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Shared));
         self.begin(site, map::GET, &name, needs);
         let found = self.inner.get(key);
@@ -97,9 +97,11 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site_or_private() else { return map_try(self.inner.try_get(key), Ref::original) };
+        let Some(site) = self.handle.reader_or_private() else {
+            return map_try(self.inner.try_get(key), Ref::original);
+        };
         let name = [key.to_value()];
-        self.begin(site, map::GET, &name, Needs::Nothing);
+        self.attempt(site, map::GET, &name, self.lock_of(key, Mode::Shared));
         let found = self.inner.try_get(key);
         if !found.is_locked() {
             let seen = if let TryResult::Present(value) = &found { Some(value.value()) } else { None };
@@ -119,7 +121,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
             return map_try(self.inner.try_get_mut(key), RefMut::original);
         };
         let name = [key.to_value()];
-        self.begin(site, map::MODIFY, &name, Needs::Nothing);
+        self.attempt(site, map::MODIFY, &name, self.lock_of(key, Mode::Exclusive));
         let found = match self.inner.try_get_mut(key) {
             TryResult::Locked => return TryResult::Locked,
             TryResult::Absent => None,
@@ -202,6 +204,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         let (name, needs) = ([key.to_value()], self.lock_of(key, Mode::Exclusive));
         self.begin(site, map::MODIFY, &name, needs);
         let Some(real) = self.inner.get_mut(key) else {
+            site.only_read();
             site.after(map::GET, &name, &Value::None);
             return None;
         };
@@ -230,7 +233,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         K: Borrow<Q>,
         Q: Hash + Eq + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site_or_private() else { return self.inner.contains_key(key) };
+        let Some(site) = self.handle.reader_or_private() else { return self.inner.contains_key(key) };
         let name = [key.to_value()];
         self.begin(site, map::CONTAINS_KEY, &name, self.lock_of(key, Mode::Shared));
         let found = self.inner.contains_key(key);
@@ -255,7 +258,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     pub fn try_entry(&self, key: K) -> Option<Entry<'_, K, V>> {
         let Some(site) = self.handle.site_or_private() else { return self.inner.try_entry(key).map(Entry::original) };
         let (name, needs) = ([key.to_value()], self.lock_of(&key, Mode::Exclusive));
-        self.begin(site, map::MODIFY, &name, Needs::Nothing);
+        self.attempt(site, map::MODIFY, &name, needs);
         let [name] = name;
         self.inner.try_entry(key).map(|entry| Entry::watched(entry, site, needs, name))
     }
@@ -335,7 +338,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// there is no further key.
     #[track_caller]
     pub fn len(&self) -> usize {
-        let Some(site) = self.handle.site_or_private() else { return self.inner.len() };
+        let Some(site) = self.handle.reader_or_private() else { return self.inner.len() };
         let mut walk = Walk::new(&self.inner, site, Mode::Shared);
         let mut count = 0;
         while walk.step(Purpose::Count).is_some() {
@@ -355,7 +358,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     /// to insert or remove in the loop is to wait for oneself.
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V, S> {
-        match self.handle.site_or_private() {
+        match self.handle.reader_or_private() {
             None => Iter::original(self.inner.iter()),
             Some(site) => Iter::stepwise(Walk::new(&self.inner, site, Mode::Shared)),
         }
@@ -375,6 +378,13 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     #[inline]
     fn begin(&self, site: Site, method: MethodId, arguments: &[Value], needs: Needs) {
         begin(&self.inner, site, method, arguments, needs);
+    }
+
+    /// Announces a step that gives up when a lock is taken.
+    fn attempt(&self, site: Site, method: MethodId, arguments: &[Value], needs: Needs) {
+        if !site.is_private() {
+            site.before_attempt(method, arguments, needs);
+        }
     }
 
     #[inline]
@@ -427,6 +437,9 @@ fn watched_reference<'a, K: Eq + Hash, V: ToValue>(
     found: Option<::dashmap::mapref::one::RefMut<'a, K, V>>,
 ) -> Option<RefMut<'a, K, V>> {
     let seen = found.as_deref().map(ToValue::to_value);
+    if found.is_none() {
+        site.only_read();
+    }
     site.after(map::GET, &name, &Value::option(seen.clone()));
     let [name] = name;
     found.map(|real| RefMut::watched(real, Watch::reported(site, needs, name, seen)))

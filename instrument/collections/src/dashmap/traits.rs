@@ -17,7 +17,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone + Default> Default for DashMap<K, V
 impl<K: Eq + Hash + ToValue + Clone, V: ToValue + Clone, S: BuildHasher + Clone> Clone for DashMap<K, V, S> {
     #[track_caller]
     fn clone(&self) -> Self {
-        if self.handle.site_or_private().is_none() {
+        if self.handle.reader_or_private().is_none() {
             return Self::wrap(self.inner.clone());
         }
         let copy = Self::with_hasher(self.hasher().clone());

@@ -1,9 +1,11 @@
 //! What a guard with the write lock knows about the entry it keeps, so that it can report what became of it.
 
+use std::mem::ManuallyDrop;
+
 use interloper_commutativity::Value;
 use interloper_commutativity::models::map;
 
-use crate::session::{Mode, Needs};
+use crate::session::{LockId, Mode, Needs};
 use crate::site::{Hold, Site};
 
 /// An entry that a guard keeps locked for writing.
@@ -18,8 +20,8 @@ pub(super) struct Watch {
     seen: Option<Value>,
     /// Whether nothing was reported yet.
     pending: bool,
-    /// The locks that the guard keeps.
-    needs: Needs,
+    /// The lock that the guard keeps alone.
+    lock: LockId,
 }
 
 impl Watch {
@@ -27,14 +29,14 @@ impl Watch {
     #[inline]
     pub(super) fn pending(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
         site.take(needs);
-        Watch { site, key, seen, pending: true, needs }
+        Watch { site, key, seen, pending: true, lock: lock_of(needs) }
     }
 
     /// A guard whose step was already reported.
     #[inline]
     pub(super) fn reported(site: Site, needs: Needs, key: Value, seen: Option<Value>) -> Watch {
         site.take(needs);
-        Watch { site, key, seen, pending: false, needs }
+        Watch { site, key, seen, pending: false, lock: lock_of(needs) }
     }
 
     /// The guard only looked.
@@ -73,12 +75,10 @@ impl Watch {
     /// The write lock became a read lock.
     pub(super) fn downgrade(mut self) -> Hold {
         self.looked();
-        let (site, needs) = (self.site, self.needs);
-        drop(self);
-        match needs {
-            Needs::One(lock, _) => site.hold(Needs::One(lock, Mode::Shared)),
-            other => site.hold(other),
-        }
+        // What its end would do is done here.
+        let mut watch = ManuallyDrop::new(self);
+        drop((std::mem::take(&mut watch.key), watch.seen.take()));
+        watch.site.downgrade(alone(watch.lock))
     }
 
     /// The entry was removed, whatever was written to it before.
@@ -89,10 +89,21 @@ impl Watch {
     }
 }
 
+fn lock_of(needs: Needs) -> LockId {
+    match needs {
+        Needs::One(lock, Mode::Exclusive) => lock,
+        _ => unreachable!("a guard that may write keeps one lock alone"),
+    }
+}
+
+fn alone(lock: LockId) -> Needs {
+    Needs::One(lock, Mode::Exclusive)
+}
+
 impl Drop for Watch {
     #[inline]
     fn drop(&mut self) {
         self.looked();
-        self.site.give_back(self.needs);
+        self.site.give_back(alone(self.lock));
     }
 }

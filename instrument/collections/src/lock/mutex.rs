@@ -9,9 +9,9 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 use super::StdCollection;
 use super::section::{Section, enter, map, the_lock, try_enter, try_map};
 use crate::session::{DomainKind, Handle, Instrumented, Mode, Needs, Outcome};
+use crate::task::Kind;
 
 /// [`std::sync::Mutex`], instrumented: from `lock` to the end of the guard is one step.
-#[derive(Default)]
 pub struct Mutex<C> {
     inner: real::Mutex<C>,
     handle: Handle,
@@ -20,7 +20,7 @@ pub struct Mutex<C> {
 impl<C> Mutex<C> {
     /// An unlocked mutex.
     pub const fn new(content: C) -> Mutex<C> {
-        Mutex { inner: real::Mutex::new(content), handle: Handle::new() }
+        Mutex { inner: real::Mutex::new(content), handle: Handle::of(Kind::Mutex, 0) }
     }
 
     /// Whether a task panicked while it held the lock.
@@ -137,6 +137,12 @@ impl<C: StdCollection + fmt::Debug> fmt::Debug for Mutex<C> {
             Err(TryLockError::WouldBlock) => mutex.field("data", &format_args!("<locked>")),
         };
         mutex.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+    }
+}
+
+impl<C: Default> Default for Mutex<C> {
+    fn default() -> Mutex<C> {
+        Mutex::new(C::default())
     }
 }
 

@@ -9,9 +9,9 @@ use interloper_commutativity::{Invocation, Model, Value};
 use super::StdCollection;
 use super::section::{Section, enter, map, the_lock, try_enter, try_map};
 use crate::session::{DomainKind, Handle, Instrumented, Mode, Needs, Outcome};
+use crate::task::Kind;
 
 /// [`std::sync::RwLock`], instrumented: from `read` or `write` to the end of the guard is one step.
-#[derive(Default)]
 pub struct RwLock<C> {
     inner: real::RwLock<C>,
     handle: Handle,
@@ -20,7 +20,7 @@ pub struct RwLock<C> {
 impl<C> RwLock<C> {
     /// An unlocked lock.
     pub const fn new(content: C) -> RwLock<C> {
-        RwLock { inner: real::RwLock::new(content), handle: Handle::new() }
+        RwLock { inner: real::RwLock::new(content), handle: Handle::of(Kind::RwLock, 0) }
     }
 
     /// Whether a task panicked while it held the lock for writing.
@@ -184,6 +184,12 @@ impl<C: StdCollection + fmt::Debug> fmt::Debug for RwLock<C> {
             Err(TryLockError::WouldBlock) => lock.field("data", &format_args!("<locked>")),
         };
         lock.field("poisoned", &self.is_poisoned()).finish_non_exhaustive()
+    }
+}
+
+impl<C: Default> Default for RwLock<C> {
+    fn default() -> RwLock<C> {
+        RwLock::new(C::default())
     }
 }
 

@@ -22,9 +22,7 @@ pub(super) struct Section {
 impl Section {
     /// The section's effect: it leaves the collection as `content`.
     pub(super) fn report<C: StdCollection>(&self, content: &C) {
-        if !self.site.is_private() {
-            self.site.after_section(&content.state());
-        }
+        self.site.after_section(|| content.state());
     }
 }
 
@@ -37,7 +35,7 @@ pub(super) fn enter<G>(
     lock: impl FnOnce() -> LockResult<G>,
     try_lock: impl Fn() -> TryLockResult<G>,
 ) -> LockResult<(G, Option<Section>)> {
-    let Some(site) = handle.site_or_private() else { return map(lock(), |guard| (guard, None)) };
+    let Some(site) = site_of(handle, mode) else { return map(lock(), |guard| (guard, None)) };
     site.before_section(the_lock(mode));
     let free = || !matches!(try_lock(), Err(TryLockError::WouldBlock));
     if site.is_private() {
@@ -58,11 +56,19 @@ pub(super) fn try_enter<G>(
     mode: Mode,
     try_lock: impl Fn() -> TryLockResult<G>,
 ) -> TryLockResult<(G, Option<Section>)> {
-    let site = handle.site_or_private();
-    if let Some(site) = site {
-        site.before_section(Needs::Nothing);
+    let site = site_of(handle, mode);
+    if site.is_some_and(|site| !site.try_section(mode)) {
+        return Err(TryLockError::WouldBlock);
     }
     try_map(try_lock(), |guard| (guard, site.map(|site| Section { site, _hold: site.hold(the_lock(mode)) })))
+}
+
+#[track_caller]
+fn site_of(handle: &Handle, mode: Mode) -> Option<Site> {
+    match mode {
+        Mode::Shared => handle.reader_or_private(),
+        Mode::Exclusive => handle.site_or_private(),
+    }
 }
 
 /// Changes what is locked, poisoned or not.

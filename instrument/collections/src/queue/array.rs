@@ -9,6 +9,7 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::task::Kind;
 
 /// [`crossbeam::queue::ArrayQueue`], instrumented. Each method is one step, `capacity` none.
 pub struct ArrayQueue<T> {
@@ -22,7 +23,7 @@ impl<T> ArrayQueue<T> {
     /// # Panics
     /// When `capacity` is 0.
     pub fn new(capacity: usize) -> ArrayQueue<T> {
-        ArrayQueue { inner: real::ArrayQueue::new(capacity), handle: Handle::new() }
+        ArrayQueue { inner: real::ArrayQueue::new(capacity), handle: Handle::of(Kind::BoundedQueue, 0) }
     }
 
     /// How many elements there can be. No step: it never changes.
@@ -75,7 +76,7 @@ impl<T: ToValue> ArrayQueue<T> {
     #[inline]
     #[track_caller]
     pub fn is_empty(&self) -> bool {
-        let Some(site) = self.handle.site() else { return self.inner.is_empty() };
+        let Some(site) = self.handle.reader() else { return self.inner.is_empty() };
         site.step(queue::IS_EMPTY, &[], || {
             let empty = self.inner.is_empty();
             (empty, Value::Bool(empty))
@@ -86,7 +87,7 @@ impl<T: ToValue> ArrayQueue<T> {
     #[inline]
     #[track_caller]
     pub fn is_full(&self) -> bool {
-        let Some(site) = self.handle.site() else { return self.inner.is_full() };
+        let Some(site) = self.handle.reader() else { return self.inner.is_full() };
         site.step(queue::IS_FULL, &[], || {
             let full = self.inner.is_full();
             (full, Value::Bool(full))
@@ -97,7 +98,7 @@ impl<T: ToValue> ArrayQueue<T> {
     #[inline]
     #[track_caller]
     pub fn len(&self) -> usize {
-        let Some(site) = self.handle.site() else { return self.inner.len() };
+        let Some(site) = self.handle.reader() else { return self.inner.len() };
         site.step(queue::LEN, &[], || {
             let length = self.inner.len();
             (length, length.to_value())

@@ -9,6 +9,7 @@ use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, 
 
 use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::task::Kind;
 
 /// [`crossbeam::queue::SegQueue`], instrumented. Each method is one step.
 pub struct SegQueue<T> {
@@ -19,7 +20,7 @@ pub struct SegQueue<T> {
 impl<T> SegQueue<T> {
     /// An empty queue.
     pub const fn new() -> SegQueue<T> {
-        SegQueue { inner: real::SegQueue::new(), handle: Handle::new() }
+        SegQueue { inner: real::SegQueue::new(), handle: Handle::of(Kind::Queue, 0) }
     }
 }
 
@@ -51,7 +52,7 @@ impl<T: ToValue> SegQueue<T> {
     #[inline]
     #[track_caller]
     pub fn is_empty(&self) -> bool {
-        let Some(site) = self.handle.site() else { return self.inner.is_empty() };
+        let Some(site) = self.handle.reader() else { return self.inner.is_empty() };
         site.step(queue::IS_EMPTY, &[], || {
             let empty = self.inner.is_empty();
             (empty, Value::Bool(empty))
@@ -62,7 +63,7 @@ impl<T: ToValue> SegQueue<T> {
     #[inline]
     #[track_caller]
     pub fn len(&self) -> usize {
-        let Some(site) = self.handle.site() else { return self.inner.len() };
+        let Some(site) = self.handle.reader() else { return self.inner.len() };
         site.step(queue::LEN, &[], || {
             let length = self.inner.len();
             (length, length.to_value())

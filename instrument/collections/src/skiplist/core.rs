@@ -11,6 +11,7 @@ use interloper_commutativity::{MethodId, ToValue, Value};
 use super::words::{Vocabulary, Words};
 use crate::session::{Handle, Needs};
 use crate::site::Site;
+use crate::task::Kind;
 
 /// A skip list that speaks `W`.
 pub(super) struct Core<K, V, W> {
@@ -26,8 +27,8 @@ pub(super) struct Node<'a, K, V, W> {
 }
 
 impl<K, V, W> Core<K, V, W> {
-    pub fn of(inner: crossbeam_skiplist::SkipMap<K, V>) -> Self {
-        Core { inner, handle: Handle::new(), words: PhantomData }
+    pub fn of(kind: Kind, inner: crossbeam_skiplist::SkipMap<K, V>) -> Self {
+        Core { inner, handle: Handle::of(kind, 0), words: PhantomData }
     }
 
     fn node<'a>(&'a self, real: real::Entry<'a, K, V>) -> Node<'a, K, V, W> {
@@ -40,7 +41,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
 
     #[track_caller]
     pub fn is_empty(&self) -> bool {
-        let Some(site) = self.handle.site() else { return self.inner.is_empty() };
+        let Some(site) = self.handle.reader() else { return self.inner.is_empty() };
         site.step(Self::WORDS.is_empty, &[], || {
             let empty = self.inner.is_empty();
             (empty, Value::Bool(empty))
@@ -49,7 +50,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
 
     #[track_caller]
     pub fn len(&self) -> usize {
-        let Some(site) = self.handle.site() else { return self.inner.len() };
+        let Some(site) = self.handle.reader() else { return self.inner.len() };
         site.step(Self::WORDS.len, &[], || {
             let length = self.inner.len();
             (length, length.to_value())
@@ -58,22 +59,22 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
 
     #[track_caller]
     pub fn front(&self) -> Option<Node<'_, K, V, W>> {
-        self.end(Self::WORDS.first, || self.inner.front())
+        self.end(self.handle.reader(), Self::WORDS.first, || self.inner.front())
     }
 
     #[track_caller]
     pub fn back(&self) -> Option<Node<'_, K, V, W>> {
-        self.end(Self::WORDS.last, || self.inner.back())
+        self.end(self.handle.reader(), Self::WORDS.last, || self.inner.back())
     }
 
     /// One step at an end of the list.
-    #[track_caller]
     fn end<'a>(
         &'a self,
+        site: Option<Site>,
         method: MethodId,
         find: impl FnOnce() -> Option<real::Entry<'a, K, V>>,
     ) -> Option<Node<'a, K, V, W>> {
-        let found = match self.handle.site() {
+        let found = match site {
             None => find(),
             Some(site) => self.finding(site, method, &[], find),
         };
@@ -86,7 +87,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
         K: Borrow<Q>,
         Q: Ord + ToValue + ?Sized,
     {
-        let Some(site) = self.handle.site() else { return self.inner.contains_key(key) };
+        let Some(site) = self.handle.reader() else { return self.inner.contains_key(key) };
         site.step(Self::WORDS.contains, &[key.to_value()], || {
             let found = self.inner.contains_key(key);
             (found, Value::Bool(found))
@@ -99,7 +100,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
         K: Borrow<Q>,
         Q: Ord + ToValue + ?Sized,
     {
-        let found = match self.handle.site() {
+        let found = match self.handle.reader() {
             None => self.inner.get(key),
             Some(site) => site.step(Self::WORDS.get, &[key.to_value()], || {
                 let found = self.inner.get(key);
@@ -116,7 +117,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
         K: Borrow<Q>,
         Q: Ord + ToValue + ?Sized,
     {
-        let found = match self.handle.site() {
+        let found = match self.handle.reader() {
             None => self.inner.lower_bound(bound),
             Some(site) => self.first_from(site, bound),
         };
@@ -129,7 +130,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
         K: Borrow<Q>,
         Q: Ord + ToValue + ?Sized,
     {
-        let found = match self.handle.site() {
+        let found = match self.handle.reader() {
             None => self.inner.upper_bound(bound),
             Some(site) => self.last_to(site, bound),
         };
@@ -140,10 +141,14 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> Core<K, V, W> {
     pub fn get_or_insert(&self, key: K, value: V) -> Node<'_, K, V, W> {
         let Some(site) = self.handle.site() else { return self.node(self.inner.get_or_insert(key, value)) };
         let (arguments, count) = W::arguments(key.to_value(), &value);
-        let entry = site.step(Self::WORDS.insert_if_absent, &arguments[..count], || {
-            let before = W::before(self.inner.get(&key).as_ref().map(real::Entry::value));
-            (self.inner.get_or_insert(key, value), before)
+        let (entry, found) = site.step(Self::WORDS.insert_if_absent, &arguments[..count], || {
+            let old = self.inner.get(&key);
+            let before = W::before(old.as_ref().map(real::Entry::value));
+            ((self.inner.get_or_insert(key, value), old.is_some()), before)
         });
+        if found {
+            site.only_read();
+        }
         self.node(entry)
     }
 
@@ -265,6 +270,7 @@ where
         });
         let old = old.as_ref().map(real::Entry::value);
         if kept.get() {
+            site.only_read();
             site.after(Self::WORDS.get, &arguments[..1], &W::found(old));
         } else {
             site.after(Self::WORDS.insert, &arguments[..count], &W::before(old));
@@ -291,12 +297,12 @@ where
 
     #[track_caller]
     pub fn pop_front(&self) -> Option<Node<'_, K, V, W>> {
-        self.end(Self::WORDS.pop_first, || self.inner.pop_front())
+        self.end(self.handle.site(), Self::WORDS.pop_first, || self.inner.pop_front())
     }
 
     #[track_caller]
     pub fn pop_back(&self) -> Option<Node<'_, K, V, W>> {
-        self.end(Self::WORDS.pop_last, || self.inner.pop_back())
+        self.end(self.handle.site(), Self::WORDS.pop_last, || self.inner.pop_back())
     }
 
     /// As the original: finds the first entry, then again and again the next one before it removes the last.
@@ -326,7 +332,7 @@ impl<'a, K, V, W> Node<'a, K, V, W> {
 impl<'a, K: Ord + ToValue, V, W: Vocabulary<V>> Node<'a, K, V, W> {
     #[track_caller]
     pub fn is_removed(&self) -> bool {
-        let Some(site) = self.core.handle.site() else { return self.real.is_removed() };
+        let Some(site) = self.core.handle.reader() else { return self.real.is_removed() };
         site.step(W::WORDS.get, &[self.key().to_value()], || (self.real.is_removed(), self.present()))
     }
 
@@ -337,7 +343,7 @@ impl<'a, K: Ord + ToValue, V, W: Vocabulary<V>> Node<'a, K, V, W> {
 
     #[track_caller]
     pub fn next(&self) -> Option<Node<'a, K, V, W>> {
-        let found = match self.core.handle.site() {
+        let found = match self.core.handle.reader() {
             None => self.real.next(),
             Some(site) => self.core.finding(site, W::WORDS.next_after, &[cursor(self.key())], || self.real.next()),
         };
@@ -346,7 +352,7 @@ impl<'a, K: Ord + ToValue, V, W: Vocabulary<V>> Node<'a, K, V, W> {
 
     #[track_caller]
     pub fn prev(&self) -> Option<Node<'a, K, V, W>> {
-        let found = match self.core.handle.site() {
+        let found = match self.core.handle.reader() {
             None => self.real.prev(),
             Some(site) => self.core.preceding(site, self.key().to_value(), || self.real.prev()),
         };
@@ -381,6 +387,7 @@ where
             site.after(W::WORDS.remove, &name, &W::found(Some(self.value())));
         } else {
             // Another entry may have the key by now: this one was looked for and not found.
+            site.only_read();
             site.after(W::WORDS.get, &name, &self.present());
         }
         removed
@@ -422,7 +429,7 @@ where
 {
     #[track_caller]
     pub fn new(core: &'a Core<K, V, W>, range: R) -> Self {
-        match core.handle.site() {
+        match core.handle.reader() {
             None => Within::Original { iter: core.inner.range(range), core },
             Some(site) => Within::Stepwise(Steps { core, site, range, head: None, tail: None }),
         }

@@ -13,6 +13,7 @@ use super::core::{Core, Node, Within};
 use super::words::Pairs;
 use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::task::Kind;
 
 /// [`crossbeam_skiplist::SkipMap`], instrumented. See the [module](super) for what is one step.
 pub struct SkipMap<K, V>(Core<K, V, Pairs>);
@@ -20,7 +21,7 @@ pub struct SkipMap<K, V>(Core<K, V, Pairs>);
 impl<K, V> SkipMap<K, V> {
     /// An empty map.
     pub fn new() -> Self {
-        SkipMap(Core::of(crossbeam_skiplist::SkipMap::new()))
+        SkipMap(Core::of(Kind::SortedMap, crossbeam_skiplist::SkipMap::new()))
     }
 }
 
@@ -203,7 +204,7 @@ impl<'a, K: Ord + ToValue, V: ToValue> IntoIterator for &'a SkipMap<K, V> {
 
 impl<K: Ord, V> FromIterator<(K, V)> for SkipMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        SkipMap(Core::of(entries.into_iter().collect()))
+        SkipMap(Core::of(Kind::SortedMap, entries.into_iter().collect()))
     }
 }
 

@@ -13,6 +13,7 @@ use super::core::{Core, Node, Within};
 use super::words::Elements;
 use crate::environment::{argument, domain, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::task::Kind;
 
 /// [`crossbeam_skiplist::SkipSet`], instrumented. See the [module](super) for what is one step.
 pub struct SkipSet<T>(Core<T, (), Elements>);
@@ -20,7 +21,7 @@ pub struct SkipSet<T>(Core<T, (), Elements>);
 impl<T> SkipSet<T> {
     /// An empty set.
     pub fn new() -> Self {
-        SkipSet(Core::of(crossbeam_skiplist::SkipMap::new()))
+        SkipSet(Core::of(Kind::SortedSet, crossbeam_skiplist::SkipMap::new()))
     }
 }
 
@@ -183,7 +184,7 @@ impl<'a, T: Ord + ToValue> IntoIterator for &'a SkipSet<T> {
 
 impl<T: Ord> FromIterator<T> for SkipSet<T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
-        SkipSet(Core::of(elements.into_iter().map(|element| (element, ())).collect()))
+        SkipSet(Core::of(Kind::SortedSet, elements.into_iter().map(|element| (element, ())).collect()))
     }
 }
 

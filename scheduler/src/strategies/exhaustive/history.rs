@@ -139,10 +139,11 @@ impl<'a> History<'a> {
     /// Whether the order of a step of another execution and of one with these effects does not matter. An object that
     /// this execution cannot tell may be any that is new, too.
     fn is_independent(&self, future: &Future, effects: &[Operation]) -> bool {
-        let is_new = |operation: &&Operation| Some(operation.object) > future.known;
+        // Who ends the process is dependent on all, whatever it concerns.
+        let may_be = |operation: &&Operation| Some(operation.object) > future.known || operation.action == Action::End;
         future.effects.iter().all(|named| match named.here(|name| self.objects.get(&name).copied()) {
             Some(operation) => !dependent(&[operation], effects),
-            None => !effects.iter().filter(is_new).any(|effect| named.may_depend(effect)),
+            None => !effects.iter().filter(may_be).any(|effect| named.may_depend(effect)),
         })
     }
 
@@ -238,9 +239,17 @@ impl<'a> History<'a> {
             Cause::Event(event) if !comes(self.step_of[event as usize]) => return false,
             _ => {}
         }
-        let events =
-            (0..second).filter(|&other| comes(other)).flat_map(|other| &self.trace[self.steps[other].events.clone()]);
-        let operation = step.effects[0];
+        let events = || {
+            (0..second).filter(|&other| comes(other)).flat_map(|other| &self.trace[self.steps[other].events.clone()])
+        };
+        let is_free = |part: &Operation| match part.action {
+            Action::Pass(mode) => Holders::after(events(), part.object).admit(mode),
+            _ => true,
+        };
+        if !step.effects.iter().all(is_free) {
+            return false;
+        }
+        let (operation, events) = (step.effects[0], events());
         match operation.action {
             Action::Lock(mode) => Holders::after(events, operation.object).admit(mode),
             Action::LockRecursive => Holders::after(events, operation.object).admit_beside(Mode::Shared),
@@ -286,6 +295,7 @@ impl Holders {
             match event.operation.action {
                 Action::Wait(Some(given)) if given == lock => holders.0.retain(|(other, _)| *other != task),
                 _ if event.operation.object != lock || event.only_read => {}
+                Action::Keep(mode) => holders.0.push((task, mode)),
                 Action::Contend => holders.1.push(task),
                 Action::LockRecursive => holders.0.push((task, Mode::Shared)),
                 Action::Lock(mode) | Action::TryLock(mode) => {
@@ -294,7 +304,7 @@ impl Holders {
                         holders.1.retain(|other| *other != task);
                     }
                 }
-                Action::Unlock(mode) => holders.give_back(task, mode),
+                Action::Unlock(mode) | Action::Free(mode) => holders.give_back(task, mode),
                 Action::Convert(from, to) | Action::TryConvert(from, to) => {
                     holders.give_back(task, from);
                     holders.0.push((task, to));

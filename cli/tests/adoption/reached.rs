@@ -1,0 +1,40 @@
+//! A crate that is under control in vain is a finding.
+
+use super::*;
+
+const COUNTER: &str = "use std::sync::Mutex;\n#[derive(Default)]\npub struct Counter(Mutex<u32>);\n\
+                       impl Counter {\n    pub fn add(&self) { *self.0.lock().unwrap() += 1; }\n    \
+                       pub fn get(&self) -> u32 { *self.0.lock().unwrap() }\n}\n";
+
+/// A test of one of two dependencies.
+const TEST: &str = "#[cfg(test)]\nmod tests {\n    use std::sync::Arc;\n\n    #[interloper::test(executions = 20)]\n    \
+                    fn both_add() -> u32 {\n        let counter = Arc::new(seen::Counter::default());\n        \
+                    let shared = Arc::clone(&counter);\n        \
+                    let other = interloper::thread::spawn(move || shared.add());\n        counter.add();\n        \
+                    other.join().unwrap();\n        counter.get()\n    }\n}\n";
+
+#[test]
+fn a_named_crate_that_no_check_reaches_is_a_finding() {
+    let facade = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let facade = facade.canonicalize().expect("the facade is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\nseen = {{ path = \"seen\" }}\nmissed = {{ path = \"missed\" }}\n\n\
+         [dev-dependencies.interloper]\npath = {facade:?}\n"
+    ));
+    project.dependency("seen", COUNTER);
+    project.dependency("missed", COUNTER);
+    project.put("src/lib.rs", TEST);
+    let says = "nothing was explored of missed 1.0.0: no check has seen a step of it; ";
+    let ran = project.run(&["test", "--instrument", "seen,missed"]).expect(2);
+    assert!(ran.err.contains(says), "{}", ran.err);
+    assert!(ran.out.contains("test tests::both_add ... ok"), "{}", ran.out);
+    let allowed = project.run(&["test", "--instrument", "seen,missed", "--allow-trivial"]).expect(0);
+    assert!(allowed.err.contains(says), "{}", allowed.err);
+    // Who runs some of the tests knows that others do not run.
+    project.run(&["test", "--instrument", "seen,missed", "both"]).expect(0);
+    let seen = project.run(&["test", "--instrument", "seen"]).expect(0);
+    assert!(!seen.err.contains("nothing was explored"), "{}", seen.err);
+    // A test that fails fails.
+    project.put("src/lib.rs", &TEST.replace("counter.get()", "panic!()"));
+    project.run(&["test", "--instrument", "seen,missed"]).expect(1);
+}

@@ -1,0 +1,128 @@
+//! Statics of own crates and of those under control start fresh in each execution, whatever is in them.
+
+use super::*;
+
+const LIBRARY: &str = r#"
+#[cfg(interloper)]
+#[macro_use]
+extern crate interloper_std as std;
+
+#[cfg(all(test, interloper))]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::{Mutex, Once};
+    use std::thread;
+
+    use interloper_scheduler::strategies::RandomWalk;
+    use interloper_scheduler::{Config, Engine, Strategy};
+    use once_cell::sync::{Lazy, OnceCell};
+
+    fn finishes(program: fn()) {
+        let mut engine = Engine::new(Config::default());
+        let mut walk = RandomWalk::new(1);
+        for number in 0..3_000 {
+            assert!(walk.begin());
+            let end = engine.run(&mut walk, program).end;
+            assert!(end.is_finished(), "execution {number}: {end:?}");
+        }
+    }
+
+    #[test]
+    fn lazy_values_of_once_cell() {
+        static LAZY: Lazy<Mutex<Vec<u8>>> = Lazy::new(|| Mutex::new(Vec::new()));
+        static CELL: OnceCell<String> = OnceCell::new();
+        finishes(|| {
+            let add = || {
+                LAZY.lock().unwrap().push(1);
+                CELL.get_or_init(|| "made".to_owned()).len()
+            };
+            let other = thread::spawn(add);
+            assert_eq!(add() + other.join().unwrap(), 8);
+            assert_eq!(*LAZY.lock().unwrap(), [1, 1]);
+        });
+    }
+
+    #[test]
+    #[allow(static_mut_refs)]
+    fn a_static_mut_of_ones_own() {
+        static ONCE: Once = Once::new();
+        static mut LIST: Vec<u8> = Vec::new();
+        finishes(|| {
+            let init = || ONCE.call_once(|| unsafe { LIST.push(1) });
+            let other = thread::spawn(init);
+            init();
+            other.join().unwrap();
+            assert_eq!(unsafe { LIST.len() }, 1);
+        });
+    }
+
+    #[test]
+    fn a_cell_beside_a_lock_in_a_dependency() {
+        finishes(|| {
+            let other = thread::spawn(|| low::number());
+            assert_eq!(low::number() + other.join().unwrap(), 3);
+        });
+    }
+
+    #[test]
+    fn a_thread_local() {
+        thread_local! { static MINE: Cell<u8> = const { Cell::new(0) }; }
+        finishes(|| {
+            let add = || MINE.replace(MINE.get() + 1);
+            assert_eq!(add() + thread::spawn(add).join().unwrap(), 0);
+        });
+    }
+}
+"#;
+
+const LOW: &str = r#"
+use std::cell::Cell;
+use std::sync::Mutex;
+
+struct Numbers {
+    lock: Mutex<()>,
+    last: Cell<u8>,
+}
+
+unsafe impl Sync for Numbers {}
+
+static NUMBERS: Numbers = Numbers { lock: Mutex::new(()), last: Cell::new(0) };
+
+/// Another one each time.
+pub fn number() -> u8 {
+    let _held = NUMBERS.lock.lock().unwrap();
+    NUMBERS.last.set(NUMBERS.last.get() + 1);
+    NUMBERS.last.get()
+}
+"#;
+
+const TESTS: [&str; 4] =
+    ["lazy_values_of_once_cell", "a_static_mut_of_ones_own", "a_cell_beside_a_lock_in_a_dependency", "a_thread_local"];
+
+#[test]
+fn whole_statics_are_fresh_in_each_execution() {
+    let scheduler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scheduler");
+    let scheduler = scheduler.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\nonce_cell = \"1\"\nlow = {{ path = \"low\" }}\n\n\
+         [dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
+    ));
+    project.dependency("low", LOW);
+    project.put("src/lib.rs", LIBRARY);
+    let test = ["test", "--offline", "--instrument", "once_cell,low"];
+    let mut one = command(project.folder(), &test);
+    let ran_one = ran(one.env_remove("RUST_TEST_THREADS")).expect(0);
+    for test in TESTS {
+        assert!(ran_one.out.contains(&format!("test tests::{test} ... ok\n")), "{}", ran_one.out);
+    }
+    assert!(!ran_one.err.contains("several tests run at once"), "{}", ran_one.err);
+
+    // Tests that run at once share their statics: said, and seen.
+    let several = project.run(&[&test[..], &["--", "--test-threads=2"]].concat()).expect(1);
+    let note = "several tests run at once and share their statics: only the mirrored values in statics start fresh\n";
+    assert!(several.err.contains(note), "{}", several.err);
+    for test in &TESTS[..3] {
+        assert!(several.out.contains(&format!("test tests::{test} ... FAILED\n")), "{}", several.out);
+    }
+    assert!(several.out.contains("Lazy instance has previously been poisoned"), "{}", several.out);
+}

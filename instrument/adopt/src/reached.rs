@@ -1,0 +1,69 @@
+//! Which of the named crates have made steps: those that have not are under control in vain.
+//!
+//! The checks of a test run note this in a folder: see `blocks/reached.rs` of `interloper`. The folder has a file
+//! `crates`, with a line for each crate: a number, and where its sources are, separated by tabs. A check leaves the file
+//! `checked`, and for each crate that has made a step a file with the number of the crate.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::control::Controlled;
+use crate::refusal::Refusal;
+
+/// The variable with the folder.
+pub(crate) const VARIABLE: &str = "INTERLOPER_REACHED";
+
+/// What the tests of a project have reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Whether any program was checked.
+    pub checked: bool,
+    /// The crates that were named, and of which no check has seen a step: `dashmap 6.1.0`.
+    pub missed: Vec<String>,
+}
+
+impl Controlled {
+    /// Where the checks note what they reach: in a folder of this process, since several can run tests at once.
+    pub(crate) fn reached_folder(&self) -> PathBuf {
+        self.project.folder.join("reached").join(std::process::id().to_string())
+    }
+
+    /// Forgets what was reached before, and says which crates are looked for.
+    pub(crate) fn prepare_reached(&self) -> Result<(), Refusal> {
+        let folder = self.reached_folder();
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(|error| Refusal::file("remove", &folder, &error))?;
+        }
+        fs::create_dir_all(&folder).map_err(|error| Refusal::file("make", &folder, &error))?;
+        let root = self.project.locals.manifest().parent().map(Path::to_owned).unwrap_or_default();
+        let mut lines = String::new();
+        for (number, (_, sources)) in self.named_crates().iter().enumerate() {
+            // Cargo names what is inside of the workspace from its root.
+            let inside = sources.strip_prefix(&root).map(|inside| inside.display().to_string()).unwrap_or_default();
+            lines.push_str(&format!("{number}\t{}\t{inside}\n", sources.display()));
+        }
+        let file = folder.join("crates");
+        fs::write(&file, lines).map_err(|error| Refusal::file("write", &file, &error))
+    }
+
+    /// What the last test run has reached. It is forgotten then.
+    pub fn reached(&self) -> Reached {
+        let folder = self.reached_folder();
+        let is_missed = |number: &usize| !folder.join(number.to_string()).exists();
+        let crates = self.named_crates().into_iter().enumerate();
+        let missed = crates.filter(|(number, _)| is_missed(number)).map(|(_, (label, _))| label).collect();
+        let checked = folder.join("checked").exists();
+        // What is left behind is in nobody's way.
+        let _ = fs::remove_dir_all(&folder);
+        Reached { checked, missed }
+    }
+
+    /// The crates that were asked for, with the folders of their sources. What stands in for another crate has its
+    /// sources elsewhere.
+    fn named_crates(&self) -> Vec<(String, PathBuf)> {
+        let packages = &self.project.packages;
+        let named = self.copies.iter().filter(|copy| copy.named && copy.changed).map(|copy| &packages[copy.package]);
+        let own = named.filter(|package| crate::replacement::of(&package.name, &package.version).is_none());
+        own.map(|package| (package.label(), package.folder.clone())).collect()
+    }
+}

@@ -1,0 +1,294 @@
+//! Whole statics: whatever an execution has written to one of a chosen crate is undone at its end.
+//!
+//! The bytes that a static begins with are those of the program's file. They own nothing: nobody can have allocated
+//! anything for them. A static that still has them when an execution begins is given them again at its end. What the
+//! execution has put there is forgotten, not dropped, so nothing is freed that somebody may still use. A static that has
+//! other bytes when an execution begins was used outside of executions, who may hold references into it: it is left as
+//! it is. So is what the mirror writes in place for the life of the process (see [`keep`]).
+//!
+//! Threads share these statics. So an execution is alone, unless those before it have changed none of them: see
+//! [`Statics::share`].
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::table::{Table, Whole};
+
+/// The statics of some crates, which start fresh in each execution, whatever is in them.
+///
+/// Clones belong together: what one execution shows of them holds for those of all clones.
+#[derive(Clone)]
+pub struct Statics(Arc<Shared>);
+
+struct Shared {
+    crates: BTreeSet<String>,
+    chosen: OnceLock<Vec<&'static Whole>>,
+    /// Executions may run at the same time as others.
+    shares: AtomicBool,
+    /// An execution has changed one.
+    changed: AtomicBool,
+    /// One has done so while others ran.
+    disturbed: AtomicBool,
+}
+
+/// The variable with the names of the crates that `cargo interloper` has put under control, with commas between them.
+const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
+
+/// Larger statics are not covered: each execution looks at all bytes twice.
+const LARGEST: usize = 1 << 20;
+/// Together.
+const LARGEST_SUM: usize = 1 << 24;
+
+/// Held for writing by an execution that is alone, for reading by one that is not.
+static GATE: RwLock<()> = RwLock::new(());
+/// The number of the last execution that was alone.
+static ALONE: AtomicU64 = AtomicU64::new(0);
+/// What was to be kept before the table was read.
+static EARLY: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+static TABLE: OnceLock<Table> = OnceLock::new();
+
+thread_local! {
+    /// This thread is in an execution.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Statics {
+    /// Those of these crates. What is part of std or of interloper is left out.
+    pub fn of<S: Into<String>>(crates: impl IntoIterator<Item = S>) -> Statics {
+        let crates = crates.into_iter().map(|name| name.into().replace('-', "_"));
+        Statics(Arc::new(Shared {
+            crates: crates.filter(|name| !is_ours(name)).collect(),
+            chosen: OnceLock::new(),
+            shares: AtomicBool::new(false),
+            changed: AtomicBool::new(false),
+            disturbed: AtomicBool::new(false),
+        }))
+    }
+
+    /// Those of the crates that `cargo interloper` has put under control. None in a program that it did not start.
+    pub fn controlled() -> Statics {
+        Statics::of([] as [&str; 0]).and_controlled()
+    }
+
+    /// Those, and those of the crates that `cargo interloper` has put under control.
+    pub fn and_controlled(&self) -> Statics {
+        let list = std::env::var(CONTROLLED).unwrap_or_default();
+        let names = list.split(',').filter(|name| !name.is_empty()).map(str::to_owned);
+        Statics::of(self.0.crates.iter().cloned().chain(names))
+    }
+
+    /// From now on executions may run at the same time as others, if none has changed one of the statics so far.
+    pub fn share(&self) {
+        self.0.shares.store(!self.0.changed.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+
+    /// Whether an execution has changed one of the statics although it was not alone, since the last call. Then what
+    /// executions have shown may be wrong; from then on they are alone.
+    pub fn disturbed(&self) -> bool {
+        self.0.disturbed.swap(false, Ordering::SeqCst)
+    }
+
+    /// An execution begins on this thread. It ends when what is returned is dropped. Waits until the executions of other
+    /// threads are over if it must.
+    ///
+    /// An execution inside of another one is part of that one.
+    pub fn begin(&self) -> Running<'_> {
+        let chosen = self.chosen();
+        if chosen.is_empty() || INSIDE.get() {
+            return Running { shared: &self.0, chosen: &[], gate: None };
+        }
+        let gate = self.share_gate(chosen).unwrap_or_else(|| self.be_alone(chosen));
+        INSIDE.set(true);
+        Running { shared: &self.0, chosen, gate: Some(gate) }
+    }
+
+    fn share_gate(&self, chosen: &[&Whole]) -> Option<Gate> {
+        if !self.0.shares.load(Ordering::SeqCst) {
+            return None;
+        }
+        let gate = GATE.read().unwrap_or_else(PoisonError::into_inner);
+        let fresh = |whole: &&Whole| whole.is_left() || (!whole.is_pending() && whole.is_initial());
+        if chosen.iter().all(fresh) {
+            return Some(Gate::Shared { _held: gate });
+        }
+        self.0.disturb();
+        None
+    }
+
+    fn be_alone(&self, chosen: &[&Whole]) -> Gate {
+        let held = GATE.write().unwrap_or_else(PoisonError::into_inner);
+        for whole in chosen {
+            if whole.take_pending() {
+                // SAFETY: nobody else is in an execution, and the one that has changed the static is over.
+                unsafe { whole.restore() };
+            }
+            whole.leave(!whole.is_initial());
+        }
+        Gate::Alone { number: ALONE.fetch_add(1, Ordering::SeqCst) + 1, _held: held }
+    }
+
+    fn chosen(&self) -> &[&'static Whole] {
+        if self.0.crates.is_empty() {
+            return &[];
+        }
+        self.0.chosen.get_or_init(|| {
+            let mut sum = 0;
+            let mut chosen = table().of(&self.0.crates);
+            chosen.retain(|whole| {
+                let fits = whole.size() <= LARGEST && sum + whole.size() <= LARGEST_SUM && whole.has_image();
+                sum += if fits { whole.size() } else { 0 };
+                fits
+            });
+            chosen
+        })
+    }
+
+    /// The names of statics, those of std and of interloper left out, that are not as they were after `executions`: these
+    /// carry something from one execution to the next. In the order of the alphabet.
+    pub fn outliving(&self, executions: impl FnOnce()) -> Vec<String> {
+        let all = table().all().filter(|whole| whole.size() <= LARGEST);
+        let before: Vec<(&Whole, Box<[u8]>)> = all.map(|whole| (whole, whole.copied())).collect();
+        executions();
+        let mut changed: Vec<String> =
+            before.iter().filter(|(whole, bytes)| whole.differs(bytes)).map(|(whole, _)| whole.name()).collect();
+        changed.sort();
+        changed.dedup();
+        changed
+    }
+}
+
+impl Shared {
+    fn disturb(&self) {
+        self.changed.store(true, Ordering::SeqCst);
+        self.disturbed.store(true, Ordering::SeqCst);
+        self.shares.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Default for Statics {
+    fn default() -> Statics {
+        Statics::controlled()
+    }
+}
+
+impl fmt::Debug for Statics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Statics").field(&self.0.crates).finish()
+    }
+}
+
+/// An execution, as far as statics are concerned.
+#[must_use]
+pub struct Running<'a> {
+    shared: &'a Shared,
+    chosen: &'a [&'static Whole],
+    gate: Option<Gate>,
+}
+
+enum Gate {
+    Alone { number: u64, _held: RwLockWriteGuard<'static, ()> },
+    Shared { _held: RwLockReadGuard<'static, ()> },
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let Some(gate) = &self.gate else { return };
+        INSIDE.set(false);
+        for whole in self.chosen.iter().filter(|whole| !whole.is_left() && !whole.is_initial()) {
+            match gate {
+                Gate::Alone { number, .. } => {
+                    self.shared.changed.store(true, Ordering::SeqCst);
+                    if !whole.is_used_outside(*number) {
+                        // SAFETY: nobody else is in an execution, this one is over, and no other thread is known to use
+                        // the static. What borrows from a static of an execution must not be used after it: see the
+                        // limits of the crate.
+                        unsafe { whole.restore() };
+                    }
+                }
+                Gate::Shared { .. } => {
+                    whole.make_pending();
+                    self.shared.disturb();
+                }
+            }
+        }
+    }
+}
+
+/// The mirror is about to write to this memory in place, for the life of the process or outside of executions: that is no
+/// change of the execution that runs, nor of a static that was used outside.
+///
+/// Only where the static is as the compiler has made it: what an execution has made there goes with the execution.
+pub(crate) fn keep(start: usize, size: usize) {
+    let mut early = lock_early();
+    match TABLE.get() {
+        None => early.push((start, size)),
+        Some(table) => {
+            drop(early);
+            if let Some(whole) = table.at(start).filter(|whole| whole.has_image() && whole.is_initial()) {
+                whole.keep(start, size);
+            }
+        }
+    }
+}
+
+/// Something at this address is used outside of executions.
+pub(crate) fn used_outside(address: usize) {
+    if let Some(whole) = TABLE.get().and_then(|table| table.at(address))
+        && !INSIDE.try_with(Cell::get).unwrap_or(false)
+    {
+        whole.note_use_outside(ALONE.load(Ordering::SeqCst));
+    }
+}
+
+/// Whether this address is in a static that the running execution has found used, and shares with what is outside.
+pub(crate) fn is_left(address: usize) -> bool {
+    TABLE.get().and_then(|table| table.at(address)).is_some_and(Whole::is_left)
+}
+
+fn table() -> &'static Table {
+    TABLE.get_or_init(|| {
+        let table = Table::of_this_program(|name| !is_ours(name));
+        for (start, size) in lock_early().drain(..) {
+            if let Some(whole) = table.at(start) {
+                whole.keep(start, size);
+            }
+        }
+        table
+    })
+}
+
+fn lock_early() -> MutexGuard<'static, Vec<(usize, usize)>> {
+    EARLY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a crate is a part of std, or of what runs executions.
+fn is_ours(name: &str) -> bool {
+    const OURS: [&str; 22] = [
+        "std",
+        "core",
+        "alloc",
+        "test",
+        "proc_macro",
+        "panic_unwind",
+        "panic_abort",
+        "std_detect",
+        "libc",
+        "interloper",
+        "interloper_std",
+        "interloper_scheduler",
+        "interloper_channel",
+        "interloper_parking_lot",
+        "interloper_collections",
+        "interloper_commutativity",
+        "interloper_harness",
+        "interloper_linearize",
+        "interloper_macros",
+        "interloper_report",
+        "interloper_cli",
+        "interloper_adopt",
+    ];
+    OURS.contains(&name)
+}

@@ -1,0 +1,98 @@
+//! Which of the crates that `cargo interloper test` was told to put under control have made steps.
+//!
+//! A crate that is named and makes no step in any check is under control in vain: perhaps the tests call another version
+//! of it, or run it where no check looks. The command names the folder in which that is noted by a variable; its format
+//! is described in `reached.rs` of `interloper-adopt`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use interloper_scheduler::Event;
+
+/// The crates that are looked for.
+struct Looked {
+    folder: PathBuf,
+    crates: Vec<Crate>,
+}
+
+struct Crate {
+    number: String,
+    /// What the names of its files begin with.
+    prefixes: Vec<String>,
+    reached: AtomicBool,
+}
+
+/// The places of steps that were looked at, by their addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Places(BTreeSet<usize>);
+
+/// Takes note of the crates that an execution has reached. Without the variable it does nothing.
+pub(crate) fn note(trace: &[Event], places: &mut Places) {
+    static LOOKED: OnceLock<Option<Looked>> = OnceLock::new();
+    let Some(looked) = LOOKED.get_or_init(Looked::from_environment) else { return };
+    for event in trace {
+        let location = event.operation.location;
+        if places.0.insert(std::ptr::from_ref(location).addr()) {
+            looked.reach(location.file());
+        }
+    }
+}
+
+impl Looked {
+    fn from_environment() -> Option<Looked> {
+        let folder = PathBuf::from(std::env::var_os("INTERLOPER_REACHED")?);
+        let looked = Looked { crates: crates(&fs::read_to_string(folder.join("crates")).ok()?), folder };
+        looked.write("checked");
+        Some(looked)
+    }
+
+    fn reach(&self, file: &str) {
+        let found = |one: &&Crate| one.prefixes.iter().any(|prefix| file.starts_with(prefix.as_str()));
+        for one in self.crates.iter().filter(found) {
+            if !one.reached.swap(true, Ordering::Relaxed) {
+                self.write(&one.number);
+            }
+        }
+    }
+
+    /// A folder that is gone is nobody's: then nobody looks.
+    fn write(&self, name: &str) {
+        let _ = fs::write(self.folder.join(name), "");
+    }
+}
+
+/// The crates of the lines of a file.
+fn crates(text: &str) -> Vec<Crate> {
+    let line = |line: &str| {
+        let mut parts = line.split('\t');
+        let number = parts.next()?.to_owned();
+        let prefixes = parts.filter(|folder| !folder.is_empty()).map(|folder| format!("{folder}/")).collect();
+        Some(Crate { number, prefixes, reached: AtomicBool::new(false) })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_is_known_by_the_folder_of_its_sources() {
+        let folder = std::env::temp_dir().join(format!("interloper-reached-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let crates = crates("0\t/registry/map-1.0.0\t\n1\t/project/low\tlow\n2\t/registry/lock-1.0.0\t\n");
+        let looked = Looked { folder: folder.clone(), crates };
+        for file in
+            ["/registry/map-1.0.0/src/table.rs", "low/src/lib.rs", "lower/src/lib.rs", "/registry/lock-1.0.01/x.rs"]
+        {
+            looked.reach(file);
+        }
+        let found: BTreeSet<_> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(found, BTreeSet::from(["0".to_owned(), "1".to_owned()]));
+    }
+}

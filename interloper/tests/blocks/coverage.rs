@@ -1,0 +1,281 @@
+//! What a pass covers, and what is no pass: a search that could have found nothing.
+
+use std::num::NonZeroUsize;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use interloper::blocks::{Blocks, CutShort, Finding, Grade, Misuse, Report, Schedule, StepBound, Unexplored};
+use interloper::{Checker, ToValue, atomic};
+
+use crate::support::{Atomic, Mutex, spawn};
+
+/// Two tasks, each of which makes a number of steps on an object that `shared` says whether they share.
+fn two(shared: bool, steps: usize) -> i64 {
+    let first = Arc::new(Atomic::default());
+    let second = if shared { Arc::clone(&first) } else { Arc::default() };
+    let run = move |number: &Atomic| (0..steps).for_each(|_| _ = number.fetch_add(1));
+    let other = spawn({
+        let second = Arc::clone(&second);
+        move || run(&second)
+    });
+    run(&first);
+    other.join();
+    first.load() + second.load()
+}
+
+#[track_caller]
+fn unexplored<R: ToValue>(checker: &Checker, program: impl Fn() -> R + Sync, expected: &Unexplored) {
+    let Err(misuse) = checker.check(&program) else { panic!("it passes: {expected:?}") };
+    assert_eq!(misuse, Misuse::Unexplored(expected.clone()));
+    let message = misuse.to_string();
+    assert!(message.starts_with("nothing was explored: "), "{message}");
+    let report = checker.clone().allow_trivial().check(program).unwrap();
+    assert_eq!(report.grade, Grade::Clean);
+}
+
+#[test]
+fn no_execution_is_no_pass() {
+    let checker = Checker::new("program");
+    unexplored(&checker.clone().executions(0), || two(true, 1), &Unexplored::NoExecutions);
+    unexplored(&checker.clone().time(Duration::ZERO), || two(true, 1), &Unexplored::NoTime);
+    assert_eq!(checker.executions(1).check(|| two(true, 1)).unwrap().grade, Grade::Clean);
+}
+
+#[test]
+fn a_program_without_a_choice_is_no_pass() {
+    let checker = Checker::new("program").executions(20);
+    unexplored(&checker, || Atomic::default().fetch_add(1), &Unexplored::OneTask);
+    // Each task is joined before anything else happens: the parent waits, so only one can go on.
+    let in_turn = || {
+        let number = Arc::new(Atomic::default());
+        for _ in 0..2 {
+            let number = Arc::clone(&number);
+            spawn(move || number.fetch_add(1)).join();
+        }
+        number.load()
+    };
+    unexplored(&checker, in_turn, &Unexplored::NoChoice { tasks: 3 });
+    // Threads of the real std are not seen: the usual reason.
+    let real = || std::thread::spawn(|| 1).join().unwrap();
+    unexplored(&checker, real, &Unexplored::OneTask);
+    // A bug is a bug, however it was found.
+    let bug = checker.check(|| assert_eq!(Atomic::default().fetch_add(1), 7)).unwrap();
+    assert!(matches!(bug.bug.unwrap().finding, Finding::Panic { .. }));
+}
+
+#[test]
+fn tasks_that_share_nothing_are_no_pass() {
+    let checker = Checker::new("program").executions(50);
+    unexplored(&checker, || two(false, 2), &Unexplored::NothingShared { tasks: 2 });
+    // The lock of the real std is not seen.
+    let real = || {
+        let lock = Arc::new(std::sync::Mutex::new(0));
+        let shared = Arc::clone(&lock);
+        let other = spawn(move || *shared.lock().unwrap() += 1);
+        *lock.lock().unwrap() += 1;
+        other.join();
+        *lock.lock().unwrap()
+    };
+    unexplored(&checker, real, &Unexplored::NoChoice { tasks: 2 });
+    // Only looking is not sharing: nothing can come of the order.
+    let looking = || {
+        let number = Arc::new(Atomic::default());
+        let shared = Arc::clone(&number);
+        let other = spawn(move || shared.load());
+        number.load() + other.join()
+    };
+    unexplored(&checker, looking, &Unexplored::NothingShared { tasks: 2 });
+    let mirrored = || {
+        let lock = Arc::new(Mutex::new(0));
+        let shared = Arc::clone(&lock);
+        let other = spawn(move || *shared.lock() += 1);
+        *lock.lock() += 1;
+        other.join();
+        *lock.lock()
+    };
+    assert_eq!(checker.check(mirrored).unwrap().grade, Grade::Clean);
+    assert_eq!(checker.check(|| two(true, 2)).unwrap().grade, Grade::Clean);
+}
+
+#[test]
+fn a_block_that_must_run_and_never_does_is_no_pass() {
+    let program = |enter: bool| {
+        move || {
+            if enter {
+                atomic("rare", || ());
+            }
+            two(true, 1)
+        }
+    };
+    let checker = Checker::new("program").executions(20).must_enter("rare");
+    unexplored(&checker, program(false), &Unexplored::BlockNeverRan { name: "rare".to_owned() });
+    assert!(checker.check(program(true)).is_ok());
+    let sections = Checker::new("program").executions(20).blocks(Blocks::CriticalSections);
+    unexplored(&sections, || two(true, 1), &Unexplored::NoSections);
+}
+
+mod attribute {
+    use super::two;
+
+    #[interloper::test(executions = 20, allow_trivial)]
+    fn a_block_that_is_marked_in_the_test_is_expected() -> i64 {
+        if std::hint::black_box(false) {
+            interloper::atomic("never", || ());
+        }
+        two(true, 1)
+    }
+
+    #[interloper::test(executions = 20)]
+    #[should_panic = "nothing was explored: no execution entered the block \"never\"; `allow_trivial` accepts this"]
+    fn a_block_that_is_marked_in_the_test_must_run() -> i64 {
+        if std::hint::black_box(false) {
+            interloper::atomic("never", || ());
+        }
+        two(true, 1)
+    }
+
+    #[interloper::test(executions = 0, expect = "clean")]
+    #[should_panic = "nothing was explored: the limit on executions is 0, so no execution was made"]
+    fn no_executions() -> i64 {
+        two(true, 1)
+    }
+}
+
+fn check(schedule: Schedule, jobs: usize, program: impl Fn() -> i64 + Sync) -> Report {
+    let checker = Checker::new("program").schedule(schedule).executions(3_000);
+    checker.jobs(NonZeroUsize::new(jobs).unwrap()).check(program).unwrap()
+}
+
+#[test]
+fn a_random_search_counts_the_traces_that_exhaustive_search_makes() {
+    for (steps, expected) in [(1, 2), (2, 6), (3, 20)] {
+        let exhaustive = check(Schedule::Exhaustive, 1, || two(true, steps)).coverage;
+        assert!(exhaustive.complete);
+        // The orders of the steps of two tasks: (2n)! / (n! · n!).
+        assert_eq!((exhaustive.executions, exhaustive.traces), (expected, expected));
+        assert_eq!(exhaustive.unseen, None);
+        for jobs in [1, 3] {
+            let random = check(Schedule::Random, jobs, || two(true, steps)).coverage;
+            assert_eq!((random.executions, random.traces, random.more_traces), (3_000, expected, false));
+            let unseen = random.unseen.unwrap();
+            assert_eq!((unseen.executions, unseen.once), (3_000, 0));
+        }
+    }
+}
+
+#[test]
+fn the_coverage_is_in_the_report() {
+    // Each task starts and adds once, main joins and reads at the end: the steps of either order.
+    let report = check(Schedule::Exhaustive, 1, || two(true, 1));
+    let expected = format!(
+        "✓ program  no violation found\n  exhaustive, seed 42: 2 executions of 2 traces, {} steps, complete",
+        report.coverage.steps
+    );
+    let text = report.to_string();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&text).starts_with(&words(&expected)), "{text}");
+    let random = check(Schedule::Random, 1, || two(true, 1)).to_string();
+    assert!(random.contains("; no trace came only once"), "{random}");
+    // 70 traces, of which 5 executions show at most 5.
+    let few = Checker::new("program").schedule(Schedule::Random).executions(5).check(|| two(true, 4)).unwrap();
+    let unseen = few.coverage.unseen.unwrap();
+    assert!(unseen.once >= 3, "{few}");
+    let percent = unseen.once * 20;
+    let says = format!("about {percent}.0 % of further executions would show a new trace");
+    assert!(few.to_string().contains(&says), "{few}");
+}
+
+/// A lost update behind so many steps of each task.
+fn long(steps: usize) -> i64 {
+    let number = Arc::new(Atomic::default());
+    let run = move |number: &Atomic| {
+        (0..steps).for_each(|_| _ = number.load());
+        atomic("increment", || number.store(number.load() + 1));
+    };
+    let shared = Arc::clone(&number);
+    let other = spawn(move || run(&shared));
+    run(&number);
+    other.join();
+    number.load()
+}
+
+/// An execution of 400,000 steps, found at once, was made smaller with 2,000 executions: minutes.
+#[test]
+fn the_time_bounds_making_an_execution_smaller() {
+    let checker = Checker::new("long").schedule(Schedule::Random).blocks(Blocks::Marked);
+    let checker = checker.settings(|settings| settings.shrink_steps = u64::MAX);
+    let begun = Instant::now();
+    let report = checker.clone().time(Duration::from_millis(500)).check(|| long(50_000)).unwrap();
+    let took = begun.elapsed();
+    assert_eq!(report.grade, Grade::Bug, "{report}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert_eq!(report.coverage.cut_short, CutShort { shrinking: true, ..report.coverage.cut_short });
+    let text = report.to_string();
+    assert!(text.contains("; the time ran out during "), "{text}");
+    // By default, the steps of the executions bound it; what is reported does not depend on the time then.
+    let bounded = checker.settings(|settings| settings.shrink_steps = 1_000_000).check(|| long(50_000)).unwrap();
+    assert_eq!((bounded.grade, bounded.coverage.cut_short), (Grade::Bug, CutShort::default()));
+    // Nothing is cut short where the time suffices.
+    let short = Checker::new("long").time(Duration::from_secs(600)).check(|| long(2)).unwrap();
+    assert_eq!((short.grade, short.coverage.cut_short), (Grade::Bug, CutShort::default()));
+}
+
+/// Eight tasks of two blocks each have 81,729,648,000 serial orders.
+#[test]
+fn the_time_bounds_the_serial_orders() {
+    let program = || {
+        let number = Arc::new(Atomic::default());
+        let run = |number: &Atomic| (0..2).for_each(|_| atomic("add", || number.store(number.load() * 2 + 1)));
+        let spawn_one = |_| {
+            let shared = Arc::clone(&number);
+            spawn(move || run(&shared))
+        };
+        let others: Vec<_> = (1..8).map(spawn_one).collect();
+        run(&number);
+        others.into_iter().for_each(|other| other.join());
+        number.load()
+    };
+    let checker = Checker::new("orders").settings(|settings| settings.serial_executions = u64::MAX);
+    let begun = Instant::now();
+    let report = checker.steps(StepBound::FailAfter(10_000)).time(Duration::from_millis(500)).check(program).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(report.coverage.cut_short.search && report.coverage.cut_short.serial, "{report}");
+}
+
+const CHILD: &str = "INTERLOPER_CHILD_OF_COVERAGE";
+
+/// What the test below runs.
+#[test]
+fn a_child_that_leaves() {
+    match std::env::var(CHILD).as_deref() {
+        Ok("in the middle") => {
+            let leave = || -> i64 {
+                two(true, 1);
+                std::process::exit(0)
+            };
+            let _ = Checker::new("leaver").check(leave);
+        }
+        Ok("at the end") => {
+            assert!(Checker::new("stayer").check(|| two(true, 1)).is_ok());
+            std::process::exit(0);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_program_that_ends_the_process_has_not_passed() {
+    let run = |how: &str| {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", "coverage::a_child_that_leaves"]).env(CHILD, how).output().unwrap();
+        (child.status.code(), String::from_utf8(child.stderr).unwrap())
+    };
+    let (code, told) = run("in the middle");
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("leaver: nothing is known: the process was ended while the program was being checked"),
+        "{told}"
+    );
+    assert_eq!(run("at the end"), (Some(0), String::new()));
+}

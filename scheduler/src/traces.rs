@@ -1,0 +1,310 @@
+//! Which Mazurkiewicz trace an execution belongs to, and how many different traces some executions have shown.
+//!
+//! Two executions belong to the same trace when they differ only in the order of steps that do not depend on each other
+//! (A. Mazurkiewicz, *Trace theory*, LNCS 255, 1987). A trace is told by a [`Fingerprint`]: a number made of the steps,
+//! each with all that happens before it. Tasks are named by who spawned them, objects not at all: what a step does
+//! follows from what happens before it. So the numbers that the engine gives to tasks and objects do not matter.
+
+use std::collections::BTreeMap;
+
+use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
+
+use crate::decisions::mix;
+use crate::execution::{Cause, Event};
+
+/// Tells one trace from another: equal for executions of the same trace, and different for executions of different
+/// traces, but for a coincidence (below one in 2^64 for each pair).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub u64);
+
+/// A decision that was not about tasks, and the step that asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// How many events of the trace came before the decision.
+    pub events: u32,
+    /// The answer, counted from 0.
+    pub answer: u32,
+}
+
+/// Computes fingerprints; keeps its memory from one execution to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Fingerprints {
+    tasks: Vec<Task>,
+    /// What was done to each object so far.
+    objects: Vec<Vec<Done>>,
+    /// For each event, the step that it is part of, with all that happens before that step.
+    pasts: Vec<u64>,
+    /// For each event, the sum of the steps up to the one that it is part of.
+    sums: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    /// The same in each execution in which its ancestors have spawned as many tasks before it.
+    name: u64,
+    children: u64,
+    /// Its last step, with all that happens before.
+    past: u64,
+}
+
+/// All steps that did the same to an object.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    operation: Operation,
+    /// The sum of these steps, each with all that happens before it. A sum, since the order of independent steps does
+    /// not matter; the order of dependent steps is in what happens before each.
+    pasts: u64,
+}
+
+const MAIN: Task = Task { name: 0, children: 0, past: 0 };
+
+impl Fingerprints {
+    /// The fingerprint of an execution with these steps and decisions.
+    pub fn of(&mut self, trace: &[Event], picks: &[Pick]) -> Fingerprint {
+        self.objects.iter_mut().for_each(Vec::clear);
+        self.pasts.clear();
+        self.sums.clear();
+        self.tasks.clear();
+        self.tasks.push(MAIN);
+        let (mut start, mut picks) = (0, picks);
+        while start < trace.len() {
+            let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
+            let step = &trace[start..start + 1 + parts];
+            start += step.len();
+            let answered = picks.iter().take_while(|pick| pick.events as usize <= start).count();
+            let (own, later) = picks.split_at(answered);
+            picks = later;
+            let past = self.past(step, own);
+            self.note(step, past);
+        }
+        Fingerprint(self.tasks.iter().fold(0, |sum, task| sum.wrapping_add(mix(task.past, task.name))))
+    }
+
+    /// A step with all that happens before it.
+    fn past(&self, step: &[Event], picks: &[Pick]) -> u64 {
+        let mut before = match step[0].cause {
+            Cause::Ready => 0,
+            Cause::Event(event) => self.pasts[event as usize],
+            // It came because nobody else could go on.
+            Cause::Idle(events) => self.sum(events as usize),
+        };
+        for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
+            for object in objects_of(operation) {
+                let depends = |done: &&Done| operation.depends(&done.operation);
+                let done = self.objects.get(object.index()).into_iter().flatten().filter(depends);
+                before = done.fold(before, |sum, done| sum.wrapping_add(done.pasts));
+            }
+        }
+        // Tasks are numbered in the order in which they were spawned.
+        let task = self.tasks[step[0].task.index()];
+        let past = mix(mix(task.past, before), task.name);
+        picks.iter().fold(past, |past, pick| mix(past, 1 + u64::from(pick.answer)))
+    }
+
+    /// Takes note of a step for those that come after it.
+    fn note(&mut self, step: &[Event], past: u64) {
+        let events = self.pasts.len();
+        let sum = self.sum(events).wrapping_add(past);
+        self.pasts.resize(events + step.len(), past);
+        self.sums.resize(events + step.len(), sum);
+        self.tasks[step[0].task.index()].past = past;
+        for operation in step.iter().map(|event| event.operation) {
+            if operation.action == Action::Spawn {
+                let parent = &mut self.tasks[step[0].task.index()];
+                parent.children += 1;
+                let name = mix(parent.name, parent.children);
+                self.tasks.push(Task { name, children: 0, past });
+            }
+            if !operation.action.is_private() {
+                objects_of(&operation).for_each(|object| self.note_done(object, operation, past));
+            }
+        }
+    }
+
+    /// The sum of the steps that make up the first events.
+    fn sum(&self, events: usize) -> u64 {
+        events.checked_sub(1).map_or(0, |last| self.sums[last])
+    }
+
+    fn note_done(&mut self, object: ObjectId, operation: Operation, past: u64) {
+        if self.objects.len() <= object.index() {
+            self.objects.resize_with(object.index() + 1, Vec::new);
+        }
+        let known = &mut self.objects[object.index()];
+        let same =
+            |done: &&mut Done| (done.operation.object, done.operation.action) == (operation.object, operation.action);
+        match known.iter_mut().find(same) {
+            Some(done) => done.pasts = done.pasts.wrapping_add(past),
+            None => known.push(Done { operation, pasts: past }),
+        }
+    }
+}
+
+/// The object of an operation, and the lock that a wait gives back.
+fn objects_of(operation: &Operation) -> impl Iterator<Item = ObjectId> + use<> {
+    let lock = match operation.action {
+        Action::Wait(lock) => lock,
+        _ => None,
+    };
+    std::iter::once(operation.object).chain(lock)
+}
+
+/// Whether steps of different tasks could have met: two of them depend on each other, and neither had to come first
+/// because of who spawned or joined whom.
+///
+/// Where this never holds, every execution of a program comes to the same.
+pub fn meets(trace: &[Event]) -> bool {
+    let mut meeting = Meeting::default();
+    trace.iter().any(|event| meeting.note(event))
+}
+
+/// Follows an execution for [`meets`].
+#[derive(Default)]
+struct Meeting {
+    /// For each task, how many events of each task it knows of by spawning and joining alone.
+    clocks: Vec<Vec<usize>>,
+    /// The tasks by their objects.
+    tasks: BTreeMap<ObjectId, usize>,
+    /// Who did what to each object, with the number of that event among those of its task.
+    objects: BTreeMap<ObjectId, Vec<(Operation, TaskId, usize)>>,
+}
+
+impl Meeting {
+    /// Adds an event. True when it meets an earlier one.
+    fn note(&mut self, &Event { task, operation, .. }: &Event) -> bool {
+        let at = self.clock(task.index()).len().max(task.index() + 1);
+        let clock = self.clock(task.index());
+        clock.resize(at, 0);
+        clock[task.index()] += 1;
+        let number = clock[task.index()];
+        match (operation.action, self.tasks.get(&operation.object)) {
+            (Action::Spawn, None) => {
+                // Tasks are numbered in the order in which they were spawned; 0 is the main one.
+                let child = self.tasks.len() + 1;
+                self.tasks.insert(operation.object, child);
+                let inherited = self.clock(task.index()).clone();
+                *self.clock(child) = inherited;
+            }
+            (Action::Join, Some(&joined)) => {
+                let seen = self.clock(joined).clone();
+                let clock = self.clock(task.index());
+                clock.resize(clock.len().max(seen.len()), 0);
+                clock.iter_mut().zip(seen).for_each(|(mine, theirs)| *mine = (*mine).max(theirs));
+            }
+            // Who looks at the clock of the execution shares nothing of the program.
+            (Action::Consult | Action::Affect, _) => return false,
+            (action, _) if action.is_private() => return false,
+            _ => {}
+        }
+        let clock = self.clocks[task.index()].clone();
+        let knows = |other: TaskId, number: usize| clock.get(other.index()).is_some_and(|&seen| seen >= number);
+        let mut meets = false;
+        for object in objects_of(&operation) {
+            let known = self.objects.entry(object).or_default();
+            meets |= known
+                .iter()
+                .any(|(done, other, number)| *other != task && !knows(*other, *number) && operation.depends(done));
+            let same = |(done, other, _): &&mut (Operation, TaskId, usize)| {
+                *other == task && (done.object, done.action) == (operation.object, operation.action)
+            };
+            match known.iter_mut().find(same) {
+                Some((.., last)) => *last = number,
+                None => known.push((operation, task, number)),
+            }
+        }
+        meets
+    }
+
+    fn clock(&mut self, task: usize) -> &mut Vec<usize> {
+        if self.clocks.len() <= task {
+            self.clocks.resize_with(task + 1, Vec::new);
+        }
+        &mut self.clocks[task]
+    }
+}
+
+/// How many different traces some executions belong to, and how often each came. Of many traces it keeps those with the
+/// smallest fingerprints: they are a sample that does not depend on the order of the executions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traces {
+    /// How often each of the kept traces came.
+    kept: BTreeMap<Fingerprint, u64>,
+    /// How many are kept at most.
+    most: usize,
+    /// There were more.
+    more: bool,
+}
+
+/// How likely it is that another execution, drawn at random as those before, belongs to a trace that none of them has
+/// shown: I. J. Good, *The population frequencies of species and the estimation of population parameters*, Biometrika
+/// 1953, with the idea that he owes to A. Turing. It is the share of the executions whose trace came once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unseen {
+    /// Of so many executions …
+    pub executions: u64,
+    /// … the trace of so many came once.
+    pub once: u64,
+}
+
+impl Unseen {
+    /// The estimate, from 0 to 1. Without any execution all is unseen.
+    pub fn probability(self) -> f64 {
+        if self.executions == 0 { 1.0 } else { self.once as f64 / self.executions as f64 }
+    }
+}
+
+impl Traces {
+    /// How many traces are kept and counted exactly.
+    pub const MOST: usize = 1 << 16;
+
+    /// Of no execution yet; at most `most` traces are kept.
+    pub fn keeping(most: usize) -> Traces {
+        Traces { kept: BTreeMap::new(), most, more: false }
+    }
+
+    /// Adds an execution.
+    pub fn note(&mut self, fingerprint: Fingerprint) {
+        self.add(fingerprint, 1);
+    }
+
+    /// Adds the executions of another count.
+    pub fn merge(&mut self, other: &Traces) {
+        self.more |= other.more;
+        other.kept.iter().for_each(|(fingerprint, times)| self.add(*fingerprint, *times));
+    }
+
+    fn add(&mut self, fingerprint: Fingerprint, times: u64) {
+        *self.kept.entry(fingerprint).or_insert(0) += times;
+        if self.kept.len() > self.most {
+            self.kept.pop_last();
+            self.more = true;
+        }
+    }
+
+    /// The number of different traces; if not [`Traces::is_exact`], there are more.
+    pub fn number(&self) -> u64 {
+        self.kept.len() as u64
+    }
+
+    /// Whether that is the number of all.
+    pub fn is_exact(&self) -> bool {
+        !self.more
+    }
+
+    /// What it says about traces that were not seen, if each execution was drawn at random. Of many traces this is
+    /// estimated from those that are kept.
+    pub fn unseen(&self) -> Unseen {
+        let once = self.kept.values().filter(|times| **times == 1).count() as u64;
+        Unseen { executions: self.kept.values().sum(), once }
+    }
+}
+
+impl Default for Traces {
+    /// Keeps [`Traces::MOST`].
+    fn default() -> Traces {
+        Traces::keeping(Traces::MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests;
