@@ -9,6 +9,7 @@ use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source}
 
 use crate::adversary::{Adversary, Environment, random_bits};
 use crate::bench::Bench;
+use crate::blocks::leaving::Checking;
 use crate::clock::Clock;
 use crate::explore::{Found, Program, explore};
 use crate::method::{MethodUnderTest, Search, Settings};
@@ -105,6 +106,7 @@ fn with_runner<T>(
     if settings.bound == 0 {
         return Err(Misuse::ZeroBound);
     }
+    let _checking = Checking::new(&bench.description().name);
     let stack = runner::stack(bench, settings);
     let subject = ManuallyDrop::new(runner::make(bench, &stack)?);
     let named = subject.parts();

@@ -4,6 +4,7 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
+use interloper_collections::stray;
 use interloper_commutativity::Value;
 use interloper_linearize::composed::Observed;
 use interloper_scheduler::OwnStack;
@@ -84,6 +85,8 @@ pub(crate) struct Runner<'m> {
     spoilt: bool,
     /// How many calls were lost.
     lost: u32,
+    /// What [`stray::runs`] was when it was last looked at.
+    strays: u64,
     /// By method (the one under test first, then those beside it), argument and state: what it does alone.
     references: Vec<Vec<Vec<Option<Ended>>>>,
     /// The state that the collections hold, when it is known.
@@ -124,6 +127,7 @@ impl<'m> Runner<'m> {
             stack,
             spoilt: false,
             lost: 0,
+            strays: stray::runs(),
             references: Vec::new(),
             holds: None,
             base: parts.iter().map(|part| part.snapshot()).collect(),
@@ -262,6 +266,12 @@ impl<'m> Runner<'m> {
 
     /// What keeps the run that was just made from saying anything about the method.
     fn misuse(&mut self) -> Option<Misuse> {
+        if self.strays != stray::runs() {
+            self.strays = stray::runs();
+            if let Some(place) = stray::take(self.run) {
+                self.log.stray.get_or_insert(Stray::Thread(place));
+            }
+        }
         let kept = self.log.kept().filter(|_| self.log.abort.is_none());
         match (self.log.stray, kept) {
             (Some(Stray::Thread(place)), _) => Some(Misuse::OtherThread { place: place.to_string() }),

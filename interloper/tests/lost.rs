@@ -383,6 +383,45 @@ fn tasks_of_a_call_among_several_do_not_use_its_collections() {
 }
 
 #[test]
+fn threads_of_a_method_do_not_use_its_collections() {
+    let alone = |work: fn(&Map) -> usize| {
+        let method = MethodUnderTest::new("spawns", Map::new, move |map: &Map, key: u32| {
+            map.insert(key, 1);
+            std::thread::scope(|scope| scope.spawn(|| work(map)).join().expect("no panic"))
+        });
+        method.arguments([7]).check()
+    };
+    let strays = |said: Result<Report, Misuse>| {
+        let Err(misuse @ Misuse::OtherThread { .. }) = said else { panic!("{said:?}") };
+        assert!(misuse.to_string().contains("interloper/tests/lost.rs:"), "{misuse}");
+    };
+    strays(alone(|map| map.insert(9, 9).map_or(0, |_| 1)));
+    // Reading changes nothing, but nobody could act in between.
+    strays(alone(|map| map.len()));
+    assert_eq!(alone(|_| 3).expect("well described").verdict, Verdict::Linearizable);
+    // A thread that nobody waits for is found out in a later run.
+    let detached = MethodUnderTest::new(
+        "detaches",
+        || Arc::new(Map::new()),
+        |map: &Arc<Map>, key: u32| {
+            map.insert(key, 1);
+            let map = Arc::clone(map);
+            drop(std::thread::spawn(move || map.len()));
+            std::thread::sleep(Duration::from_millis(20));
+        },
+    );
+    strays(detached.arguments([7]).check());
+    // What a thread does with the collection before or after the check is its own affair.
+    let map = Arc::new(Map::new());
+    let (made, kept) = (Arc::clone(&map), Arc::clone(&map));
+    std::thread::spawn(move || made.insert(7, 1)).join().expect("no panic");
+    let method =
+        MethodUnderTest::new("get", move || Arc::clone(&map), |map: &Arc<Map>, key: u32| map.contains_key(&key));
+    assert_eq!(method.arguments([7]).check().expect("well described").verdict, Verdict::Linearizable);
+    std::thread::spawn(move || kept.insert(7, 1)).join().expect("no panic");
+}
+
+#[test]
 fn calls_that_wait_for_something_else_are_named() {
     let said = MethodUnderTest::new("waits", Map::new, |map: &Map, key: u32| {
         let found = map.contains_key(&key);

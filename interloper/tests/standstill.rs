@@ -1,4 +1,5 @@
 //! A method that makes no step any more is named, with the last place at which it was seen; the process does not hang.
+//! So is one that ends the process.
 //!
 //! Its call cannot be unwound, so the process ends: this program runs itself as a child that has to.
 
@@ -20,6 +21,10 @@ fn main() {
             // Alone it returns.
             while map.contains_key(&key) && black_box(true) {}
             while black_box(interloper_std::runtime::with(|_| ()).is_some()) {}
+        })),
+        Some("leaves") => drop(check(1, |map, key| {
+            map.insert(key, 1);
+            std::process::exit(0)
         })),
         Some("waits") => drop(check(1, |_, _| std::thread::park())),
         Some("works") => {
@@ -53,6 +58,10 @@ fn parent() {
     ends("loops", &line_of("map.insert(key, 1);"));
     ends("loops among several", &line_of("while map.contains_key(&key) && black_box(true)"));
     ends("waits", &line_of("MethodUnderTest::new(\"stuck\", DashMap::new"));
+    // It does not pass by leaving.
+    let child = run("leaves");
+    assert_eq!(child.status.code(), Some(1), "{}", told(&child));
+    assert!(told(&child).starts_with("stuck: nothing is known: the process was ended"), "{}", told(&child));
     let child = run("works");
     assert!(child.status.success(), "{}", told(&child));
 }

@@ -51,6 +51,7 @@ pub mod session;
 mod shared;
 mod site;
 pub mod skiplist;
+pub mod stray;
 mod subject;
 mod task;
 #[cfg(test)]

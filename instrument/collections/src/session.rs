@@ -13,12 +13,14 @@
 
 use std::cell::Cell;
 use std::panic::Location;
+use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use interloper_commutativity::{Invocation, MethodId, Model, Value};
 use interloper_std::runtime;
 
+use crate::stray;
 use crate::task::{Kind, Tie};
 
 /// Which collection of the running execution: its index among those that the method under test was given.
@@ -230,6 +232,8 @@ impl Default for RunId {
 pub struct Handle {
     run: AtomicU64,
     part: AtomicU32,
+    /// That of the run: see [`this_thread`].
+    thread: AtomicUsize,
     /// The last run that used the collection without it being a part of that; 0 before the first.
     guest: AtomicU64,
     tie: Tie,
@@ -246,6 +250,7 @@ impl Handle {
         Handle {
             run: AtomicU64::new(0),
             part: AtomicU32::new(0),
+            thread: AtomicUsize::new(0),
             guest: AtomicU64::new(0),
             tie: Tie::new(kind, shards),
         }
@@ -269,10 +274,21 @@ impl Handle {
         &self.tie
     }
 
-    /// Makes the collection part `part` of `run`.
+    /// Makes the collection part `part` of `run`, which goes on on this thread.
     pub fn bind(&self, run: RunId, part: PartId) {
         self.part.store(part.0, Ordering::Relaxed);
+        self.thread.store(this_thread(), Ordering::Relaxed);
         self.run.store(run.0, Ordering::Relaxed);
+    }
+
+    /// The collection is used where nothing is under control: on another thread, that is one which the method under test
+    /// has made.
+    #[inline]
+    pub(crate) fn stray(&self, location: &'static Location<'static>) {
+        let run = self.run.load(Ordering::Relaxed);
+        if run != 0 && self.thread.load(Ordering::Relaxed) != this_thread() {
+            stray::note(RunId(run), location);
+        }
     }
 
     /// Takes the collection out of any run.
@@ -285,6 +301,11 @@ impl Handle {
     pub fn part(&self) -> Option<PartId> {
         if self.run.load(Ordering::Relaxed) == 0 { None } else { Some(PartId(self.part.load(Ordering::Relaxed))) }
     }
+}
+
+/// What tells this thread from the others that live.
+fn this_thread() -> usize {
+    CURRENT.try_with(|current| ptr::from_ref(current).addr()).unwrap_or(0)
 }
 
 /// A collection that an adversary can act on.

@@ -69,6 +69,7 @@ impl Handle {
             return Some(Site { owner, location });
         }
         if !runtime::is_controlled() {
+            self.stray(location);
             return None;
         }
         self.tie().task(writes, location).map(|task| Site { owner: Owner::Task(task), location })

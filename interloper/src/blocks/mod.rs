@@ -30,7 +30,7 @@ mod check;
 mod describe;
 mod failures;
 mod judge;
-mod leaving;
+pub(crate) mod leaving;
 pub(crate) mod mark;
 mod outcome;
 mod overrides;

@@ -55,7 +55,6 @@ pub struct Deviations {
     candidate: usize,
     /// The runs of this level that have children.
     next: Parents,
-    /// Up to the level of the runs being made.
     runs: Vec<u64>,
     /// The runs of this level have more children than are kept: the next level will not be whole.
     truncated: bool,
@@ -91,11 +90,15 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the last level that was begun.
+    /// The number of runs with 0, 1, 2, … deviations, up to the bound. Of levels from 1,000 on, only those that were
+    /// begun are there.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
 }
+
+/// So many levels are listed, whether they were begun or not: the bound may be any number.
+const LEVELS: usize = 1_000;
 
 impl Coverage {
     /// The number of runs.
@@ -185,7 +188,9 @@ impl Deviations {
 
     /// What was visited so far. The run that is being made counts.
     pub fn coverage(&self) -> Coverage {
-        Coverage { runs: self.runs.clone(), complete: self.is_complete() }
+        let mut runs = self.runs.clone();
+        runs.resize(runs.len().max(LEVELS.min(self.bound as usize + 1)), 0);
+        Coverage { runs, complete: self.is_complete() }
     }
 
     /// Whether runs were left out, because too many others wait for their turn: the search does not become complete.
