@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use interloper_report::shorten::{LONGEST_TEXT, middle};
 use interloper_report::{Counterexample, file};
 use interloper_scheduler::decisions::Decisions;
 use serde::{Deserialize, Serialize};
@@ -102,7 +103,18 @@ impl Failure {
         Failure::parse(&text).map_err(wrong)
     }
 
+    /// The error is one line of a length that a person reads, whatever the file holds.
     fn parse(text: &str) -> Result<Failure, String> {
+        let one_line = |reason: String| middle(&reason.escape_debug().to_string(), LONGEST_TEXT).into_owned();
+        Failure::parse_in_full(text).map_err(|reason| {
+            match reason.len() <= LONGEST_TEXT && !reason.contains(char::is_control) {
+                true => reason,
+                false => one_line(reason),
+            }
+        })
+    }
+
+    fn parse_in_full(text: &str) -> Result<Failure, String> {
         let Header { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if version != VERSION {
             return Err(format!("version {version} is not supported, only version {VERSION} is"));
@@ -144,6 +156,8 @@ fn stem(test: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::report::Finding;
     use super::*;
 
@@ -215,6 +229,32 @@ mod tests {
         check("{\"version\": 2}", "version 2 is not supported, only version 1 is");
         check(&good.replace("\"T1/2\"", "\"T3/2\""), "decision 1 is \"T3/2\"");
         check(&good.replace("\"seed\"", "\"sed\""), "unknown field");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn damaged_files_are_read_or_refused_in_one_line(
+            edits in proptest::collection::vec((any::<usize>(), 0..40usize, any::<u8>()), 0..6),
+        ) {
+            let tokens = ["[", "\"", "18446744073709551616", "\u{1b}", "\n", "T1/2.", "-1", "null"];
+            let mut text = serde_json::to_vec(&failure("test", 7)).unwrap();
+            for (at, length, how) in edits {
+                let at = at % (text.len() + 1);
+                let end = (at + length).min(text.len());
+                let token = tokens[usize::from(how / 4) % tokens.len()];
+                match how % 4 {
+                    0 => drop(text.drain(at..end)),
+                    1 => drop(text.splice(at..at, token.bytes())),
+                    2 => drop(text.splice(at..at, token.repeat(50 * length).bytes())),
+                    _ => text[at..end].iter_mut().take(1).for_each(|byte| *byte ^= how),
+                }
+            }
+            if let Err(reason) = Failure::parse(&String::from_utf8_lossy(&text)) {
+                prop_assert!(reason.lines().count() <= 1 && reason.chars().count() < 600, "{reason:?}");
+            }
+        }
     }
 
     #[test]
