@@ -107,7 +107,7 @@ pub(crate) struct World {
 
 /// How many bytes states and tables may take. Each state holds all of its values: the states of a method that fills a
 /// collection take the square of what the collection takes.
-const MOST_BYTES: usize = 1 << 30;
+const MOST_BYTES: usize = 1 << 28;
 
 /// How many lists are kept: as many as the six bits of their hash tell apart.
 const LISTS: usize = 64;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use interloper::collections::dashmap::{Ref, RefMut};
 use interloper::collections::{DashMap, Mutex};
-use interloper::{MethodUnderTest, Misuse, Report, Search, Value, Verdict};
+use interloper::{MethodUnderTest, Misuse, Report, Value, Verdict};
 
 type Map = DashMap<u32, u32>;
 
@@ -521,20 +521,18 @@ fn the_largest_bound_is_a_bound() {
 }
 
 #[test]
-fn a_run_of_many_steps_is_made_and_told_once() {
-    // Not linearizable only with one operation of the environment after all the others.
-    let method = MethodUnderTest::new("polls", Map::new, |map: &Map, key: u32| {
-        (0..100_000).for_each(|_| {
-            map.contains_key(&key);
-        });
-        map.contains_key(&key) != map.contains_key(&key)
-    });
-    let begun = Instant::now();
-    let settings = |settings: &mut interloper::Settings| {
-        (settings.step_bound, settings.search) = (1_000_000, Search::Random { executions: 200 });
-        settings.time = Some(Duration::from_secs(20));
+fn runs_of_many_steps_take_time_in_proportion() {
+    // What takes the square of 100,000 does not come to its end in a minute.
+    let method = || {
+        let polls =
+            |map: &Map, key: u32| (0..100_000).for_each(|_| assert!(map.get(&key).is_none_or(|value| *value < 99)));
+        let method = MethodUnderTest::new("polls", Map::new, polls).arguments([7]).keys([7u32]).values([1u32, 2]);
+        method.settings(|settings| (settings.step_bound, settings.time) = (1_000_000, Some(Duration::from_secs(60))))
     };
-    let report = method.arguments([7]).settings(settings).check().expect("well described");
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    assert_ne!(report.verdict, Verdict::Linearizable);
+    let random = method().random(42, 20).check().expect("well described");
+    assert_eq!((random.verdict, random.executions()), (Verdict::NothingFound, 20), "{random}");
+    let exhaustive = method().settings(|settings| settings.executions = Some(20)).check().expect("well described");
+    assert_eq!((exhaustive.verdict, exhaustive.executions()), (Verdict::Unfinished, 20), "{exhaustive}");
+    let text = exhaustive.to_string();
+    assert!(text.contains("20 executions, not complete"), "{text}");
 }
