@@ -137,7 +137,7 @@ mod tests {
         }
         check("-0", Ok(int(0)));
         check("[-0, -1]", Ok(Value::list([int(0), int(-1)])));
-        check("1e-5", Err("1e-5 is no integer of 64 bits"));
+        check("1e-5", Err("0.00001 is no integer of 64 bits"));
         check("1.5", Err("1.5 is no integer of 64 bits"));
         check("9223372036854775808", Err("9223372036854775808 is no integer of 64 bits"));
         check("[1, {\"a\": 1}]", Err("the only object that is a value is {\"error\": \"…\"}"));

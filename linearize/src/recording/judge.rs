@@ -1,5 +1,7 @@
 //! Which checker judges a recorded history, and when which part of the object is searched.
 
+use std::collections::VecDeque;
+
 use super::Recording;
 use super::part::Part;
 use super::sequential::Sequential;
@@ -60,18 +62,22 @@ pub struct Search<'r> {
     violation: Option<(usize, general::Witness)>,
     /// A part was given up.
     is_out_of_memory: bool,
-    /// The parts that are searched, the easiest one first.
-    running: Vec<Running<'r>>,
-    /// The part whose turn it is.
-    turn: usize,
-    /// Which attempts of each part end its turn.
+    /// The parts that are searched, the one whose turn it is first: the easiest one at the beginning of a round.
+    running: VecDeque<Running<'r>>,
+    /// How many of them are still to come in this round.
+    to_come: usize,
+    /// How many attempts of a part end its turn.
     until: u64,
     memory: usize,
+    /// How many bytes all of the searches take.
+    used: usize,
 }
 
 struct Running<'r> {
     part: Part<'r>,
     search: general::Search<'r>,
+    /// How many bytes it took when its last turn ended.
+    memory: usize,
 }
 
 /// How many attempts each part makes in the first round.
@@ -99,10 +105,11 @@ impl<'r> Search<'r> {
             orders: Vec::new(),
             violation: None,
             is_out_of_memory: false,
-            running: Vec::new(),
-            turn: 0,
+            running: VecDeque::new(),
+            to_come: 0,
             until: FIRST,
             memory: general::Search::MEMORY,
+            used: 0,
         };
         if let Some(verdict) = whole.without_search() {
             search.settle(verdict);
@@ -111,6 +118,7 @@ impl<'r> Search<'r> {
         let parts = whole.split().filter(|parts| !parts.is_empty()).unwrap_or_else(|| vec![whole]);
         search.parts = parts.len();
         let mut is_distinct = false;
+        let mut searched = Vec::new();
         for part in parts {
             match part.without_search() {
                 Some(verdict) => {
@@ -119,17 +127,22 @@ impl<'r> Search<'r> {
                 }
                 None => {
                     let history = part.history().into_owned();
+                    let hardness = (overlapping(&history), part.calls.len());
                     let running = general::Search::new(Sequential::new(part.clone()), &history);
-                    search.running.push(Running { part, search: running });
+                    let memory = running.memory();
+                    search.used += memory;
+                    searched.push((hardness, Running { part, search: running, memory }));
                 }
             }
         }
-        search.checker = match (is_distinct, search.running.is_empty()) {
+        search.checker = match (is_distinct, searched.is_empty()) {
             (_, true) => Checker::Distinct,
             (true, false) => Checker::Both,
             (false, false) => Checker::General,
         };
-        search.running.sort_by_cached_key(|running| (overlapping(&running.part.history()), running.part.calls.len()));
+        searched.sort_by_key(|&(hardness, _)| hardness);
+        search.running = searched.into_iter().map(|(_, running)| running).collect();
+        search.to_come = search.running.len();
         Ok(search)
     }
 
@@ -147,8 +160,8 @@ impl<'r> Search<'r> {
             if self.running.is_empty() || (self.violation.is_some() && !is_first_round) {
                 return Progress::Done(self.checked(Bound::Memory));
             }
-            if self.turn == self.running.len() {
-                self.turn = 0;
+            if self.to_come == 0 {
+                self.to_come = self.running.len();
                 self.until = self.until.saturating_mul(GROWTH);
                 continue;
             }
@@ -161,21 +174,25 @@ impl<'r> Search<'r> {
 
     /// Lets the part whose turn it is go on. How many of the attempts were used up.
     fn take_turn(&mut self, attempts: u64) -> u64 {
-        let others =
-            |(index, running): (usize, &Running<'_>)| if index == self.turn { 0 } else { running.search.memory() };
-        let others = self.running.iter().enumerate().map(others).sum::<usize>();
-        let search = &mut self.running[self.turn].search;
+        let Running { part, mut search, memory } = self.running.pop_front().expect("a part is to come");
         let before = search.attempts();
-        search.set_memory(self.memory.saturating_sub(others));
+        self.used -= memory;
+        search.set_memory(self.memory.saturating_sub(self.used));
         let progress = search.advance(attempts.min(self.until.saturating_sub(before)));
         let after = search.attempts();
-        match progress {
-            Progress::Going if after > self.until => self.turn += 1,
-            Progress::Going => {}
-            Progress::Done(verdict) => {
-                // Its memory is free from now on.
-                let Running { part, .. } = self.running.remove(self.turn);
-                self.settle(part.in_recording(verdict));
+        if let Progress::Done(verdict) = progress {
+            // Its memory is free from now on.
+            self.to_come -= 1;
+            self.settle(part.in_recording(verdict));
+        } else {
+            let memory = search.memory();
+            self.used += memory;
+            let running = Running { part, search, memory };
+            if after > self.until {
+                self.to_come -= 1;
+                self.running.push_back(running);
+            } else {
+                self.running.push_front(running);
             }
         }
         (after - before).clamp(1, attempts)
@@ -197,7 +214,7 @@ impl<'r> Search<'r> {
 
     /// Ends the judgement with what is known so far.
     pub fn conclude(mut self) -> Checked {
-        for Running { part, search } in std::mem::take(&mut self.running) {
+        for Running { part, search, .. } in std::mem::take(&mut self.running) {
             match search.conclude() {
                 Verdict::Unknown(_) => {}
                 verdict => self.settle(part.in_recording(verdict)),

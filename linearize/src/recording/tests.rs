@@ -288,6 +288,26 @@ fn parts_take_turns() {
     assert_eq!(checked.verdict, Verdict::NotLinearizable(witness));
 }
 
+/// With 50,000 parts nothing that takes time in the square of their number comes to an end.
+#[test]
+fn many_parts() {
+    let keys = 50_000;
+    let mut recorder = Recorder::new();
+    for key in 0..keys {
+        for (method, arguments, result) in
+            [("put", vec![Value::Int(key), Value::Int(1)], Value::None), ("get", vec![Value::Int(key)], Value::Int(1))]
+        {
+            recorder.invoke(0, Invocation::new(method, arguments)).expect("idle");
+            recorder.returned(0, result).expect("busy");
+        }
+    }
+    let recording = recorder.finish();
+    let checked = check(type_named("map").expect("a type"), &recording, Budget::Unlimited).expect("calls of map");
+    let order = (0..2 * keys as usize).collect();
+    assert_eq!(checked.verdict, Verdict::Linearizable { order });
+    assert_eq!((checked.parts, checked.checker), (keys as usize, Checker::General));
+}
+
 #[test]
 fn calls_that_return_nothing() {
     // However nothing is written.
