@@ -165,6 +165,13 @@ const HISTORY: &str = "{\"process\":0,\"type\":\"invoke\",\"call\":\"cas\",\"arg
     {\"process\":1,\"type\":\"unknown\"}\n{\"process\":2,\"type\":\"invoke\",\"call\":\"read\",\"args\":[]}\n\
     {\"process\":2,\"type\":\"fail\"}\n";
 
+/// A history, from the lines of a file.
+fn read_history(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
+    let mut reader = Reader::new(data_type);
+    reader.read(bytes)?;
+    reader.finish()
+}
+
 proptest! {
     #![proptest_config(cases(4_000))]
 
@@ -237,7 +244,7 @@ proptest! {
     #[test]
     fn lines_of_json(edits in edits(), name in proptest::sample::select(&["register", "map", "queue", "kv"][..])) {
         let data_type = commands::type_named(name).expect("a type");
-        if let Err(malformed) = history_file::read(&damaged(HISTORY.as_bytes(), &edits), data_type) {
+        if let Err(malformed) = read_history(&damaged(HISTORY.as_bytes(), &edits), data_type) {
             prop_assert!(malformed.line >= 1);
             check_line(malformed.reason);
         }
@@ -309,5 +316,5 @@ fn what_is_whole_is_read() {
         assert!(matches!(args::parse(arguments), Ok(Request::Run(_))), "{line}");
     }
     let register = commands::type_named("register").expect("a type");
-    assert!(history_file::read(HISTORY.as_bytes(), register).is_ok());
+    assert!(read_history(HISTORY.as_bytes(), register).is_ok());
 }

@@ -1,7 +1,7 @@
 //! Finds violating triples in a trace.
 
 use interloper_scheduler::{Access, Event};
-use interloper_std::runtime::{Action, Call, Key, Operation, TaskId};
+use interloper_std::runtime::{Call, Key, Operation, TaskId};
 
 use super::sections::{Passage, Rule, Tracker};
 
@@ -223,7 +223,9 @@ impl Scanner {
             let event = &trace[index as usize];
             let call = event.operation.action.call();
             let is_whole = event.task == task && call.is_some_and(|call| call.entry().is_none());
-            if let (true, Some(access)) = (is_whole && event.operation.object.index() == object, access(event)) {
+            if let (true, Some(access)) =
+                (is_whole && event.operation.object.index() == object, Access::of_event(event))
+            {
                 found.get_or_insert_with(|| Watch::new(task, block, index, access)).add(index, access);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use interloper_linearize::general::{self, Budget, Verdict as General};
+use interloper_linearize::general::{self, Progress, Search, Verdict as General};
 use interloper_linearize::history::History;
 
 use super::{Planned, Program};
@@ -10,6 +10,9 @@ use crate::outcome::Misuse;
 use crate::run::{Actor, Did};
 use crate::runner::Runner;
 use crate::world::{CallId, ResultId, StateId};
+
+/// So many attempts are made before the clock is looked at.
+const ATTEMPTS: u64 = 1 << 12;
 
 /// A run that was made: its program, and where it began and ended.
 pub(super) struct Made {
@@ -42,10 +45,19 @@ impl Made {
         let deadline = runner.clock.deadline;
         let in_time = || deadline.is_none_or(|deadline| Instant::now() < deadline);
         let mut spec = Calls { runner, calls: &calls, initial, end, misuse: None };
-        let verdict = general::check(&mut spec, &history, Budget::While(&in_time));
+        let verdict = {
+            let mut search = Search::new(&mut spec, &history);
+            loop {
+                match search.advance(ATTEMPTS) {
+                    Progress::Done(verdict) => break verdict,
+                    Progress::Going if in_time() => {}
+                    Progress::Going => break search.conclude(),
+                }
+            }
+        };
         match (spec.misuse, verdict) {
             (Some(misuse), _) => Err(misuse),
-            (None, General::Unknown) => Err(Misuse::CutShort),
+            (None, General::Unknown(_)) => Err(Misuse::CutShort),
             (None, verdict) => Ok(matches!(verdict, General::NotLinearizable(_))),
         }
     }

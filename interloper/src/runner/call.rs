@@ -46,16 +46,16 @@ pub(crate) fn watchdog(settings: &Settings) -> Option<Watchdog> {
         eprintln!("{}", stuck_text(stuck));
         std::process::exit(1);
     };
-    settings.patience.map(|patience| Watchdog { patience, then })
+    settings.patience.map(|patience| Watchdog { program: None, patience, then })
 }
 
 fn stuck_text(stuck: &Stuck) -> String {
     format!(
         "{} made no step for {:?}: it loops without synchronising, or waits for something outside control (a lock or a \
-         channel of the real std, another thread, a file). It was last seen at {}",
+         channel of the real std, another thread, a file). It {}",
         stuck.name.as_deref().unwrap_or("the method under test"),
         stuck.patience,
-        stuck.location
+        stuck.location.map_or("has made no step yet".to_owned(), |location| format!("was last seen at {location}"))
     )
 }
 

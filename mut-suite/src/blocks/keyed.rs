@@ -45,11 +45,8 @@ type Map = DashMap<i64, i64>;
 /// Each thread says whether it was the one that registered the name; then whose value is there.
 fn register_twice(register: fn(&Map, i64) -> bool) -> (bool, bool, i64) {
     let map = Arc::new(Map::new());
-    let (own, other) = beside(
-        &map,
-        |map| atomic("register", || register(map, 1)),
-        move |map| atomic("register", || register(map, 2)),
-    );
+    let (own, other) =
+        beside(&map, |map| atomic("register", || register(map, 1)), move |map| atomic("register", || register(map, 2)));
     let registered = map.get(&7).map_or(0, |value| *value);
     (own, other, registered)
 }

@@ -9,9 +9,7 @@ use std::rc::Rc;
 use interloper_scheduler::decisions::mix;
 use interloper_scheduler::runtime::{Action, Count, Mode, ObjectId, ObjectKind, Operation, TaskId};
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
-use interloper_scheduler::{
-    Config, Detached, End, Engine, Executions, Fingerprints, Stopped, Traces, Unlock,
-};
+use interloper_scheduler::{Config, Detached, End, Engine, Executions, Fingerprints, Stopped, Traces, Unlock};
 
 use crate::common::*;
 use crate::programs::*;
