@@ -62,11 +62,11 @@ fn what_belongs_to_the_call_or_the_subject_is_not_foreign() {
         map.insert(key, own.len() as u32).unwrap_or(0)
     }));
     linearizable(check(|map, key| map.insert(key, KNOWN.get(&key).copied().unwrap_or(1)).unwrap_or(0)));
-    type Lists = DashMap<u32, Arc<Mutex<Vec<u32>>>>;
-    let method = MethodUnderTest::new("append", Lists::new, |lists: &Lists, key: u32| {
-        let list = Arc::clone(&*lists.entry(key).or_default());
-        list.lock().unwrap().push(key);
-        list.lock().unwrap().len()
+    type Counts = DashMap<u32, Arc<Mutex<u32>>>;
+    let method = MethodUnderTest::new("count", Counts::new, |counts: &Counts, key: u32| {
+        let count = Arc::clone(&*counts.entry(key).or_default());
+        *count.lock().unwrap() += 1;
+        *count.lock().unwrap()
     });
     let said = method.arguments([7]).check();
     assert!(said.is_ok(), "{said:?}");
