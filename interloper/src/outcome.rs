@@ -227,6 +227,13 @@ pub enum Misuse {
         /// Where the guard was taken.
         place: String,
     },
+    /// The method used an instrumented collection that is no part of its subject, and that it did not make in the call.
+    ForeignCollection {
+        /// What it is: `map`.
+        kind: String,
+        /// Where it was used.
+        place: String,
+    },
     /// The method used a collection of its subject on a thread that it had made.
     OtherThread {
         /// Where it was used.
@@ -312,6 +319,12 @@ impl fmt::Display for Misuse {
                 out,
                 "the method under test ended while a guard that it had taken at {place} was alive, so its lock is never \
                  given back: drop the guard before the method returns, and neither forget it nor keep it elsewhere",
+            ),
+            Misuse::ForeignCollection { kind, place } => write!(
+                out,
+                "the method under test uses a {kind} at {place} that is no part of its subject, so what others do to that \
+                 {kind} is not explored: make it a part of the subject, make it inside the method, or use the original \
+                 type if nobody changes it",
             ),
             Misuse::OtherThread { place } => write!(
                 out,

@@ -203,6 +203,14 @@ impl<'r> Run<'r> {
 }
 
 impl Session for Run<'_> {
+    fn is_run(&self) -> bool {
+        true
+    }
+
+    fn foreign(&self, kind: &'static str, location: &'static Location<'static>) {
+        self.inner.borrow_mut().log.foreign.get_or_insert((kind, location));
+    }
+
     fn before(&self, step: &Step<'_>) {
         self.switch(step.location);
         let mut inner = self.count_step();

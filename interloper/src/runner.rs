@@ -272,6 +272,9 @@ impl<'m> Runner<'m> {
                 self.log.stray.get_or_insert(Stray::Thread(place));
             }
         }
+        if let Some((kind, place)) = self.log.foreign {
+            return Some(Misuse::ForeignCollection { kind: kind.to_owned(), place: place.to_string() });
+        }
         let kept = self.log.kept().filter(|_| self.log.abort.is_none());
         match (self.log.stray, kept) {
             (Some(Stray::Thread(place)), _) => Some(Misuse::OtherThread { place: place.to_string() }),

@@ -133,6 +133,8 @@ pub(crate) struct Log {
     /// A call left its stack without unwinding: whatever it held is held for ever.
     pub lost: bool,
     pub stray: Option<Stray>,
+    /// A collection, by its kind, that is used here, is no part of the subject and was there before the run.
+    pub foreign: Option<(&'static str, &'static Location<'static>)>,
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
@@ -148,6 +150,7 @@ impl Log {
         self.panic = None;
         self.lost = false;
         self.stray = None;
+        self.foreign = None;
         self.contradiction = None;
         self.steps = 0;
         self.scratch.clear();
