@@ -19,6 +19,8 @@ use std::io::{self, Write};
 
 pub use replay::difference;
 use serde::Serialize;
+#[cfg(test)]
+pub use types::type_named;
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Finding};

@@ -6,7 +6,7 @@ use interloper_report::Counterexample;
 use crate::args::SearchArgs;
 use crate::checking::Checked;
 use crate::failure::Failure;
-use crate::replay_file::{Moment, Options, ReplayFile, VERSION, fingerprint};
+use crate::replay_file::{Moment, Options, ReplayFile, VERSION, fingerprint, kept};
 
 /// Writes the replay file of a violation, and gives the counterexample with the command that replays it.
 ///
@@ -45,10 +45,10 @@ pub fn history(counterexample: &Counterexample) -> Vec<Moment> {
     let moment = |row: &interloper_report::Row| {
         step += usize::from(row.event.is_step());
         let who = counterexample.columns.get(row.column).map_or("", |column| column.title.as_str());
-        Moment { step, event: format!("{who}: {}", row.event), state: row.state.clone() }
+        Moment { step, event: kept(&format!("{who}: {}", row.event)), state: row.state.as_deref().map(kept) }
     };
     let start = Some(counterexample.start.clone()).filter(|start| !start.is_empty());
-    let start = start.map(|start| Moment { step: 0, event: "start".to_owned(), state: Some(start) });
+    let start = start.map(|start| Moment { step: 0, event: "start".to_owned(), state: Some(kept(&start)) });
     start.into_iter().chain(counterexample.rows.iter().map(moment)).collect()
 }
 

@@ -14,6 +14,8 @@ mod history_file;
 mod internal;
 mod jobs;
 mod logging;
+#[cfg(test)]
+mod mutations;
 mod nearest;
 mod output;
 mod progress;

@@ -1,10 +1,12 @@
 //! The file that a failing case leaves behind, and that `replay` reads.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use interloper_report::file;
+use interloper_report::shorten::middle;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -87,7 +89,7 @@ impl ReplayFile {
     }
 
     /// Reads the bytes of a file; the error is the reason alone.
-    fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let damaged = |error: serde_json::Error| format!("damaged: {error}");
         let header: Header = serde_json::from_slice(bytes).map_err(damaged)?;
         check_version(header.version)?;
@@ -119,20 +121,31 @@ pub fn check_hash(hash: &str, history: &[Moment]) -> Result<(), String> {
     }
 }
 
+/// A text as a history keeps it: of a long one, the beginning, the end and the hash. An outcome may be any value.
+pub fn kept(text: &str) -> String {
+    const LONGEST: usize = 10_000;
+    match middle(text, LONGEST) {
+        Cow::Borrowed(text) => text.to_owned(),
+        Cow::Owned(short) => format!("{short} (hash {:016x})", fnv(START, text.as_bytes())),
+    }
+}
+
+/// What FNV-1a begins with.
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, gone on with.
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
 /// A hash of a history that is equal on every machine: FNV-1a over every field, as 16 hexadecimal digits.
 pub fn fingerprint(history: &[Moment]) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut add = |bytes: &[u8]| {
-        for byte in bytes {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
+    let mut hash = START;
     for Moment { step, event, state } in history {
         // No text holds the byte 255, and an absent state differs from an empty one.
         let state = state.as_deref().map_or(&[0xfe][..], str::as_bytes);
         for part in [step.to_string().as_bytes(), event.as_bytes(), state] {
-            add(part);
-            add(&[0xff]);
+            hash = fnv(fnv(hash, part), &[0xff]);
         }
     }
     format!("{hash:016x}")
@@ -253,6 +266,15 @@ mod tests {
         check(|file| file.history[0].state = Some(String::new()));
         check(|file| file.history.clear());
         check(|file| file.history.push(file.history[0].clone()));
+    }
+
+    #[test]
+    fn a_long_text_is_kept_by_its_ends_and_its_hash() {
+        assert_eq!(kept("get(7) → none"), "get(7) → none");
+        let (one, other) = ("x".repeat(1 << 20), format!("{}y{}", "x".repeat(1 << 19), "x".repeat((1 << 19) - 1)));
+        assert_eq!(one.len(), other.len());
+        assert!(kept(&one).len() < 11_000);
+        assert_ne!(kept(&one), kept(&other));
     }
 
     #[test]

@@ -55,9 +55,19 @@ pub(crate) fn violation(
             Some(Abort::Deadlock(deadlock)) => Some(deadlock_places(&runner.world, deadlock)),
             _ => None,
         },
-        replay: Some(format!(".replay(\"{decisions}\")")),
+        replay: Some(replay(decisions)),
     };
     Ok(Violation { counterexample, environment_operations, execution, decisions: decisions.clone(), history_hash })
+}
+
+/// How the run is made again. Decisions that are too long to be copied are named.
+pub(crate) fn replay(decisions: &Decisions) -> String {
+    const LONGEST: usize = 500;
+    let text = decisions.to_string();
+    match text.len() {
+        0..=LONGEST => format!(".replay(\"{text}\")"),
+        letters => format!(".replay(&decisions), with the {letters} letters of the violation's `decisions` as text"),
+    }
 }
 
 pub(crate) fn detail(environment_operations: u32, execution: u64) -> String {

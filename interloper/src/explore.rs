@@ -45,7 +45,7 @@ pub(crate) fn explore(
     let mut runs = Runs::new(settings, bound);
     let mut found = Found { coverage, violation: None, cut: false };
     found.coverage.random = matches!(runs, Runs::Random { .. });
-    let deadline = settings.time.map(|time| Instant::now() + time);
+    let deadline = settings.time.and_then(|time| Instant::now().checked_add(time));
     // The clock is read now and then only: reading it costs more than a tenth of an execution.
     let late = |made: u64| made.is_multiple_of(256) && deadline.is_some_and(|deadline| Instant::now() >= deadline);
     while runs.begin(found.coverage.executions) {

@@ -2,12 +2,15 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::shorten::Shown;
 use crate::{Counterexample, Event, Lane, Row};
 
-/// The page: everything the text rendering shows, in tables, without scripts or external resources, in light or dark
-/// as the reader's system says. All data is escaped.
+/// The page: what the text rendering shows, in tables, without scripts or external resources, in light or dark as the
+/// reader's system says. All data is escaped.
 #[must_use]
 pub fn render(counterexample: &Counterexample) -> String {
+    let shown = Shown::new(counterexample);
+    let counterexample = &*shown.counterexample;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -25,7 +28,7 @@ pub fn render(counterexample: &Counterexample) -> String {
                     span.wrong { (counterexample.verdict) }
                     @if !counterexample.detail.is_empty() { " (" (counterexample.detail) ")" }
                 }
-                (interleaving(counterexample))
+                (interleaving(counterexample, &shown.numbers))
                 @if let Some(deadlock) = &counterexample.deadlock {
                     h2 { "Deadlock" }
                     p { (deadlock) "." }
@@ -35,6 +38,7 @@ pub fn render(counterexample: &Counterexample) -> String {
                     h2 { "Replay" }
                     pre { code { (replay) } }
                 }
+                @if let Some(note) = shown.note { p.note { (note) } }
             }
         }
     };
@@ -43,12 +47,8 @@ pub fn render(counterexample: &Counterexample) -> String {
     text
 }
 
-fn interleaving(counterexample: &Counterexample) -> Markup {
+fn interleaving(counterexample: &Counterexample, numbers: &[Option<usize>]) -> Markup {
     let with_state = counterexample.rows.iter().any(|row| row.state.is_some());
-    let steps = counterexample.rows.iter().scan(0, |step, row| {
-        *step += usize::from(row.event.is_step());
-        Some(row.event.is_step().then_some(*step))
-    });
     html! {
         div.scroll {
             table.interleaving {
@@ -60,7 +60,7 @@ fn interleaving(counterexample: &Counterexample) -> Markup {
                     }
                 }
                 tbody {
-                    @for (row, step) in counterexample.rows.iter().zip(steps) {
+                    @for (row, step) in counterexample.rows.iter().zip(numbers) {
                         tr {
                             th scope="row" {
                                 @if let Some(step) = step { (step) }

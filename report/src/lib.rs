@@ -1,7 +1,8 @@
 //! A counterexample as text, as JSON and as one self-contained HTML page.
 //!
 //! A [`Counterexample`] is plain data: every value in it is already rendered text, so this crate knows nothing of
-//! models, histories or drivers. The renderings are functions of that data alone and show all of it:
+//! models, histories or drivers. The renderings are functions of that data alone. The JSON document has all of it; text
+//! and page [shorten] what is longer than anybody reads, and say so:
 //!
 //! - [`text::render`]: the interleaving as a table for a terminal, wrapped to its width, coloured on request;
 //! - [`json::render`]: one document with a version field, read back by [`json::parse`];
@@ -20,6 +21,7 @@ mod counterexample;
 pub mod file;
 pub mod html;
 pub mod json;
+pub mod shorten;
 pub mod table;
 pub mod text;
 pub mod timeline;

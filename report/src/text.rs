@@ -4,6 +4,7 @@ mod grid;
 mod paint;
 mod wrap;
 
+use crate::shorten::Shown;
 use crate::{Counterexample, Order};
 use grid::Grid;
 use paint::{Ink, Painter};
@@ -14,7 +15,7 @@ use wrap::{display_width, pad, printable, wrap};
 pub struct Style {
     /// Use ANSI colours.
     pub color: bool,
-    /// The columns of the terminal; `None` for as wide as the data needs. Text is wrapped to it, never cut.
+    /// The columns of the terminal; `None` for as wide as the data needs. Text is wrapped to it.
     pub width: Option<usize>,
 }
 
@@ -27,15 +28,18 @@ const NARROWEST: usize = 24;
 
 /// The counterexample as lines of text, the last one ended by a newline.
 ///
-/// Control characters in the data are shown escaped, so a hostile key cannot move the cursor.
+/// Control characters in the data are shown escaped, so a hostile key cannot move the cursor. Long texts, and long lists
+/// of rows, are [shortened](crate::shorten), which the last line says.
 #[must_use]
 pub fn render(counterexample: &Counterexample, style: Style) -> String {
     let width = style.width.map(|width| width.max(NARROWEST));
     let painter = Painter::new(style.color);
     let mut out = String::new();
+    let shown = Shown::new(counterexample);
+    let counterexample = &*shown.counterexample;
     title(&mut out, counterexample, width, painter);
     out.push('\n');
-    out.push_str(&Grid::new(counterexample).render(width, painter));
+    out.push_str(&Grid::new(counterexample, &shown.numbers).render(width, painter));
     if let Some(deadlock) = &counterexample.deadlock {
         out.push('\n');
         paragraph(&mut out, &format!("Deadlock: {deadlock}."), width, painter);
@@ -45,6 +49,9 @@ pub fn render(counterexample: &Counterexample, style: Style) -> String {
         // The command is to be copied: it stays on one line whatever the width.
         let command = painter.paint(Ink::Command, &printable(replay));
         out.push_str(&format!("\n  replay: {command}\n"));
+    }
+    if let Some(note) = shown.note {
+        paragraph(&mut out, note, width, painter);
     }
     out
 }

@@ -14,6 +14,7 @@
 
 #![warn(missing_docs)]
 
+mod access;
 mod deadline;
 pub mod decisions;
 mod determinism;
@@ -26,6 +27,7 @@ pub mod strategies;
 mod strategy;
 mod traces;
 
+pub use access::{Access, unserialisable};
 pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Engine, Stuck, Unlock, Watchdog};

@@ -28,7 +28,7 @@ pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
 pub use exhaustive::{Cut, Exhaustive, Exploration};
 pub use follow::Follow;
 pub use guided::Guided;
-pub use pct::Pct;
+pub use pct::{MAX_DEPTH, Pct};
 pub use portfolio::Portfolio;
 pub use pos::Pos;
 pub use preemption_bound::PreemptionBound;

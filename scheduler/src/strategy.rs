@@ -60,6 +60,12 @@ pub trait Strategy {
         let _ = (task, operation);
     }
 
+    /// The last step of a task turned out to do less than its action says: an attempt to take a lock failed, or a
+    /// compare-exchange found another value. See [`Event::only_read`](crate::Event::only_read).
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        let _ = (task, operation);
+    }
+
     /// The execution is over; `execution` is what came of it.
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         let _ = (execution, trace);
@@ -99,6 +105,10 @@ impl<S: Strategy + ?Sized> Strategy for &mut S {
         (**self).part(task, operation)
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        (**self).only_read(task, operation)
+    }
+
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         (**self).end(execution, trace)
     }
@@ -135,6 +145,10 @@ impl<S: Strategy + ?Sized> Strategy for Box<S> {
 
     fn part(&mut self, task: TaskId, operation: Operation) {
         (**self).part(task, operation)
+    }
+
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        (**self).only_read(task, operation)
     }
 
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {

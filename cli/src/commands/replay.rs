@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use interloper::{Decisions, Misuse, Report, Settings};
+use interloper_report::shorten::{LONGEST_TEXT, middle};
 use interloper_report::{Counterexample, html, text};
 use serde::Serialize;
 
@@ -127,9 +128,12 @@ pub fn difference(recorded: &[Moment], now: &[Moment]) -> Option<String> {
     let longer = recorded.len().max(now.len());
     let at = (0..longer).find(|&at| recorded.get(at) != now.get(at))?;
     let step = recorded.get(at).or(now.get(at)).map_or(0, |moment| moment.step);
+    fn short(text: &str) -> std::borrow::Cow<'_, str> {
+        middle(text, LONGEST_TEXT)
+    }
     let describe = |moment: Option<&Moment>| match moment {
-        Some(Moment { event, state: Some(state), .. }) => format!("'{event}' giving {state}"),
-        Some(Moment { event, state: None, .. }) => format!("'{event}'"),
+        Some(Moment { event, state: Some(state), .. }) => format!("'{}' giving {}", short(event), short(state)),
+        Some(Moment { event, state: None, .. }) => format!("'{}'", short(event)),
         None => "the end".to_owned(),
     };
     let (recorded, now) = (describe(recorded.get(at)), describe(now.get(at)));

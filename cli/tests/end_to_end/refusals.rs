@@ -50,12 +50,15 @@ fn wrong_values_of_options() {
         &["--bound", "0"],
         "invalid value '0' for '--bound <N>': a bound of zero leaves nothing to search, it must be at least 1",
     );
-    refused(&["--jobs", "none"], "invalid value 'none' for '--jobs <N>': jobs are a whole number of at least 1");
+    refused(&["--jobs", "none"], "invalid value 'none' for '--jobs <N>': jobs are a whole number from 1 to 1024");
     refused(
         &["compare", "--executions", "0"],
         "invalid value '0' for '--executions <N>': executions are a whole number from 1 to 18446744073709551615",
     );
-    refused(&["--time", "0"], "invalid value '0' for '--time <SECONDS>': a time is a number of seconds above 0");
+    refused(
+        &["--time", "0"],
+        "invalid value '0' for '--time <SECONDS>': a time is a number of seconds above 0, and at most 1000000000",
+    );
     refused(&["--sede", "1"], "unexpected argument '--sede' found: did you mean '--seed'?");
     refused(&["lst"], "unrecognized subcommand 'lst': did you mean 'list'?");
 }

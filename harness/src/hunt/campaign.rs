@@ -214,7 +214,7 @@ impl Campaign {
         let mut engine = self.engine.until(deadline);
         if let Engine::Stress(settings) = &mut engine {
             settings.budget = match settings.budget {
-                Budget::Time(time) => Budget::Time(time * 8),
+                Budget::Time(time) => Budget::Time(time.saturating_mul(8)),
                 Budget::Executions(executions) => Budget::Executions(executions.saturating_mul(8)),
             };
         }

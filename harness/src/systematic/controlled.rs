@@ -249,6 +249,10 @@ impl Strategy for Counting<'_> {
         self.strategy.part(task, operation);
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.only_read(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.strategy.end(execution, trace);
     }

@@ -2,7 +2,8 @@
 //!
 //! Many crates make their own locks, of a word and a place to park. To the engine such a lock is no lock: it does not know
 //! who holds it, and the places of its steps are inside the crate. So an execution that is stuck is made once more with the
-//! stack of each step. From these it is seen which line of the program waits, and which one has taken what it waits for.
+//! stack of each step. From these it is seen which line of the program waits. Which line has taken what it waits for is
+//! told by the names of the functions that the program was in, so the report says "probably".
 
 use std::backtrace::Backtrace;
 use std::rc::Rc;
@@ -77,6 +78,10 @@ impl<S: Strategy> Strategy for Callers<S> {
         self.strategy.part(task, operation);
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.only_read(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.strategy.end(execution, trace);
     }
@@ -88,7 +93,7 @@ pub(crate) struct Waiting {
     task: TaskId,
     /// The line of the program that waits.
     at: String,
-    /// Who has taken what it waits for, and the line, as far as that can be told.
+    /// Who has probably taken what it waits for, and the line.
     taken: Vec<(TaskId, String)>,
 }
 
@@ -173,6 +178,22 @@ enum Does {
     Else,
 }
 
+impl Does {
+    /// What a function of this path does. The words of its name are looked at, as in `try_lock_shared_fast`: a `clock`
+    /// and a `block_on` are something else.
+    fn by_name(path: &str) -> Does {
+        let name = path.rsplit("::").find(|part| !part.starts_with(['<', '{'])).unwrap_or_default();
+        let mut words = name.split(|letter: char| !letter.is_alphanumeric());
+        if words.clone().any(|word| word == "unlock") {
+            Does::Unlock
+        } else if words.any(|word| word == "lock") {
+            Does::Lock
+        } else {
+            Does::Else
+        }
+    }
+}
+
 impl Call {
     /// Reads a backtrace. Each frame is a line with its function, and one with its place if that is known; the innermost
     /// comes first.
@@ -184,12 +205,11 @@ impl Call {
                 if is_of_program(function, place) {
                     return Some(Call { place: place.to_owned(), does });
                 }
-                let name = function.rsplit("::").next().unwrap_or_default();
-                if name.contains("unlock") {
-                    does = Does::Unlock;
-                } else if name.contains("lock") && does == Does::Else {
-                    does = Does::Lock;
-                }
+                does = match Does::by_name(function) {
+                    Does::Lock if does == Does::Else => Does::Lock,
+                    Does::Unlock => Does::Unlock,
+                    Does::Lock | Does::Else => does,
+                };
             } else {
                 // Functions that were inlined have no number.
                 let numbered = line.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok());
@@ -217,12 +237,12 @@ pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
         if let Some(row) = row.filter(|row| matches!(row.event, Shown::Blocked(_))) {
             row.notes.push(format!("called at {at}"));
             let name = |task: TaskId| columns.get(task.index()).cloned().unwrap_or_default();
-            row.notes.extend(taken.iter().map(|(who, at)| format!("{} has taken it at {at}", name(*who))));
+            row.notes.extend(taken.iter().map(|(who, at)| format!("{} has probably taken it at {at}", name(*who))));
         }
         if let (None, Some((_, held))) = (&counterexample.deadlock, taken.iter().find(|(who, _)| who == task)) {
             let name = columns.get(task.index()).cloned().unwrap_or_default();
             counterexample.deadlock = Some(Deadlock {
-                held: Place { operation: format!("{name} has taken a lock"), location: held.clone() },
+                held: Place { operation: format!("{name} has probably taken a lock"), location: held.clone() },
                 wanted: Place { operation: "waits for it".to_owned(), location: at.clone() },
             });
         }
@@ -253,6 +273,15 @@ mod tests {
             call("./src/lib.rs:12:9", Does::Unlock)
         );
         assert_eq!(Call::of(&backtrace.replace("lock_shared", "get")), call("./src/lib.rs:12:9", Does::Else));
+        // What ran inside of a function that has something else to do with locks is no lock.
+        for other in ["clock", "block_on", "unblock", "locks", "deadlocked", "clock::{{closure}}"] {
+            let other = backtrace.replace("try_lock_shared_fast", other).replace("lock_shared", other);
+            assert_eq!(Call::of(&other), call("./src/lib.rs:12:9", Does::Else), "{other}");
+        }
+        for lock in ["lock", "try_lock", "lock_exclusive_slow", "lock::<u8>", "lock::{{closure}}", "lock<T>"] {
+            let lock = backtrace.replace("try_lock_shared_fast", "get").replace("lock_shared", lock);
+            assert_eq!(Call::of(&lock), call("./src/lib.rs:12:9", Does::Lock), "{lock}");
+        }
         assert_eq!(Call::of("   0: std::rt\n             at /rustc/1/library/std/src/rt.rs:1:1\n"), None);
     }
 }

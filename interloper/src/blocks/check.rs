@@ -18,7 +18,7 @@ use super::report::{Coverage, CutShort, Grade, Misuse, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::{Measured, Schedule};
 use super::sections::{Blocks, Rule};
-use super::settings::{Settings, StepBound};
+use super::settings::{MAX_JOBS, Settings, StepBound};
 use super::unexplored::Unexplored;
 use super::worker::{Found, Summary, Worker};
 
@@ -257,7 +257,7 @@ impl Checker {
 }
 
 /// Decisions of more letters than this are not shown.
-const LONGEST_SHOWN: usize = 500;
+pub(crate) const LONGEST_SHOWN: usize = 500;
 
 /// A search for violations.
 struct Search<'a> {
@@ -319,12 +319,16 @@ impl<'a> Search<'a> {
 
     /// Makes the executions. What is found does not depend on the number of threads.
     fn run(&self) -> (Summary, Worker<'_>) {
-        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get() } else { 1 };
+        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get().min(MAX_JOBS) } else { 1 };
         let work = Work::default();
         let mut worker = self.worker();
         std::thread::scope(|scope| {
             for _ in 1..jobs {
-                scope.spawn(|| self.take_part(&mut self.worker(), &work));
+                let take_part = || self.take_part(&mut self.worker(), &work);
+                if std::thread::Builder::new().spawn_scoped(scope, take_part).is_err() {
+                    // The system has no more threads. Those that there are make all executions.
+                    break;
+                }
             }
             self.take_part(&mut worker, &work);
         });

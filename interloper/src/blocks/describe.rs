@@ -129,13 +129,12 @@ impl<'a> Scene<'a> {
                 _ => {}
             }
             self.hold(&mut held, index);
-            let own = held.iter().filter(|held| held.0 == event.task);
             steps.push(Step {
                 task: self.task(event.task),
                 action: self.says(event.operation),
                 location: event.operation.location.to_string(),
                 block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
-                holds: own.map(|held| self.held(held.1, held.2)).collect(),
+                holds: self.holds(&held, event.task),
                 of_triple: self.position_in_triple(found, index),
             });
         }
@@ -183,18 +182,43 @@ impl<'a> Scene<'a> {
     /// Follows which locks are held.
     fn hold(&self, held: &mut Vec<(TaskId, ObjectId, Mode)>, index: usize) {
         let Event { task, operation: Operation { object, action, .. }, only_read, .. } = self.trace[index];
-        let mut take = |object: ObjectId, mode: Option<Mode>| {
-            held.retain(|(other, lock, _)| (*other, *lock) != (task, object));
-            held.extend(mode.map(|mode| (task, object, mode)));
+        // A shared lock may be held several times: each unlock gives back one of these.
+        let give_back = |held: &mut Vec<(TaskId, ObjectId, Mode)>, object: ObjectId, mode: Mode| {
+            let is_it = |own: bool| {
+                move |it: &(TaskId, ObjectId, Mode)| (it.1, it.2) == (object, mode) && (it.0 == task || !own)
+            };
+            // A guard can be given away: then the hold is that of another task.
+            let position = held.iter().rposition(is_it(true)).or_else(|| held.iter().rposition(is_it(false)));
+            position.map(|position| held.remove(position));
         };
         match action {
-            Action::Lock(mode) | Action::Convert(_, mode) => take(object, Some(mode)),
-            Action::LockRecursive => take(object, Some(Mode::Shared)),
-            Action::TryLock(mode) | Action::TryConvert(_, mode) if !only_read => take(object, Some(mode)),
-            Action::Unlock(_) => take(object, None),
-            Action::Wait(Some(lock)) => take(lock, None),
+            Action::Lock(mode) => held.push((task, object, mode)),
+            Action::LockRecursive => held.push((task, object, Mode::Shared)),
+            Action::TryLock(mode) if !only_read => held.push((task, object, mode)),
+            Action::Unlock(mode) => give_back(held, object, mode),
+            Action::Wait(Some(lock)) => give_back(held, lock, Mode::Exclusive),
+            Action::Convert(from, to) => {
+                give_back(held, object, from);
+                held.push((task, object, to));
+            }
+            Action::TryConvert(from, to) if !only_read => {
+                give_back(held, object, from);
+                held.push((task, object, to));
+            }
             _ => {}
         }
+    }
+
+    /// What a task holds: each lock once, with how often where that is more than once.
+    fn holds(&self, held: &[(TaskId, ObjectId, Mode)], task: TaskId) -> Vec<String> {
+        let own: Vec<_> = held.iter().filter(|held| held.0 == task).collect();
+        let first = |&(index, it): &(usize, &&(TaskId, ObjectId, Mode))| !own[..index].contains(it);
+        let text = |(_, it): (usize, &&(TaskId, ObjectId, Mode))| {
+            let times = own.iter().filter(|other| *other == it).count();
+            let often = if times > 1 { format!(" {times} times") } else { String::new() };
+            format!("{}{often}", self.held(it.1, it.2))
+        };
+        own.iter().enumerate().filter(first).map(text).collect()
     }
 
     fn held(&self, lock: ObjectId, mode: Mode) -> String {

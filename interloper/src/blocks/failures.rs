@@ -43,7 +43,7 @@ pub(crate) struct Failure {
     decisions: String,
     /// The decisions of the execution that was found.
     found: String,
-    /// The smallest execution.
+    /// The smallest execution, for whoever reads the file. Long texts are shortened: an outcome may be any value.
     counterexample: Counterexample,
 }
 
@@ -65,7 +65,7 @@ impl Failure {
             finding: violation.finding.to_string(),
             decisions: format!("{:#}", violation.smallest),
             found: format!("{:#}", violation.decisions),
-            counterexample: violation.counterexample.clone(),
+            counterexample: violation.counterexample.shortened().unwrap_or_else(|| violation.counterexample.clone()),
         }
     }
 

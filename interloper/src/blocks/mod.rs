@@ -23,7 +23,6 @@
 //!   serial order. Orders with such blocks are left out; if there are no others, blocks are interrupted where they wait,
 //!   and the report says so.
 
-mod accesses;
 #[doc(hidden)]
 pub mod attribute;
 mod callers;
@@ -52,13 +51,14 @@ mod unexplored;
 mod watch;
 mod worker;
 
-pub use accesses::{Access, unserialisable};
 pub use check::{Checker, check};
+pub use interloper_scheduler::strategies::MAX_DEPTH;
+pub use interloper_scheduler::{Access, unserialisable};
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, CutShort, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
 pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
-pub use settings::{Settings, StepBound};
+pub use settings::{MAX_JOBS, Settings, StepBound};
 pub use unexplored::Unexplored;
 pub use watch::{Phase, Watch};

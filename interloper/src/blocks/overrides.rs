@@ -1,9 +1,13 @@
 //! Settings from the environment.
 
 use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
 use std::time::Duration;
 
-use super::settings::{Settings, StepBound};
+use interloper_report::shorten::{LONGEST_TEXT, middle};
+
+use super::settings::{MAX_JOBS, Settings, StepBound};
 
 /// A variable of the environment that says nothing sensible.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +22,8 @@ pub struct BadVariable {
 
 impl fmt::Display for BadVariable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "the environment variable {} is {:?}: {}", self.name, self.value, self.reason)
+        let (value, reason) = (middle(&self.value, LONGEST_TEXT), middle(&self.reason, LONGEST_TEXT));
+        write!(out, "the environment variable {} is {value:?}: {reason}", self.name)
     }
 }
 
@@ -30,7 +35,6 @@ pub(crate) fn apply(
     variable: impl Fn(&'static str) -> Option<String>,
 ) -> Result<(), BadVariable> {
     let number = |name: &'static str| read(name, &variable, "a number from 0 to 18446744073709551615 is expected");
-    let positive = "a number from 1 on is expected";
     if let Some(seed) = number("INTERLOPER_SEED")? {
         settings.seed = seed;
     }
@@ -43,7 +47,7 @@ pub(crate) fn apply(
     if let Some(milliseconds) = number("INTERLOPER_PATIENCE_MS")? {
         settings.patience = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
     }
-    if let Some(jobs) = read("INTERLOPER_JOBS", &variable, positive)? {
+    if let Some(Jobs(jobs)) = read("INTERLOPER_JOBS", &variable, "a number from 1 to 1024 is expected")? {
         settings.jobs = jobs;
     }
     if let Some(steps) = number("INTERLOPER_STEPS")? {
@@ -63,7 +67,19 @@ pub(crate) fn apply(
     Ok(())
 }
 
-fn read<T: std::str::FromStr>(
+/// From 1 to [`MAX_JOBS`].
+struct Jobs(NonZeroUsize);
+
+impl FromStr for Jobs {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Jobs, ()> {
+        let jobs: Option<NonZeroUsize> = text.parse().ok();
+        jobs.filter(|jobs| jobs.get() <= MAX_JOBS).map(Jobs).ok_or(())
+    }
+}
+
+fn read<T: FromStr>(
     name: &'static str,
     variable: &impl Fn(&'static str) -> Option<String>,
     expected: &str,
@@ -124,12 +140,17 @@ mod tests {
             assert_eq!(applied(&[(name, value)]), Err(expected));
         }
         let number = "a number from 0 to 18446744073709551615 is expected";
+        let long = applied(&[("INTERLOPER_SEED", &"7".repeat(100_000))]).unwrap_err();
+        assert!(long.contains("(99,500 characters left out)") && long.ends_with(number), "{long}");
         check("INTERLOPER_SEED", "0x7", number);
         check("INTERLOPER_EXECUTIONS", "", number);
         check("INTERLOPER_STEPS", "-1", number);
         check("INTERLOPER_TIME_MS", "1s", number);
         check("INTERLOPER_PATIENCE_MS", "-1", number);
-        check("INTERLOPER_JOBS", "0", "a number from 1 on is expected");
-        check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 on");
+        for jobs in ["0", "1025", "100000", "18446744073709551616"] {
+            check("INTERLOPER_JOBS", jobs, "a number from 1 to 1024 is expected");
+        }
+        check("INTERLOPER_STRATEGY", "pct:1001", "\"pct:1001\" is no strategy: the depth is a number from 1 to 1000");
+        check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 to 1000");
     }
 }

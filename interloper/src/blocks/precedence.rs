@@ -103,7 +103,8 @@ mod tests {
 
     use interloper_std::runtime::{ObjectId, Operation, TaskId};
 
-    use super::super::accesses::{Access, unserialisable};
+    use interloper_scheduler::{Access, unserialisable};
+
     use super::super::triples::{Scanner, Triple};
     use super::*;
 

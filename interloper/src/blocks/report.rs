@@ -3,6 +3,7 @@
 use std::fmt;
 
 use interloper_report::Counterexample;
+use interloper_report::shorten::middle;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::{SourcePlace, Unseen};
 
@@ -391,17 +392,22 @@ pub enum Misuse {
     Unexplored(Unexplored),
 }
 
+/// A difference names two outcomes, which may be any values.
+const LONGEST_DIFFERENCE: usize = 4_000;
+
 impl fmt::Display for Misuse {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = |difference| middle(difference, LONGEST_DIFFERENCE);
         match self {
             Misuse::Nondeterministic { execution, difference } => write!(
                 out,
                 "the program is not deterministic: execution {execution}, made again with the same decisions, is another \
-                 one: {difference}; usual causes are time, randomness, addresses, the order of a hash map with another \
+                 one: {}; usual causes are time, randomness, addresses, the order of a hash map with another \
                  hasher, state that outlives an execution, and threads or locks that are not under control",
+                short(difference),
             ),
             Misuse::Diverged { difference } => {
-                write!(out, "the decisions to be replayed do not fit the program as it is now: {difference}")
+                write!(out, "the decisions to be replayed do not fit the program as it is now: {}", short(difference))
             }
             Misuse::Unexplored(reason) => write!(out, "{reason}; `allow_trivial` accepts this"),
         }

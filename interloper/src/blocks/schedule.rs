@@ -5,7 +5,8 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use interloper_scheduler::strategies::{
-    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
+    AtomFuzzer, Cut, Exhaustive, MAX_DEPTH, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk,
+    Selection, Surw,
 };
 use interloper_scheduler::{Event, Execution, Freedoms, Pending, Strategy};
 use interloper_std::runtime::{Action, Operation, TaskId};
@@ -41,7 +42,7 @@ pub enum Schedule {
     },
     /// Probabilistic concurrency testing.
     Pct {
-        /// The number of ordering constraints that a bug may need; at least 1.
+        /// The number of ordering constraints that a bug may need; more than 1,000 count as 1,000.
         depth: NonZeroU32,
     },
     /// Partial order sampling.
@@ -232,6 +233,10 @@ impl<S: Strategy> Strategy for Announcing<S> {
         self.strategy.part(task, operation);
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.only_read(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.strategy.end(execution, trace);
     }
@@ -308,9 +313,9 @@ fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
         "urw" => plain(Schedule::Urw),
         "exhaustive" => plain(Schedule::Exhaustive),
         "portfolio" => plain(Schedule::default()),
-        "pct" => match parameter.map_or(Ok(THREE), str::parse) {
-            Ok(depth) => Ok(Schedule::Pct { depth }),
-            Err(_) => Err("the depth is a number from 1 on"),
+        "pct" => match parameter.map_or(Ok(THREE), str::parse::<NonZeroU32>) {
+            Ok(depth) if depth.get() <= MAX_DEPTH => Ok(Schedule::Pct { depth }),
+            _ => Err("the depth is a number from 1 to 1000"),
         },
         "preemptions" => match parameter.map_or(Ok(2), str::parse) {
             Ok(bound) => Ok(Schedule::Preemptions(bound)),
@@ -366,8 +371,12 @@ mod tests {
         check("", "", NAMES);
         check("random+best", "best", NAMES);
         check("random:1", "random:1", "it has no parameter");
-        check("pct:0", "pct:0", "the depth is a number from 1 on");
-        check("pct:-1", "pct:-1", "the depth is a number from 1 on");
+        for wrong in ["pct:0", "pct:-1", "pct:1001", "pct:4294967295", "pct:4294967296"] {
+            check(wrong, wrong, "the depth is a number from 1 to 1000");
+        }
+        assert_eq!(MAX_DEPTH, 1000, "the message says so");
+        assert_eq!("pct:1000".parse(), Ok(Schedule::Pct { depth: 1000.try_into().unwrap() }));
+        assert_eq!("preemptions:4294967295".parse(), Ok(Schedule::Preemptions(u32::MAX)));
         check("atomfuzzer:1.5", "atomfuzzer:1.5", "q is a probability: a number from 0 to 1");
         check("atomfuzzer:NaN", "atomfuzzer:NaN", "q is a probability: a number from 0 to 1");
         check("preemptions:x", "preemptions:x", "the bound is a number from 0 on");

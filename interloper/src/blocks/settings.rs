@@ -8,6 +8,9 @@ use super::schedule::Schedule;
 use super::sections::Blocks;
 use super::watch::Watch;
 
+/// The most threads that make executions at the same time.
+pub const MAX_JOBS: usize = 1024;
+
 /// How a program is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -27,7 +30,7 @@ pub struct Settings {
     /// After so many rounds in which every task that could go on only looked, and nothing changed, the execution is a
     /// livelock. A program that gives up waiting by itself must do so within them.
     pub livelock_rounds: u32,
-    /// Threads that make executions. What is reported does not depend on it.
+    /// Threads that make executions, at most [`MAX_JOBS`]. What is reported does not depend on it.
     pub jobs: NonZeroUsize,
     /// Executions at most that are made to find out what the serial orders come to.
     pub serial_executions: u64,
@@ -48,7 +51,7 @@ pub struct Settings {
     pub fail_at: Grade,
     /// Who is told how the check gets on.
     pub watch: Watch,
-    /// The stack of a task, in bytes.
+    /// The stack of a task, in bytes; more than 1 GiB counts as 1 GiB.
     pub stack_size: usize,
     /// How long a step may take, in real time. A task that does not come to another step by then is blocked in something
     /// that is not under control: which one and where is written to standard error, and the process ends with code 1,

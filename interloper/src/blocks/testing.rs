@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use interloper_scheduler::decisions::Decisions;
 
-use super::check::Checker;
+use super::check::{Checker, LONGEST_SHOWN};
 use super::failures::{self, Failure};
 use super::overrides::{self, BadVariable};
 use super::report::{Grade, Misuse, Report};
@@ -171,11 +171,10 @@ impl Test<'_> {
         let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
         let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
         if let Some(violation) = place {
-            let what = match path {
-                Some(path) => path.display().to_string(),
-                None => violation.smallest.to_string(),
-            };
-            violation.counterexample.replay = Some(format!("INTERLOPER_REPLAY={what} cargo test {test}"));
+            let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
+            // The seed makes a longer one again.
+            let what = path.map(|path| path.display().to_string()).or_else(decisions);
+            violation.counterexample.replay = what.map(|what| format!("INTERLOPER_REPLAY={what} cargo test {test}"));
         }
         format!("{report}\n  the same search: INTERLOPER_SEED={} cargo test {test}", self.settings.seed)
     }

@@ -1,9 +1,8 @@
 //! Finds violating triples in a trace.
 
-use interloper_scheduler::Event;
-use interloper_std::runtime::{Action, Operation, TaskId};
+use interloper_scheduler::{Access, Event};
+use interloper_std::runtime::{Operation, TaskId};
 
-use super::accesses::Access;
 use super::sections::{Passage, Rule, Tracker};
 
 /// Two accesses of a block and one of another task between them, all to one object, that no serial order explains: see
@@ -85,7 +84,7 @@ impl Scanner {
                 Passage::Enters(block) | Passage::Inside(block) => self.unless_cancelled(block),
                 Passage::Leaves(_) | Passage::Cancels(_) => continue,
             };
-            if let Some(access) = access(event) {
+            if let Some(access) = Access::of_event(event) {
                 self.access(trace, index as u32, block, access);
             }
         }
@@ -230,13 +229,5 @@ impl Watch {
     }
 }
 
-/// How a step accesses its object. An attempt to take a lock accesses what it guards if it gets it; a compare-exchange
-/// that fails only reads.
-#[inline]
-fn access(event: &Event) -> Option<Access> {
-    match event.operation.action {
-        Action::TryLock(_) | Action::TryConvert(..) if event.only_read => None,
-        _ if event.only_read => Some(Access::READ),
-        action => Access::of(action),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ pub(super) fn describe(
             Some(Abort::Deadlock(deadlock)) => Some(explain::deadlock_places(&runner.world, deadlock)),
             _ => None,
         },
-        replay: Some(format!(".replay(\"{decisions}\")")),
+        replay: Some(explain::replay(decisions)),
     };
     Ok(Violation {
         counterexample,

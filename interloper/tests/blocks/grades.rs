@@ -144,6 +144,30 @@ fn a_failed_attempt_to_lock_is_no_access() {
 }
 
 #[test]
+fn a_lock_that_is_held_twice_is_held_after_the_first_unlock() {
+    let report = checker()
+        .check(|| {
+            let (lock, number) = (interloper::sync::RwLock::new(0), Atomic::default());
+            let first = lock.read();
+            let second = lock.read();
+            drop(first);
+            number.load();
+            drop(second);
+            number.store(1);
+            assert!(std::hint::black_box(false), "to see the trace");
+        })
+        .unwrap();
+    let trace = report.bug.unwrap().trace;
+    let holds = |action: &str| {
+        let steps = trace.iter().filter(|step| step.action.starts_with(action));
+        steps.map(|step| step.holds.join(", ")).collect::<Vec<_>>()
+    };
+    assert_eq!(holds("reads atomic"), ["rwlock 1 shared"], "{trace:#?}");
+    assert_eq!(holds("writes atomic"), [""], "{trace:#?}");
+    assert!(trace.iter().any(|step| step.holds == ["rwlock 1 shared 2 times"]), "{trace:#?}");
+}
+
+#[test]
 fn a_deadlock_shows_its_cycle() {
     let report = checker()
         .check(|| {

@@ -3,6 +3,7 @@
 mod attributes;
 mod coverage;
 mod grades;
+mod limits;
 mod paper;
 mod programs;
 mod searches;

@@ -26,7 +26,8 @@ struct Line {
 }
 
 impl Grid {
-    pub(super) fn new(counterexample: &Counterexample) -> Self {
+    /// The rows of a counterexample, with the numbers of those that are steps.
+    pub(super) fn new(counterexample: &Counterexample, numbers: &[Option<usize>]) -> Self {
         let with_state = counterexample.rows.iter().any(|row| row.state.is_some());
         let actors = counterexample.columns.len();
         let mut heading = vec![cell(&counterexample.heading(), Ink::Heading)];
@@ -41,14 +42,13 @@ impl Grid {
             heading.push(cell("state", Ink::Heading));
             least.push(0);
         }
-        let mut step = 0;
         let body = counterexample
             .rows
             .iter()
-            .map(|row| {
-                step += usize::from(row.event.is_step());
+            .zip(numbers)
+            .map(|(row, number)| {
                 let mut cells = vec![Cell::new(); least.len()];
-                if row.event.is_step() {
+                if let Some(step) = number {
                     cells[0] = cell(&step.to_string(), Ink::Faint);
                 }
                 let ink = ink(counterexample, row);

@@ -84,11 +84,15 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the bound.
+    /// The number of runs with 0, 1, 2, … deviations, up to the bound. Of levels from 1,000 on, only those that were
+    /// begun are there.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
 }
+
+/// So many levels are listed, whether they were begun or not: the bound may be any number.
+const LEVELS: usize = 1_000;
 
 impl Coverage {
     /// The number of runs.
@@ -113,7 +117,7 @@ impl Deviations {
             parent: 0,
             candidate: 0,
             next: Parents::default(),
-            runs: vec![0; bound as usize + 1],
+            runs: Vec::new(),
             divergence: None,
         }
     }
@@ -132,6 +136,8 @@ impl Deviations {
         self.phase = if found { Phase::Running } else { Phase::Done };
         if found {
             self.cursor = 0;
+            // Not as long as the bound from the beginning: that may be any number.
+            self.runs.resize(self.level as usize + 1, 0);
             self.runs[self.level as usize] += 1;
         }
         found
@@ -171,7 +177,9 @@ impl Deviations {
 
     /// What was visited so far. The run that is being made counts.
     pub fn coverage(&self) -> Coverage {
-        Coverage { runs: self.runs.clone(), complete: self.phase == Phase::Done && self.divergence.is_none() }
+        let mut runs = self.runs.clone();
+        runs.resize(runs.len().max(LEVELS.min(self.bound as usize + 1)), 0);
+        Coverage { runs, complete: self.phase == Phase::Done && self.divergence.is_none() }
     }
 
     /// The position (counted from 0) up to which the last run asked the same as an earlier one with the same answers, if

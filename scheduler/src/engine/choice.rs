@@ -176,6 +176,19 @@ impl Core {
         answer
     }
 
+    /// The step that is being made, an attempt of the running task, has only read.
+    pub(super) fn turn_out_only_read(&self, state: &mut State) {
+        state.turn_out_only_read();
+        if !state.aborting && !self.choosing.get() {
+            let operation = state.operation(state.current);
+            let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+            self.choosing.set(true);
+            // SAFETY: as in `ask`.
+            unsafe { (*strategy).only_read(TaskId(state.current as u32), operation) };
+            self.choosing.set(false);
+        }
+    }
+
     /// A part of a step that the strategy was not asked about.
     #[inline(always)]
     pub(super) fn record_part(

@@ -15,6 +15,9 @@ pub(super) struct Link {
 /// What the engine keeps of a stack for itself, and for unwinding; at most a quarter of it.
 const RESERVE: usize = 32 << 10;
 
+/// A stack is not longer than this: 1 GiB.
+const MAX_STACK: usize = 1 << 30;
+
 /// The fibers of an engine by their tasks, and stacks that no fiber uses. Each stack has a guard page below it.
 pub(super) struct Fibers {
     stack_size: usize,
@@ -24,7 +27,7 @@ pub(super) struct Fibers {
 
 impl Fibers {
     pub(super) fn new(stack_size: usize) -> Fibers {
-        Fibers { stack_size, fibers: Vec::new(), free: Vec::new() }
+        Fibers { stack_size: stack_size.min(MAX_STACK), fibers: Vec::new(), free: Vec::new() }
     }
 
     /// Whether the task has a fiber that has not ended.

@@ -55,7 +55,7 @@ impl Runtime for Core {
     }
 
     fn only_read(&self) {
-        self.state.borrow_mut().turn_out_only_read();
+        self.turn_out_only_read(&mut self.state.borrow_mut());
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
@@ -126,7 +126,7 @@ impl Runtime for Core {
         if admitted {
             state.change_mode(task, lock, from, to, location);
         } else {
-            state.turn_out_only_read();
+            self.turn_out_only_read(&mut state);
         }
         admitted
     }
@@ -361,7 +361,7 @@ impl Core {
         if free {
             state.take(task, lock, mode, location);
         } else {
-            state.turn_out_only_read();
+            self.turn_out_only_read(state);
         }
         free
     }

@@ -7,18 +7,23 @@
 //! With [`Pattern::Accesses`] the same is done for every object: a task is paused before its second access to an object
 //! in a block, until the access of another task comes between the two such that no serial order of the three explains
 //! what they read and leave behind. With r and w for reading and writing, and the middle one the other task's, those are
-//! r·w·r, r·w·w, w·r·w, w·w·r, and what contains them when an access does both. A lock counts as read when it is taken
-//! shared, and as both when it is taken otherwise; an attempt to take it counts as read.
+//! r·w·r, r·w·w, w·r·w, w·w·r, and what contains them when an access does both. What counts as an access is what the
+//! judge counts: [`Access`].
+//!
+//! Before an attempt is made it counts as what it is if it succeeds. Afterwards it counts as what it turned out to be: an
+//! attempt to take a lock that failed comes between nothing.
 
-use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
+use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
+use crate::access::{Access, unserialisable};
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
+use crate::{Event, Execution};
 
 /// Which accesses are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Locks that are taken: the algorithm as printed.
+    /// Locks that are taken or converted: the algorithm as printed.
     Locks,
     /// Locks, atomics, collections: everything that has an order.
     Accesses,
@@ -61,11 +66,21 @@ pub struct AtomFuzzer {
     paused: Vec<Paused>,
     /// How many blocks each task is in.
     inside_atomic: Vec<u32>,
-    already_acquired: Vec<(TaskId, Operation)>,
+    already_acquired: Vec<Acquired>,
+    /// The step that is being made. What it turns out to be is known when the next choice is asked for.
+    last: Option<Acquired>,
     /// Tasks that were paused before their present operation: they are not paused twice.
     released: Vec<TaskId>,
     findings: Vec<Finding>,
     candidates: Vec<usize>,
+}
+
+/// A step that was made, and the access that it was.
+#[derive(Clone, Copy, Debug)]
+struct Acquired {
+    task: TaskId,
+    operation: Operation,
+    access: Access,
 }
 
 /// (p, L, t), and how many steps other tasks have made meanwhile.
@@ -94,6 +109,7 @@ impl AtomFuzzer {
             paused: Vec::new(),
             inside_atomic: Vec::new(),
             already_acquired: Vec::new(),
+            last: None,
             released: Vec::new(),
             findings: Vec::new(),
             candidates: Vec::new(),
@@ -140,8 +156,8 @@ impl AtomFuzzer {
 
     /// The first access of the task to the object in its block that is one of the pattern.
     fn first(&self, task: TaskId, object: ObjectId) -> Option<Operation> {
-        let acquired = self.already_acquired.iter();
-        acquired.copied().find(|(other, first)| *other == task && first.object == object).map(|(_, first)| first)
+        let mut acquired = self.already_acquired.iter();
+        acquired.find(|first| (first.task, first.operation.object) == (task, object)).map(|first| first.operation)
     }
 
     fn take_released(&mut self, task: TaskId) -> bool {
@@ -158,11 +174,12 @@ impl AtomFuzzer {
                 // 9–12. Blocks can be nested here: the outermost one is the block.
                 *self.depth(p) -= 1;
                 if !self.is_inside(p) {
-                    self.already_acquired.retain(|(other, _)| *other != p);
+                    self.already_acquired.retain(|first| first.task != p);
                 }
             }
-            _ if access(operation.action, self.pattern).is_some() => {
-                // 13–24
+            _ => {
+                let Some(access) = access(operation.action, self.pattern) else { return true };
+                // 13–17
                 if self.is_inside(p) {
                     match self.first(p, operation.object) {
                         // 15–17. As printed, a task whose pause is over, or that was not paused, would come here
@@ -178,34 +195,40 @@ impl AtomFuzzer {
                         }
                         _ => {}
                     }
-                    let same = |(other, first): &(TaskId, Operation)| {
-                        *other == p && first.object == operation.object && first.action == operation.action
-                    };
-                    if !self.already_acquired.iter().any(same) {
-                        self.already_acquired.push((p, operation)); // 18–20
-                    }
                 }
-                self.conflicts(t); // 25–28
+                self.last = Some(Acquired { task: p, operation, access });
             }
-            _ => {}
         }
         true
     }
 
+    /// Lines 18 to 20 and 25 to 28 for the step that was made last, when it is known what it was.
+    fn settle(&mut self) {
+        let Some(last) = self.last.take() else { return };
+        if self.is_inside(last.task) {
+            let what = |step: &Acquired| (step.task, step.operation.object, step.operation.action, step.access);
+            if !self.already_acquired.iter().any(|first| what(first) == what(&last)) {
+                self.already_acquired.push(last); // 18–20
+            }
+        }
+        self.conflicts(&last); // 25–28
+    }
+
     /// Lines 25 to 28. As printed the check is also made for a transition that is paused at line 16; here only for one
     /// that is executed, so that what is printed has happened.
-    fn conflicts(&mut self, t: &Pending) {
+    fn conflicts(&mut self, t: &Acquired) {
         let mut index = 0;
         while let Some(paused) = self.paused.get(index) {
             let (task, again) = (paused.task, paused.operation);
-            let firsts = self.already_acquired.iter().filter(|(other, _)| *other == task);
-            let mut firsts = firsts.map(|(_, first)| *first).filter(|first| first.object == again.object);
+            let firsts = self.already_acquired.iter();
+            let mut firsts = firsts.filter(|first| (first.task, first.operation.object) == (task, again.object));
+            let last = access(again.action, self.pattern);
             let violated = firsts.find(|first| {
                 task != t.task
                     && again.object == t.operation.object
-                    && violates(*first, t.operation, again, self.pattern)
+                    && last.is_some_and(|last| unserialisable(first.access, t.access, last))
             });
-            match violated {
+            match violated.map(|first| first.operation) {
                 Some(first) => {
                     self.paused.remove(index);
                     self.released.push(task);
@@ -243,10 +266,12 @@ impl Strategy for AtomFuzzer {
         self.inside_atomic.clear();
         self.released.clear();
         self.findings.clear();
+        self.last = None;
         true
     }
 
     fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {
+        self.settle();
         // Each round pauses one more task or ends the loop; a task is released at most once for its operation.
         loop {
             self.release_some(pending); // 30–32
@@ -269,65 +294,31 @@ impl Strategy for AtomFuzzer {
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
     }
-}
 
-/// How an access touches its object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Access {
-    reads: bool,
-    writes: bool,
-}
-
-const READ: Access = Access { reads: true, writes: false };
-const WRITE: Access = Access { reads: false, writes: true };
-const BOTH: Access = Access { reads: true, writes: true };
-
-/// How an action touches its object; `None` when it is not looked at.
-fn access(action: Action, pattern: Pattern) -> Option<Access> {
-    match (action, pattern) {
-        (Action::Lock(Mode::Shared) | Action::LockRecursive, _) => Some(READ),
-        (Action::Lock(_), _) => Some(BOTH),
-        (_, Pattern::Locks) => None,
-        // Whether an attempt succeeds is not known yet; it looks in any case.
-        (Action::Read | Action::Inspect(_) | Action::TryLock(_), _) => Some(READ),
-        (Action::Write, _) => Some(WRITE),
-        (Action::ReadWrite | Action::Invoke(_), _) => Some(BOTH),
-        _ => None,
-    }
-}
-
-fn violates(first: Operation, between: Operation, again: Operation, pattern: Pattern) -> bool {
-    let access = |operation: Operation| access(operation.action, pattern);
-    match (access(first), access(between), access(again)) {
-        (Some(first), Some(between), Some(again)) => unserialisable(first, between, again),
-        _ => false,
-    }
-}
-
-/// Whether no serial order explains three accesses, of which the one in the middle is of another task: whether in both
-/// of them some access reads another value, or another value is left behind.
-fn unserialisable(first: Access, between: Access, again: Access) -> bool {
-    /// What each of the three reads, and what they leave behind, when they come in this order.
-    fn outcome(accesses: [Access; 3], order: [usize; 3]) -> ([usize; 3], usize) {
-        let mut value = usize::MAX;
-        let mut read = [0; 3];
-        for access in order {
-            if accesses[access].reads {
-                read[access] = value;
-            }
-            if accesses[access].writes {
-                value = access;
-            }
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        if let Some(last) = self.last.filter(|last| (last.task, last.operation) == (task, operation)) {
+            let access = Access::of_step(operation.action, true);
+            self.last = access.map(|access| Acquired { access, ..last });
         }
-        (read, value)
     }
-    let outcome = |order| outcome([first, between, again], order);
-    let seen = outcome([0, 1, 2]);
-    seen != outcome([1, 0, 2]) && seen != outcome([0, 2, 1])
+
+    fn end(&mut self, _: &Execution, _: &[Event]) {
+        self.settle();
+    }
+}
+
+/// The access that an action is if it succeeds; `None` when it is not looked at.
+fn access(action: Action, pattern: Pattern) -> Option<Access> {
+    match pattern {
+        Pattern::Locks if action.acquires().is_none() => None,
+        _ => Access::of(action),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use interloper_std::runtime::Mode;
+
     use super::*;
 
     /// A task that is about to take a lock.
@@ -359,35 +350,5 @@ mod tests {
             assert_eq!(fuzzer.choose(None, &[takes(0, 0)]), 0);
             assert!(fuzzer.paused.iter().map(|paused| paused.task).eq([TaskId(1)]), "seed {seed}");
         }
-    }
-
-    #[test]
-    fn the_unserialisable_triples() {
-        let name = |access: Access| match (access.reads, access.writes) {
-            (true, false) => 'r',
-            (false, true) => 'w',
-            _ => 'b',
-        };
-        let all = [READ, WRITE, BOTH];
-        let mut found = Vec::new();
-        for first in all {
-            for between in all {
-                for again in all {
-                    if unserialisable(first, between, again) {
-                        found.push([first, between, again].map(name).iter().collect::<String>());
-                    }
-                }
-            }
-        }
-        // With reads and writes alone: those of S. Lu et al., AVIO, ASPLOS 2006.
-        let plain: Vec<_> = found.iter().filter(|triple| !triple.contains('b')).collect();
-        assert_eq!(plain, ["rwr", "rww", "wrw", "wwr"]);
-        assert_eq!(
-            found,
-            [
-                "rwr", "rww", "rwb", "rbr", "rbw", "rbb", "wrw", "wrb", "wwr", "wwb", "wbr", "wbw", "wbb", "brw",
-                "brb", "bwr", "bww", "bwb", "bbr", "bbw", "bbb"
-            ]
-        );
     }
 }

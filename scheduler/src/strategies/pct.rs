@@ -11,6 +11,8 @@ use crate::{Event, Execution};
 /// bug that needs `depth` ordering constraints is found in one execution with probability at least 1 / (n · k^(d - 1))
 /// for n tasks and k steps.
 ///
+/// A depth above 1,000 counts as 1,000: no schedule is worth drawing so many places for.
+///
 /// Only steps count that another task could notice: a change behind any other one has the effect of one behind the last
 /// that counts.
 #[derive(Clone, Debug)]
@@ -30,6 +32,9 @@ pub struct Pct {
     /// The lowest priority so far that was given for a yield.
     lowest: u64,
 }
+
+/// The largest depth.
+pub const MAX_DEPTH: u32 = 1_000;
 
 /// Initial priorities are above all lowered ones, and those above all that a yield gives.
 const FIRST: u64 = 1 << 63;
@@ -53,7 +58,7 @@ impl Pct {
         Pct {
             seed,
             execution,
-            depth,
+            depth: depth.min(MAX_DEPTH),
             length: 1,
             measures: true,
             source: RandomSource::new(seed, execution),

@@ -83,6 +83,10 @@ impl Strategy for Portfolio<'_> {
         self.current().part(task, operation);
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        self.current().only_read(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.current().end(execution, trace);
     }

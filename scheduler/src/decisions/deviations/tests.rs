@@ -228,3 +228,17 @@ fn nothing_is_allocated_on_the_last_level_in_the_steady_state() {
     // 2 · C(8, k) · 4^k
     assert_eq!(search.coverage().runs, [2, 64, 896]);
 }
+
+#[test]
+fn a_bound_may_be_any_number() {
+    let mut search = Deviations::new(u32::MAX);
+    let mut runs = 0;
+    while search.next_run() {
+        search.decide(Question::Environment, 3);
+        search.end_run();
+        runs += 1;
+    }
+    let counts = [vec![1, 2], vec![0; LEVELS - 2]].concat();
+    assert_eq!((runs, search.coverage().runs), (3, counts));
+    assert!(search.coverage().complete);
+}

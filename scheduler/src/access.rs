@@ -1,6 +1,11 @@
 //! What an operation does to the data behind its object, and which three accesses no serial order explains.
+//!
+//! The strategy that looks for violations and the judge that finds them share these words, so that one pauses before what
+//! the other counts.
 
 use interloper_std::runtime::{Action, Mode};
+
+use crate::execution::Event;
 
 /// How an operation accesses its object.
 ///
@@ -22,14 +27,13 @@ impl Access {
     /// Both at once.
     pub const BOTH: Access = Access { reads: true, writes: true };
 
-    /// The access that an action is. `None` for what is no access to data: giving a lock back, entering a block,
-    /// spawning, waiting, waking.
+    /// The access that an action is if it succeeds. `None` for what is no access to data: giving a lock back, entering a
+    /// block, spawning, waiting, waking.
     #[inline]
     pub const fn of(action: Action) -> Option<Access> {
         match action {
             Action::Read | Action::Inspect(_) | Action::Lock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
-            Action::LockRecursive => Some(Access::READ),
-            Action::TryLock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
+            Action::LockRecursive | Action::TryLock(Mode::Shared | Mode::Upgradable) => Some(Access::READ),
             Action::Write => Some(Access::WRITE),
             Action::ReadWrite | Action::Invoke(_) => Some(Access::BOTH),
             Action::Lock(Mode::Exclusive) | Action::TryLock(Mode::Exclusive) => Some(Access::BOTH),
@@ -38,6 +42,23 @@ impl Access {
             Action::Convert(_, Mode::Exclusive) | Action::TryConvert(_, Mode::Exclusive) => Some(Access::BOTH),
             _ => None,
         }
+    }
+
+    /// The access that a step turned out to be: an attempt to take or to convert a lock that failed is none, and a
+    /// compare-exchange that failed only reads.
+    #[inline]
+    pub const fn of_step(action: Action, only_read: bool) -> Option<Access> {
+        match action {
+            Action::TryLock(_) | Action::TryConvert(..) if only_read => None,
+            _ if only_read => Some(Access::READ),
+            _ => Access::of(action),
+        }
+    }
+
+    /// The access that an event is.
+    #[inline]
+    pub const fn of_event(event: &Event) -> Option<Access> {
+        Access::of_step(event.operation.action, event.only_read)
     }
 
     /// Whether the order of the two accesses can matter.
@@ -134,5 +155,19 @@ mod tests {
         assert_eq!(Access::of(Action::Convert(Exclusive, Shared)), None);
         assert_eq!(Access::of(Action::Unlock(Exclusive)), None);
         assert_eq!(Access::of(Action::BlockBegin(0)), None);
+    }
+
+    #[test]
+    fn what_fails_does_less() {
+        use Mode::*;
+        let check = |action, succeeded, failed| {
+            assert_eq!(Access::of_step(action, false), succeeded);
+            assert_eq!(Access::of_step(action, true), failed);
+        };
+        check(Action::TryLock(Shared), Some(Access::READ), None);
+        check(Action::TryLock(Exclusive), Some(Access::BOTH), None);
+        check(Action::TryConvert(Upgradable, Exclusive), Some(Access::BOTH), None);
+        check(Action::ReadWrite, Some(Access::BOTH), Some(Access::READ));
+        check(Action::Invoke(0), Some(Access::BOTH), Some(Access::READ));
     }
 }

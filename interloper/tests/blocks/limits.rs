@@ -1,0 +1,56 @@
+//! The largest values of settings, and outcomes of any length: bounded, and said in a length that a person reads.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+use interloper::blocks::{Checker, Grade, Report, Schedule};
+use interloper::thread;
+
+use super::support::Atomic;
+
+/// Two tasks that lose an update, or do not.
+fn two(increment: fn(&Atomic)) -> i64 {
+    let number = interloper::sync::Arc::new(Atomic::default());
+    let other = interloper::sync::Arc::clone(&number);
+    let task = thread::spawn(move || increment(&other));
+    increment(&number);
+    task.join().unwrap();
+    number.load()
+}
+
+fn lost(number: &Atomic) {
+    interloper::atomic("increment", || number.store(number.load() + 1));
+}
+
+fn at_once(number: &Atomic) {
+    interloper::atomic("increment", || number.fetch_add(1));
+}
+
+fn checked(change: impl Fn(Checker) -> Checker) {
+    let checker = || change(Checker::new("two increments").executions(200));
+    let report: Report = checker().check(|| two(lost)).unwrap();
+    report.assert_grade(Grade::Bug);
+    checker().check(|| two(at_once)).unwrap().assert_no_bug();
+}
+
+#[test]
+fn the_largest_values_are_bounded() {
+    checked(|checker| checker.schedule(Schedule::Preemptions(u32::MAX)));
+    checked(|checker| checker.schedule(Schedule::Pct { depth: NonZeroU32::MAX }));
+    checked(|checker| checker.time(Duration::MAX));
+    checked(|checker| checker.jobs(NonZeroUsize::MAX));
+    checked(|checker| checker.settings(|settings| settings.stack_size = usize::MAX));
+    checked(|checker| checker.settings(|settings| settings.stack_size = 0));
+}
+
+#[test]
+fn a_long_outcome_is_shown_by_its_ends() {
+    let text = |number: i64| format!("{number}{}{number}", "x".repeat(10 << 20));
+    let report = Checker::new("long").check(move || text(two(lost))).unwrap();
+    report.assert_grade(Grade::Bug);
+    let shown = report.to_string();
+    assert!(shown.len() < 20_000, "{} characters", shown.len());
+    assert!(shown.contains("characters left out"), "{shown}");
+    let whole = &report.violation().unwrap().counterexample;
+    assert!(whole.rows.iter().any(|row| row.event.to_string().len() > 10 << 20), "the data are whole");
+}
