@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::sections::Blocks;
 use super::settings::Settings;
 use super::worker::Summary;
 
@@ -32,8 +31,6 @@ pub enum Unexplored {
         /// The name of the block.
         name: String,
     },
-    /// Critical sections were to be blocks, and no execution took a lock.
-    NoSections,
 }
 
 impl Unexplored {
@@ -51,7 +48,6 @@ impl Unexplored {
         Some(match () {
             () if summary.executions == 0 && settings.executions == 0 => Unexplored::NoExecutions,
             () if summary.executions == 0 => Unexplored::NoTime,
-            () if settings.blocks == Blocks::CriticalSections && !seen.locked => Unexplored::NoSections,
             // What was drawn (which waiter is woken, a random number) was explored.
             () if seen.drew => return None,
             () if seen.tasks <= 1 => Unexplored::OneTask,
@@ -73,8 +69,6 @@ pub(crate) struct Seen {
     pub(crate) drew: bool,
     /// Two tasks could meet at something that they share.
     pub(crate) met: bool,
-    /// Where critical sections are blocks: a lock was taken.
-    pub(crate) locked: bool,
     /// The names of the marked blocks that ran.
     pub(crate) blocks: BTreeSet<&'static str>,
 }
@@ -88,7 +82,6 @@ impl Seen {
             chose: self.chose || other.chose,
             drew: self.drew || other.drew,
             met: self.met || other.met,
-            locked: self.locked || other.locked,
             blocks: self.blocks,
         }
     }
@@ -116,9 +109,6 @@ impl fmt::Display for Unexplored {
                  difference; {CONTROL}"
             ),
             Unexplored::BlockNeverRan { name } => write!(out, "no execution entered the block {name:?}"),
-            Unexplored::NoSections => {
-                write!(out, "critical sections are blocks here, and no execution took a lock; {CONTROL}")
-            }
         }
     }
 }

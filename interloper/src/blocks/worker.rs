@@ -18,7 +18,7 @@ use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::schedule::STEERED;
-use super::sections::{Blocks, Passage, Rule, Tracker};
+use super::sections::{Passage, Rule, Tracker};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::Seen;
@@ -137,10 +137,6 @@ impl<'a> Worker<'a> {
         seen.chose = seen.chose || asked(Question::Task);
         seen.drew = seen.drew || asked(Question::Other);
         seen.met = seen.met || interloper_scheduler::meets(&engine.trace());
-        if self.settings.blocks == Blocks::CriticalSections && !seen.locked {
-            let takes = |event: &Event| event.operation.action.acquires().is_some();
-            seen.locked = engine.trace().iter().any(takes);
-        }
         if seen.blocks.len() < self.settings.marked.len() {
             seen.blocks.extend((0..).map_while(|number| engine.block_name(number)));
         }

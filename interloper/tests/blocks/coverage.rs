@@ -111,8 +111,6 @@ fn a_block_that_must_run_and_never_does_is_no_pass() {
     let checker = Checker::new("program").executions(20).must_enter("rare");
     unexplored(&checker, program(false), &Unexplored::BlockNeverRan { name: "rare".to_owned() });
     assert!(checker.check(program(true)).is_ok());
-    let sections = Checker::new("program").executions(20).blocks(Blocks::CriticalSections);
-    unexplored(&sections, || two(true, 1), &Unexplored::NoSections);
 }
 
 mod attribute {

@@ -10,7 +10,7 @@ const FILE: Family = Family::new("AtomFuzzer, section 5.4", include_str!("incomp
 
 pub(super) fn programs() -> Vec<Program> {
     vec![
-        FILE.good(
+        FILE.trivial().good(
             "initialize",
             Expected::Warning,
             "Takes a lock twice in a block, before there is another thread that could come in between.",
