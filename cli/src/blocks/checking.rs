@@ -53,7 +53,8 @@ pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<Checke
         |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
     let programs: Vec<(Program, Settings)> =
         programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
-    let own_schedule = search.strategy.is_none() && search.q.is_none() && search.depth.is_none();
+    let own_schedule =
+        search.strategy.is_none() && search.freedoms.is_none() && search.q.is_none() && search.depth.is_none();
     let check = |(program, settings): &(Program, Settings)| {
         tracing::debug!(program = program.name, ?settings, "checking");
         let outcome = program.check_with(settings).map(Box::new);
@@ -75,6 +76,7 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
     settings.time = search.time.or(settings.time);
     settings.check_determinism |= search.check_determinism;
     settings.schedule = search.strategy.clone().unwrap_or(settings.schedule);
+    settings.freedoms = search.freedoms.or(settings.freedoms);
     if let Some(wanted) = search.q {
         adjust(&mut settings.schedule, ("--q", "atomfuzzer"), wanted, |schedule| match schedule {
             Schedule::AtomFuzzer { q } | Schedule::AtomFuzzerMutex { q } => Some(q),

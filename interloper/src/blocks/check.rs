@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Unlock, Watchdog};
+use interloper_scheduler::{Config, Freedoms, Unlock, Watchdog};
 
 use super::callers;
 use super::describe::describe;
@@ -59,6 +59,11 @@ impl Checker {
     /// How the schedules are chosen.
     pub fn schedule(self, schedule: Schedule) -> Checker {
         self.settings(|settings| settings.schedule = schedule)
+    }
+
+    /// How often an execution may depart from the ordinary where std leaves that open; [`Freedoms::NONE`] switches this off.
+    pub fn freedoms(self, freedoms: Freedoms) -> Checker {
+        self.settings(|settings| settings.freedoms = Some(freedoms))
     }
 
     /// What determines the random schedules.
@@ -126,7 +131,8 @@ impl Checker {
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
         }
-        let schedule = format!("{}, seed {}", self.settings.schedule, self.settings.seed);
+        let freedoms = self.settings.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
+        let schedule = format!("{}, seed {}{freedoms}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
         let mut describe = |found: &Option<Found>| match found {
             Some(found) => self.violation(&mut worker, found).map(Some),
@@ -138,7 +144,9 @@ impl Checker {
     }
 
     pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
-        let search = Search::new(&self.settings, program);
+        let mut search = Search::new(&self.settings, program);
+        // The decisions say which freedoms the execution has.
+        search.config.freedoms = Freedoms::UNBOUNDED;
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
         let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
@@ -208,7 +216,8 @@ impl Checker {
             (text.len() <= LONGEST_SHOWN).then(|| format!(".replay(&\"{text}\".parse()?, program)"));
         let Found { finding, number, decisions, .. } = shown;
         let (smallest, execution) = (decisions.clone(), number + 1);
-        Violation { finding, execution, decisions, smallest, counterexample, trace }
+        let departures = made.execution.departures;
+        Violation { finding, execution, decisions, smallest, departures, counterexample, trace }
     }
 }
 
@@ -264,6 +273,8 @@ impl<'a> Search<'a> {
         Runner::new(self.program, self.config.clone()).run(&mut pct);
         self.measured.steps = pct.length();
         self.measured.rule = rule;
+        // What was measured was ordinary.
+        self.config.freedoms = self.settings.freedoms_in_force();
     }
 
     fn worker(&self) -> Worker<'_> {

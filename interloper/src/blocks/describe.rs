@@ -1,7 +1,7 @@
 //! An execution as a counterexample: one column for each task.
 
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
-use interloper_scheduler::{Blocked, End, Event, TaskReport};
+use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, TaskReport};
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
@@ -31,7 +31,8 @@ pub(crate) fn describe(
         End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => scene.cycle(tasks),
         _ => None,
     };
-    let detail = [cycle, execution.map(|execution| format!("execution {execution}"))];
+    let execution = execution.map(|execution| format!("execution {execution}"));
+    let detail = [cycle, execution, needs(made.execution.departures)];
     let orders = match (&found.finding, &made.outcome) {
         (Finding::Unexplained { .. }, Some(outcome)) => orders(worker, outcome),
         _ => Vec::new(),
@@ -50,7 +51,27 @@ pub(crate) fn describe(
         },
         replay: None,
     };
+    let shown = steps.into_iter().zip(trace.iter()).filter(|(_, event)| !is_silent(event.operation.action));
+    let steps = shown.map(|(step, _)| step).collect();
     (counterexample, steps)
+}
+
+/// What a finding needs that most executions do not have.
+fn needs(departures: Freedoms) -> Option<String> {
+    let need = |(freedom, _): (Freedom, u32)| match freedom {
+        Freedom::Time => "a sleep or a time-out to end early, before other threads go on",
+        Freedom::Wakeups => "a wait to end although nobody has woken the thread",
+        Freedom::Weak => "a weak compare-exchange to fail although the value is the expected one",
+        Freedom::Hints => "a thread that spins or yields to go on although nothing has changed",
+        Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
+    };
+    let needs: Vec<&str> = departures.each().map(need).collect();
+    (!needs.is_empty()).then(|| format!("needs {}", needs.join(", and ")))
+}
+
+/// Whether a step goes without saying: it is about the execution and not about the program.
+fn is_silent(action: Action) -> bool {
+    matches!(action, Action::Consult | Action::Affect)
 }
 
 /// Each order of the blocks with what it has otherwise.
@@ -138,7 +159,7 @@ impl<'a> Scene<'a> {
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
-            if matches!(self.trace[index].operation.action, Action::Start | Action::Consult) {
+            if self.trace[index].operation.action == Action::Start || is_silent(self.trace[index].operation.action) {
                 return None;
             }
             let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
@@ -226,7 +247,6 @@ impl<'a> Scene<'a> {
             Action::Yield => "yields".to_owned(),
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
-            Action::Affect => "wakes early: the clock moves to the end of its wait".to_owned(),
             _ => format!("{} {}", verb(action), self.object(object)),
         }
     }

@@ -50,6 +50,7 @@ mod worker;
 
 pub use accesses::{Access, unserialisable};
 pub use check::{Checker, check};
+pub use interloper_scheduler::{Freedom, Freedoms, FreedomsError};
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use interloper_scheduler::FreedomsError;
+
 use super::settings::{Settings, StepBound};
 
 /// A variable of the environment that says nothing sensible.
@@ -52,6 +54,14 @@ pub(crate) fn apply(
             StepBound::StopAfter(_) => StepBound::StopAfter(steps),
         };
     }
+    if let Some(value) = variable("INTERLOPER_FREEDOMS") {
+        let wrong = |error: FreedomsError| BadVariable {
+            name: "INTERLOPER_FREEDOMS",
+            value: value.clone(),
+            reason: error.to_string(),
+        };
+        settings.freedoms = Some(value.parse().map_err(wrong)?);
+    }
     if let Some(value) = variable("INTERLOPER_STRATEGY") {
         let wrong = |error: super::ScheduleError| BadVariable {
             name: "INTERLOPER_STRATEGY",
@@ -77,6 +87,8 @@ fn read<T: std::str::FromStr>(
 
 #[cfg(test)]
 mod tests {
+    use interloper_scheduler::{Freedom, Freedoms};
+
     use super::super::Schedule;
     use super::*;
 
@@ -99,6 +111,7 @@ mod tests {
             ("INTERLOPER_JOBS", "3"),
             ("INTERLOPER_STEPS", "99"),
             ("INTERLOPER_STRATEGY", "pos"),
+            ("INTERLOPER_FREEDOMS", "time"),
         ]);
         let expected = Settings {
             seed: 7,
@@ -108,6 +121,7 @@ mod tests {
             jobs: 3.try_into().unwrap(),
             steps: StepBound::FailAfter(99),
             schedule: Schedule::Pos,
+            freedoms: Some(Freedoms::NONE.with(Freedom::Time, 1)),
             ..Settings::default()
         };
         assert_eq!(settings, Ok(expected));
@@ -130,6 +144,8 @@ mod tests {
         check("INTERLOPER_TIME_MS", "1s", number);
         check("INTERLOPER_PATIENCE_MS", "-1", number);
         check("INTERLOPER_JOBS", "0", "a number from 1 on is expected");
+        let freedom = "\"sleep\" names no freedom: there are none, all, time, wakeups, weak, hints, writers";
+        check("INTERLOPER_FREEDOMS", "sleep", freedom);
         check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 on");
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use interloper_report::Counterexample;
-use interloper_scheduler::SourcePlace;
 use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::{Freedoms, SourcePlace};
 
 /// How bad what was found is: the three outputs of AtomFuzzer (section 2.2), and none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +72,9 @@ pub struct Violation {
     pub decisions: Decisions,
     /// What determines a smaller execution that fails in the same way; the same where none was found.
     pub smallest: Decisions,
+    /// Where the smaller one departs from the ordinary, and how often. Looking for a smaller one, departures are left out
+    /// first.
+    pub departures: Freedoms,
     /// The smaller one.
     pub counterexample: Counterexample,
     /// All of its steps; of a long one the counterexample leaves some out.

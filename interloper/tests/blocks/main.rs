@@ -1,6 +1,7 @@
 //! Programs with atomic blocks.
 
 mod attributes;
+mod freedoms;
 mod grades;
 mod paper;
 mod programs;

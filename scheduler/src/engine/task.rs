@@ -5,6 +5,7 @@ use std::any::Any;
 use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, TaskId, Woken};
 
 use super::fiber::Link;
+use super::hints::Hints;
 use super::progress::Spin;
 use crate::execution::{Cause, Held};
 
@@ -40,6 +41,7 @@ pub(super) struct Task {
     pub(super) abort_steps: u32,
     /// The lock for which it waits as a writer that keeps readers out.
     pub(super) contends: Option<ObjectId>,
+    pub(super) hints: Hints,
     /// It could not be unwound: its stack is given up.
     pub(super) lost: bool,
 }
@@ -101,6 +103,7 @@ impl Task {
             spin: Spin::default(),
             abort_steps: 0,
             contends: None,
+            hints: Hints::default(),
             lost: false,
         }
     }
@@ -116,6 +119,7 @@ impl Task {
         self.held.clear();
         self.locals.forget();
         (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
+        self.hints.restart();
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.token, self.panicked, self.unwinding, self.lost) = (false, false, false, false, false);
         (self.spin, self.abort_steps, self.cause, self.contends) = (Spin::default(), 0, Cause::Ready, None);

@@ -90,6 +90,8 @@ pub enum Cut {
     Livelock,
     /// The program ended an execution early.
     Failed,
+    /// A task that spins or yields was taken to wait for a change where it may go on without one.
+    Hints,
     /// A step that the search relied on was not enabled: the program is not deterministic, or waits in a way that the
     /// search does not see through.
     Infeasible,
@@ -245,6 +247,7 @@ impl Exhaustive {
             (_, End::StepBound(_)) => Some(Cut::StepBound),
             (_, End::Livelock(_)) => Some(Cut::Livelock),
             (_, End::Failed { .. }) => Some(Cut::Failed),
+            _ if execution.withheld => Some(Cut::Hints),
             _ => None,
         };
         self.coverage.cut = self.coverage.cut.or(cut);
