@@ -6,7 +6,8 @@
 //!
 //! A loop that really waits would go round for ever. It is cut short by what it looks at: once the task has gone on, it is
 //! in a *burst*, which lasts as long as the task only looks. For as many rounds as [`Freedom::Hints`] is granted, each look
-//! is a step. From there on one that the burst has made before is a part of the last step: nobody else comes in between.
+//! is a step. From there on one that the burst has made before, at an object that has not changed since, is a part of the
+//! last step: nobody else comes in between.
 //! A loop that really waits goes round until the burst is over, after [`BURST`] looks and hints, and has seen and done
 //! nothing that it would not without these rounds; its place is then one of those at which the task waits, for the rest of
 //! the execution. A loop that gives up does so within the burst. What others do between its giving up and the next step of
@@ -16,6 +17,7 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place};
 
 use super::core::Core;
 use super::task::Gate;
+use crate::execution::Event;
 use crate::freedoms::Freedom;
 
 /// So many looks and hints at most are part of one burst: a loop that goes on longer is taken to wait.
@@ -31,8 +33,8 @@ pub(super) struct Hints {
     taken: u32,
     /// It goes on as long as it only looks.
     burst: Option<Burst>,
-    /// The looks that were steps of the burst.
-    seen: Vec<(ObjectId, Place)>,
+    /// The looks that were steps of the burst, with what had changed the object last.
+    seen: Vec<(ObjectId, Place, Option<usize>)>,
     /// The objects that the last one of them looks at.
     noted: Vec<ObjectId>,
     /// Where it waits for the rest of the execution.
@@ -98,8 +100,9 @@ enum Goes {
 }
 
 impl Core {
-    /// Whether the running task, which spins or yields here, goes on although nothing has changed.
-    pub(super) fn goes_on_unchanged(&self, location: Place) -> bool {
+    /// Whether the running task, which spins or yields here, goes on although nothing has changed. `looks`: it has given no
+    /// hint but has looked again and again.
+    pub(super) fn goes_on_unchanged(&self, location: Place, looks: bool) -> bool {
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
         if state.aborting || self.choosing.get() {
@@ -122,7 +125,8 @@ impl Core {
             Some(Goes::Away) => state.withheld = true,
             Some(Goes::NoFurther) | None => {}
         }
-        if hints.patient.contains(&location) {
+        // What looks without hints is found to spin in several places of one loop.
+        if hints.patient.contains(&location) || (looks && !hints.patient.is_empty()) {
             return false;
         }
         // Whoever has waited need not wait again: when it makes its next step is a matter of scheduling.
@@ -162,8 +166,8 @@ impl Core {
         if goes != Some(Goes::On) {
             return false;
         }
-        let here = (operation.object, operation.location);
         let rounds = hints.burst.as_ref().map_or(0, |burst| burst.rounds);
+        let here = (operation.object, operation.location, last_change(&state.trace, operation.object));
         if rounds >= state.granted.count(Freedom::Hints) && hints.seen.contains(&here) {
             hints.burst.iter_mut().for_each(|burst| burst.glued = true);
             if !hints.noted.contains(&operation.object) {
@@ -172,16 +176,29 @@ impl Core {
             }
             return true;
         }
-        if !hints.seen.contains(&here) {
-            hints.seen.push(here);
-        }
         drop(borrowed);
         let mut state = self.make(operation, Gate::Open);
+        let change = last_change(&state.trace, operation.object);
         let steps = state.steps;
         let hints = &mut state.tasks[task].hints;
         hints.noted.clear();
         hints.noted.push(operation.object);
-        hints.burst.iter_mut().for_each(|burst| burst.steps = steps);
+        let before = hints.seen.iter().position(|seen| (seen.0, seen.1) == (operation.object, operation.location));
+        let before = before.map(|at| hints.seen.swap_remove(at));
+        hints.seen.push((operation.object, operation.location, change));
+        let is_news = before.is_some_and(|seen| seen.2 != change);
+        if let Some(burst) = &mut hints.burst {
+            // Who sees what it has not seen before is in its first round again.
+            (burst.steps, burst.rounds) = (steps, if is_news { 0 } else { burst.rounds });
+            burst.glued &= !is_news;
+        }
         true
     }
+}
+
+/// The event that has changed an object last.
+fn last_change(trace: &[Event], object: ObjectId) -> Option<usize> {
+    let changes =
+        |event: &Event| event.operation.object == object && !event.only_read && !event.operation.action.only_reads();
+    trace.iter().rposition(changes)
 }

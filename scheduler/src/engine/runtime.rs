@@ -245,7 +245,7 @@ impl Runtime for Core {
     fn yield_now(&self, location: Place) {
         let gate = if self.panicking() { Gate::Open } else { Gate::Change };
         if gate == Gate::Change {
-            if self.goes_on_unchanged(location) {
+            if self.goes_on_unchanged(location, false) {
                 return;
             }
             self.await_change();
@@ -436,7 +436,7 @@ impl Core {
 
     #[cold]
     fn wait_for_change(&self, location: Place) -> Gate {
-        if self.panicking() || self.goes_on_unchanged(location) {
+        if self.panicking() || self.goes_on_unchanged(location, true) {
             return Gate::Open;
         }
         self.await_change();

@@ -780,3 +780,33 @@ fn a_queue_that_gives_up_is_busy() {
         assert!(pushed != Err("busy") && popped != Err("busy") && other != Err("busy"), "busy");
     });
 }
+
+/// Reads again until nobody has written meanwhile: it leaves its loop because of what it sees, not of how often it looked.
+#[test]
+fn a_loop_that_sees_something_new_is_in_its_first_round_again() {
+    let program = || {
+        let shared = Arc::new([const { AtomicU32::new(0) }; 3]);
+        let other = shared.clone();
+        let child = thread::spawn(move || {
+            let [version, first, second] = &*other;
+            version.store(1, SeqCst);
+            first.store(7, SeqCst);
+            second.store(7, SeqCst);
+            version.store(2, SeqCst);
+        });
+        let [version, first, second] = &*shared;
+        let seen = loop {
+            let before = version.load(SeqCst);
+            let seen = (first.load(SeqCst), second.load(SeqCst));
+            if before % 2 == 0 && version.load(SeqCst) == before {
+                break seen;
+            }
+            std_hint();
+        };
+        child.join().unwrap();
+        seen
+    };
+    let (seen, exploration) = results(HINTS, program);
+    assert_eq!(seen, BTreeSet::from([(0, 0), (7, 7)]));
+    assert!(exploration.complete, "{exploration:?}");
+}
