@@ -398,3 +398,35 @@ fn a_writer_that_waits_lets_no_reader_in_and_nobody_waits_for_ever() {
     assert!(free.is_superset(&ordinary), "{free:?} {ordinary:?}");
     assert!(free.iter().any(|reads| reads[2] == 99));
 }
+
+#[test]
+fn a_recursive_read_is_not_held_back_by_a_writer_that_waits() {
+    use interloper_scheduler::runtime::{self, Mode, ObjectKind};
+    let program = |recursive: bool| {
+        move || {
+            let at = std::panic::Location::caller();
+            runtime::with(|current| {
+                let lock = current.runtime().register(ObjectKind::RwLock);
+                let writer = thread::spawn(move || {
+                    runtime::with(|current| {
+                        current.runtime().acquire(lock, Mode::Exclusive, at);
+                        current.runtime().release(lock, Mode::Exclusive, at);
+                    });
+                });
+                let runtime = current.runtime();
+                runtime.acquire(lock, Mode::Shared, at);
+                match recursive {
+                    true => runtime.acquire_recursive(lock, at),
+                    false => runtime.acquire(lock, Mode::Shared, at),
+                }
+                runtime.release(lock, Mode::Shared, at);
+                runtime.release(lock, Mode::Shared, at);
+                writer.join().unwrap();
+            });
+        }
+    };
+    // The writer comes before the first read, between the two, or behind them: the second case is a deadlock. Where the
+    // second read is recursive, it does not matter when the writer comes behind the first one.
+    assert_eq!(explore(WRITERS, program(false)), (3, 1));
+    assert_eq!(explore(WRITERS, program(true)), (2, 0));
+}
