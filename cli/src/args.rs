@@ -7,7 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interloper::blocks::{MAX_DEPTH, MAX_JOBS, Schedule};
+use interloper::blocks::{Freedoms, MAX_DEPTH, MAX_JOBS, Schedule};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -180,6 +180,13 @@ pub struct SearchArgs {
     /// `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random]
     #[arg(long, global = true, value_name = "STRATEGY")]
     pub strategy: Option<Schedule>,
+    /// Programs with blocks: how often an execution may do what std leaves open: time (a sleep or a time-out ends early),
+    /// wakeups (a wait ends although nobody has woken the thread), weak (a weak compare-exchange fails), hints (a spinning
+    /// thread goes on although nothing has changed), writers (readers wait for a writer that waits); none, all, or several
+    /// joined with `+`, a number after a colon, as in `time:2+wakeups` [default: all in every fourth execution of a random
+    /// strategy, hints+writers where everything is tried]
+    #[arg(long, global = true, value_name = "FREEDOMS")]
+    pub freedoms: Option<Freedoms>,
     /// Programs with blocks: the probability with which atomfuzzer pauses a thread [default: 0.5]
     #[arg(long, global = true, value_name = "P", allow_negative_numbers = true, value_parser = probability)]
     pub q: Option<f64>,
@@ -313,6 +320,7 @@ impl SearchArgs {
             ("--environment", self.environment.and_then(|environment| environment.to_possible_value()).map(name)),
             ("--executions", self.executions.map(|executions| executions.to_string())),
             ("--strategy", self.strategy.as_ref().map(Schedule::to_string)),
+            ("--freedoms", self.freedoms.map(|freedoms| freedoms.to_string())),
             ("--q", self.q.map(|q| q.to_string())),
             ("--depth", self.depth.map(|depth| depth.to_string())),
         ];
@@ -341,6 +349,7 @@ impl SearchArgs {
             ("--executions", self.executions.is_some()),
             ("--time", self.time.is_some()),
             ("--strategy", self.strategy.is_some()),
+            ("--freedoms", self.freedoms.is_some()),
             ("--q", self.q.is_some()),
             ("--depth", self.depth.is_some()),
             ("--check-determinism", self.check_determinism),
@@ -354,7 +363,8 @@ impl SearchArgs {
 /// Options that concern cases alone.
 pub const OF_CASES: [&str; 3] = ["--bound", "--adversary", "--environment"];
 /// Options that concern programs with blocks alone.
-pub const OF_PROGRAMS: [&str; 5] = ["--strategy", "--q", "--depth", "--check-determinism", "--allow-trivial"];
+pub const OF_PROGRAMS: [&str; 6] =
+    ["--strategy", "--freedoms", "--q", "--depth", "--check-determinism", "--allow-trivial"];
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
@@ -498,9 +508,12 @@ mod tests {
         let all = "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9 --jobs 2 --time 3";
         let typed = parsed(&all.split(' ').collect::<Vec<&str>>()).search.typed();
         assert_eq!(typed, "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9");
-        let all = "--check-determinism --depth 4 --q 0.9 --strategy pct+atomfuzzer";
+        let all = "--check-determinism --depth 4 --q 0.9 --freedoms time+hints:2 --strategy pct+atomfuzzer";
         let typed = parsed(&all.split(' ').collect::<Vec<&str>>()).search.typed();
-        assert_eq!(typed, "--seed 42 --strategy pct:3+atomfuzzer:0.5 --q 0.9 --depth 4 --check-determinism");
+        assert_eq!(
+            typed,
+            "--seed 42 --strategy pct:3+atomfuzzer:0.5 --freedoms time:1+hints:2 --q 0.9 --depth 4 --check-determinism"
+        );
     }
 
     #[test]

@@ -148,10 +148,8 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
 /// A step in words; none for one that is of no interest.
 fn says(trace: &Trace, operation: Operation) -> Option<String> {
     let verb = match operation.action {
-        Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd | Action::Consult => {
-            return None;
-        }
-        Action::Pass(_) | Action::Peek(_) => return None,
+        Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd => return None,
+        Action::Consult | Action::Affect | Action::Pass(_) | Action::Peek(_) => return None,
         Action::Fence => return Some("fence".to_owned()),
         Action::Yield => return Some("yields".to_owned()),
         Action::Sleep => return Some("sleeps".to_owned()),
@@ -162,7 +160,6 @@ fn says(trace: &Trace, operation: Operation) -> Option<String> {
         Action::Lock(Mode::Exclusive) | Action::Convert(_, Mode::Exclusive) => "locks",
         Action::Lock(_) | Action::LockRecursive | Action::Convert(..) => "locks to read",
         Action::Contend => "begins to wait as a writer for",
-        Action::Affect => return Some("wakes early: the clock moves to the end of its wait".to_owned()),
         Action::Keep(_) => "keeps",
         Action::Free(_) => "frees",
         Action::TryLock(_) | Action::TryConvert(..) => "tries to lock",

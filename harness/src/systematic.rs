@@ -14,8 +14,8 @@ use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, ObjectId, ObjectKind, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
 use interloper_scheduler::{
-    Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Stopped, Strategy, Traces, Unlock,
-    Watchdog,
+    Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped,
+    Strategy, Traces, Unlock, Watchdog,
 };
 
 use crate::object::Program;
@@ -132,22 +132,26 @@ pub struct Limits {
     pub livelock_rounds: u32,
     /// Whether giving a lock back is a step.
     pub unlock: Unlock,
+    /// How often an execution may depart from the ordinary where std leaves that open.
+    pub freedoms: Freedoms,
     /// What default hashers are seeded with.
     pub seed: u64,
 }
 
 impl Default for Limits {
-    /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; seed 0.
+    /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; a spinning task goes on although
+    /// nothing has changed, and writers may go before readers; seed 0.
     fn default() -> Limits {
-        Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, seed: 0 }
+        let freedoms = Freedoms::NONE.with(Freedom::Hints, 2).with(Freedom::Writers, 1);
+        Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, freedoms, seed: 0 }
     }
 }
 
 impl Limits {
     fn config(self, program: &Program) -> Config {
-        let Limits { step_bound, livelock_rounds, unlock, seed } = self;
+        let Limits { step_bound, livelock_rounds, unlock, freedoms, seed } = self;
         let watchdog = Some(Watchdog::exit_with::<1>(Watchdog::PATIENCE).of(program.schema().to_string()));
-        Config { step_bound, livelock_rounds, unlock, seed, watchdog, ..Config::default() }
+        Config { step_bound, livelock_rounds, unlock, freedoms, seed, watchdog, ..Config::default() }
     }
 }
 

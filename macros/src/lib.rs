@@ -67,6 +67,7 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | option | value |
 /// |---|---|
 /// | `strategy` | a text that is a `Schedule`: `"portfolio"`, `"pct:3"` |
+/// | `freedoms` | a text that names `Freedoms`: `"none"`, `"time:1+wakeups"` |
 /// | `seed`, `executions`, `serial_executions`, `jobs` | a number |
 /// | `time_ms` | a number of milliseconds |
 /// | `steps` | a number: an execution that has more fails |
@@ -78,7 +79,7 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
 ///
 /// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
-/// `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS`, `INTERLOPER_PATIENCE_MS`, and `INTERLOPER_REPLAY` with the file or the decisions of
+/// `INTERLOPER_FREEDOMS`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS`, `INTERLOPER_PATIENCE_MS`, and `INTERLOPER_REPLAY` with the file or the decisions of
 /// a failure. A failure is written to a file in the folder `interloper-failures` beside the test, and is made first the
 /// next time; `INTERLOPER_FAILURES` names another folder, or says `off`.
 #[proc_macro_attribute]

@@ -65,7 +65,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
     names
 }
 
-const OPTIONS: &str = "the options are strategy, seed, executions, serial_executions, jobs, time_ms, steps, \
+const OPTIONS: &str = "the options are strategy, freedoms, seed, executions, serial_executions, jobs, time_ms, steps, \
                        critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
@@ -82,6 +82,9 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "strategy" => {
                 value().map(|value| quote!(settings.schedule = ::interloper::blocks::attribute::schedule(#value);))
             }
+            "freedoms" => value().map(|value| {
+                quote!(settings.freedoms = ::core::option::Option::Some(::interloper::blocks::attribute::freedoms(#value));)
+            }),
             "jobs" => value().map(|value| quote!(settings.jobs = ::interloper::blocks::attribute::jobs(#value);)),
             "time_ms" => value().map(|value| {
                 quote!(settings.time = ::core::option::Option::Some(::core::time::Duration::from_millis(#value));)
@@ -141,6 +144,7 @@ mod tests {
         assert!(all.contains("settings . seed = 7 ; settings . executions = 2 * N ;"), "{all}");
         assert!(all.contains("attribute :: schedule (\"pos\")"), "{all}");
         assert!(all.contains("Blocks :: CriticalSections"), "{all}");
+        assert!(text(quote!(freedoms = "none")).contains("attribute :: freedoms (\"none\")"));
         assert!(all.contains("Some (:: interloper :: blocks :: Grade :: Bug)"), "{all}");
         assert!(text(quote!()).contains("fn program () -> u32 { 1 }"));
         assert!(text(quote!()).contains("Option :: None"));

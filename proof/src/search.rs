@@ -219,7 +219,7 @@ pub fn attempt(object: &Object, schema: &Schema, settings: &Settings) -> Result<
         schema: schema.clone(),
         what,
         frequencies: vec![],
-        runs: Runs::Systematic(explored.clone()),
+        runs: Runs::Systematic(Box::new(explored.clone())),
     });
     Ok((explored, found))
 }

@@ -16,6 +16,8 @@ pub use random::{RandomSource, mix};
 pub use replay::{Divergence, LooseSource, ReplaySource};
 pub use text::DecisionsError;
 
+use crate::freedoms::Freedoms;
+
 /// What a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Question {
@@ -30,7 +32,7 @@ pub enum Question {
     /// Anything else.
     Other,
     /// Whether the run departs here from the ordinary, where it is free to: a sleeper wakes early, say. 0 is the ordinary.
-    /// The first question of a run that is free to is which freedoms it has, a bit for each.
+    /// The first question of a run that is free to is which freedoms it has: a bit for each, and then the number of hints.
     Freedom,
 }
 
@@ -131,7 +133,7 @@ impl Decisions {
         self.0.iter().filter(|decision| decision.answer != 0).count()
     }
 
-    /// Which freedoms the run has, a bit for each.
+    /// Which freedoms the run has: the answer to [`Question::Freedom`] before its first step.
     pub fn freedoms(&self) -> u32 {
         self.0.first().filter(|decision| decision.question == Question::Freedom).map_or(0, |decision| decision.answer)
     }
@@ -139,7 +141,7 @@ impl Decisions {
     /// How far the run is from the ordinary: the freedoms that it has, and how often it makes use of them.
     pub fn departures(&self) -> u32 {
         let departures = self.0.iter().filter(|decision| decision.question == Question::Freedom);
-        departures.map(|decision| decision.answer.count_ones()).sum()
+        departures.map(|decision| (decision.answer & Freedoms::WHICH).count_ones()).sum()
     }
 }
 

@@ -5,6 +5,7 @@ mod core;
 mod escape;
 mod fiber;
 mod freedom;
+mod hints;
 mod hub;
 mod object;
 mod own_stack;

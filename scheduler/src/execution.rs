@@ -56,6 +56,9 @@ pub struct Execution {
     pub tried: bool,
     /// How often it has departed from the ordinary: see [`crate::Config::freedoms`].
     pub departures: Freedoms,
+    /// Whether a task that spins or yields was taken to wait for a change where it may go on without one, or has gone on so
+    /// far that others could not come between its rounds: see [`crate::Freedom::Hints`].
+    pub withheld: bool,
     /// The tasks that were left when the execution ended early, for whatever reason.
     pub stuck: Vec<TaskReport>,
     /// The panics that ended a task, in their order; also those that another task joined and dealt with.

@@ -13,7 +13,8 @@ pub enum Freedom {
     Wakeups,
     /// A weak compare-exchange may fail although the expected value is there.
     Weak,
-    /// A hint that the task spins or yields may return although nothing has changed.
+    /// A hint that the task spins or yields may return although nothing has changed. The number is that of the places where
+    /// a task does so, and of the rounds of a loop that others can come between; in further rounds nobody can.
     Hints,
     /// A reader-writer lock may let no reader in while a writer waits for it.
     Writers,
@@ -43,7 +44,7 @@ impl Freedom {
 /// How often an execution may depart from the ordinary, for each [`Freedom`]: 0 is never. It also counts how often one
 /// has done so.
 ///
-/// The text form is `none`, or names with their numbers, `time:1+hints:64`. A name alone has the number it has in
+/// The text form is `none`, or names with their numbers, `time:1+hints:8`. A name alone has the number it has in
 /// [`Freedoms::ALL`]; `all` is that.
 ///
 /// ```
@@ -63,8 +64,8 @@ impl Freedoms {
     /// Never.
     pub const NONE: Freedoms = Freedoms { counts: [0; Freedom::ALL.len()] };
 
-    /// One early sleeper, one wake-up that nobody caused and one weak failure; a hint returns at once 64 times at most,
-    /// and writers go before readers.
+    /// One early sleeper, one wake-up that nobody caused and one weak failure; each task goes on 64 times at most where it
+    /// spins or yields, and writers go before readers.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
         .with(Freedom::Wakeups, 1)
@@ -118,18 +119,25 @@ impl Freedoms {
     }
 
     /// How many answers there are to the question which freedoms an execution has.
-    pub(crate) const ANSWERS: u32 = 1 << Freedom::ALL.len();
+    pub(crate) const ANSWERS: u32 = 1 << (Freedom::ALL.len() + 16);
 
-    /// The answer that says which of them there are, but not how often.
+    /// The bits of an answer that say which freedoms there are. Above them is the number for hints, up to 65,535, since
+    /// that determines which looks are steps; for the others the decisions say how often.
+    pub(crate) const WHICH: u32 = (1 << Freedom::ALL.len()) - 1;
+
+    /// The answer that says which of them there are.
     pub(crate) fn answer(self) -> u32 {
-        self.each().map(|(freedom, _)| freedom.bit()).sum()
+        let which: u32 = self.each().map(|(freedom, _)| freedom.bit()).sum();
+        which | self.count(Freedom::Hints).min(0xFFFF) << Freedom::ALL.len()
     }
 
     /// Those of an answer alone.
     #[must_use]
     pub(crate) fn of_answer(self, answer: u32) -> Freedoms {
         let kept = self.each().filter(|(freedom, _)| answer & freedom.bit() != 0);
-        kept.fold(Freedoms::NONE, |all, (freedom, count)| all.with(freedom, count))
+        let kept = kept.fold(Freedoms::NONE, |all, (freedom, count)| all.with(freedom, count));
+        let hints = kept.count(Freedom::Hints).min(answer >> Freedom::ALL.len());
+        kept.with(Freedom::Hints, hints)
     }
 }
 
@@ -216,8 +224,12 @@ mod tests {
 
     #[test]
     fn answers() {
-        for answer in 0..Freedoms::ANSWERS {
+        for which in 0..=Freedoms::WHICH {
+            let hints = if which & Freedom::Hints.bit() == 0 { 0 } else { 64 };
+            let answer = which | hints << Freedom::ALL.len();
             assert_eq!(Freedoms::ALL.of_answer(answer).answer(), answer);
+            assert_eq!(Freedoms::UNBOUNDED.of_answer(answer).answer(), answer);
+            assert!(answer < Freedoms::ANSWERS);
         }
         let time = Freedoms::NONE.with(Freedom::Time, 4);
         assert_eq!(time.of_answer(Freedoms::ALL.answer()), time);

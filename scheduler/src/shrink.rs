@@ -13,6 +13,7 @@ use crate::decisions::{Decision, Decisions, LooseSource, Question};
 use crate::engine::Engine;
 use crate::execution::Execution;
 use crate::explore::Executions;
+use crate::freedoms::Freedoms;
 use crate::strategies::{Follow, Guided};
 
 /// A run that fails in the way that is looked for.
@@ -187,7 +188,8 @@ impl Search {
         }
         for position in 0..self.smallest.decisions.0.len() {
             let decision = self.smallest.decisions.0[position];
-            let bits = (0..u32::BITS).map(|bit| 1 << bit).filter(|bit| decision.answer & bit != 0);
+            let bits = (0..u32::BITS).map(|bit| 1 << bit);
+            let bits = bits.filter(|bit| decision.answer & Freedoms::WHICH & bit != 0);
             for bit in bits.filter(|_| is_freedom(&decision)) {
                 let mut candidate = self.smallest.decisions.clone();
                 candidate.0[position].answer &= !bit;
@@ -260,6 +262,9 @@ impl Search {
     /// Makes single answers smaller.
     fn lower(&mut self, run: Run<'_>) -> Option<bool> {
         for position in 0..self.smallest.decisions.0.len() {
+            if self.smallest.decisions.0[position].question == Question::Freedom {
+                continue;
+            }
             for answer in 1..self.smallest.decisions.0[position].answer {
                 let mut candidate = self.smallest.decisions.clone();
                 candidate.0[position].answer = answer;

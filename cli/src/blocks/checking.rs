@@ -62,7 +62,8 @@ pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<Checke
         .into_iter()
         .map(|(program, settings)| (program, Settings { watch: progress.watch(program.name), ..settings }))
         .collect();
-    let own_schedule = search.strategy.is_none() && search.q.is_none() && search.depth.is_none();
+    let own_schedule =
+        search.strategy.is_none() && search.freedoms.is_none() && search.q.is_none() && search.depth.is_none();
     let check = |(program, settings): &(Program, Settings)| {
         tracing::debug!(program = program.name, ?settings, "checking");
         let outcome = program.check_with(settings).map(Box::new);
@@ -85,6 +86,7 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
     settings.check_determinism |= search.check_determinism;
     settings.allow_trivial |= search.allow_trivial;
     settings.schedule = search.strategy.clone().unwrap_or(settings.schedule);
+    settings.freedoms = search.freedoms.or(settings.freedoms);
     if let Some(wanted) = search.q {
         adjust(&mut settings.schedule, ("--q", "atomfuzzer"), wanted, |schedule| match schedule {
             Schedule::AtomFuzzer { q } | Schedule::AtomFuzzerMutex { q } => Some(q),

@@ -25,7 +25,7 @@ pub enum Runs {
     /// On real threads.
     Stress(Observed),
     /// Under the scheduler.
-    Systematic(Explored),
+    Systematic(Box<Explored>),
 }
 
 /// The defaults of the papers run each schema for a second. Most violations show within a few milliseconds or not at all;
@@ -75,7 +75,7 @@ impl Engine {
                 settings.pace = settings.pace.or(Some(observed.pace).filter(|_| observed.executions > TUNED));
                 Runs::Stress(observed)
             }
-            Engine::Systematic(settings) => Runs::Systematic(systematic::run(program, settings, look)),
+            Engine::Systematic(settings) => Runs::Systematic(Box::new(systematic::run(program, settings, look))),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 
 use interloper_commutativity::ToValue;
+use interloper_scheduler::Freedoms;
 
 use super::mark::Entered;
 use super::report::Grade;
@@ -54,6 +55,15 @@ impl<R> NoValue for &Returned<'_, R> {
 #[track_caller]
 pub fn schedule(text: &str) -> Schedule {
     text.parse().unwrap_or_else(|error| panic!("strategy: {error}"))
+}
+
+/// The freedoms that a text names.
+///
+/// # Panics
+/// When it names none.
+#[track_caller]
+pub fn freedoms(text: &str) -> Freedoms {
+    text.parse().unwrap_or_else(|error| panic!("freedoms: {error}"))
 }
 
 /// A number of threads.

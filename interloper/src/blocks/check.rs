@@ -9,7 +9,7 @@ use std::time::Duration;
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Deadline, Detached, Shrunk, Unlock, Watchdog};
+use interloper_scheduler::{Config, Deadline, Detached, Freedoms, Shrunk, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
 use super::callers;
@@ -63,6 +63,11 @@ impl Checker {
     /// How the schedules are chosen.
     pub fn schedule(self, schedule: Schedule) -> Checker {
         self.settings(|settings| settings.schedule = schedule)
+    }
+
+    /// How often an execution may depart from the ordinary where std leaves that open; [`Freedoms::NONE`] switches this off.
+    pub fn freedoms(self, freedoms: Freedoms) -> Checker {
+        self.settings(|settings| settings.freedoms = Some(freedoms))
     }
 
     /// What determines the random schedules.
@@ -194,7 +199,8 @@ impl Checker {
         if let Some(misuse) = summary.misuse {
             return Err(misuse);
         }
-        let schedule = format!("{}, seed {}", self.settings.schedule, self.settings.seed);
+        let freedoms = self.settings.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
+        let schedule = format!("{}, seed {}{freedoms}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, Unexplored::of(&summary, &self.settings)) {
@@ -221,7 +227,9 @@ impl Checker {
     }
 
     fn replay_once(&self, decisions: &Decisions, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
-        let search = Search::new(self, program, statics);
+        let mut search = Search::new(self, program, statics);
+        // The decisions say which freedoms the execution has.
+        search.config.freedoms = Freedoms::UNBOUNDED;
         let mut worker = search.worker();
         let diverged = |difference| Misuse::Diverged { difference };
         let (made, judgement) = worker.replay(decisions).map_err(diverged)?;
@@ -305,7 +313,8 @@ impl Checker {
             (text.len() <= LONGEST_SHOWN).then(|| format!(".replay(&\"{text}\".parse()?, program)"));
         let Found { finding, number, decisions, .. } = shown;
         let (smallest, execution) = (decisions.clone(), number + 1);
-        Violation { finding, execution, decisions, smallest, counterexample, trace }
+        let departures = made.execution.departures;
+        Violation { finding, execution, decisions, smallest, departures, counterexample, trace }
     }
 }
 
@@ -372,6 +381,8 @@ impl<'a> Search<'a> {
         Runner::new(self.program, self.config.clone()).run(&mut pct);
         self.measured.steps = pct.length();
         self.measured.rule = rule;
+        // What was measured was ordinary.
+        self.config.freedoms = self.settings.freedoms_in_force();
     }
 
     fn worker(&self) -> Worker<'_> {

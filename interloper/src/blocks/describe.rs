@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
-use interloper_scheduler::{Blocked, End, Event, TaskReport};
+use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, TaskReport};
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
 
 use super::outcome::{Outcome, canonical_numbers, task_name};
@@ -38,7 +38,8 @@ pub(crate) fn describe(
         End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => scene.cycle(tasks),
         _ => None,
     };
-    let detail = [cycle, execution.map(|execution| format!("execution {execution}"))];
+    let execution = execution.map(|execution| format!("execution {execution}"));
+    let detail = [cycle, execution, needs(made.execution.departures)];
     let orders = match (&found.finding, &made.outcome) {
         (Finding::Unexplained { .. }, Some(outcome)) => orders(worker, outcome),
         _ => Vec::new(),
@@ -57,6 +58,8 @@ pub(crate) fn describe(
         },
         replay: None,
     };
+    let shown = steps.into_iter().zip(trace.iter()).filter(|(_, event)| !is_silent(event.operation.action));
+    let steps = shown.map(|(step, _)| step).collect();
     (counterexample, steps)
 }
 
@@ -68,6 +71,24 @@ fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
         row.column = shown.binary_search(&row.column).unwrap_or(0);
     }
     shown.into_iter().map(|task| scene.column(TaskId(task as u32))).collect()
+}
+
+/// What a finding needs that most executions do not have.
+fn needs(departures: Freedoms) -> Option<String> {
+    let need = |(freedom, _): (Freedom, u32)| match freedom {
+        Freedom::Time => "a sleep or a time-out to end early, before other threads go on",
+        Freedom::Wakeups => "a wait to end although nobody has woken the thread",
+        Freedom::Weak => "a weak compare-exchange to fail although the value is the expected one",
+        Freedom::Hints => "a thread that spins or yields to go on although nothing has changed",
+        Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
+    };
+    let needs: Vec<&str> = departures.each().map(need).collect();
+    (!needs.is_empty()).then(|| format!("needs {}", needs.join(", and ")))
+}
+
+/// Whether a step goes without saying: it is about the execution and not about the program.
+fn is_silent(action: Action) -> bool {
+    matches!(action, Action::Consult | Action::Affect | Action::Pass(_) | Action::Peek(_))
 }
 
 /// Each order of the blocks with what it has otherwise.
@@ -175,7 +196,7 @@ impl<'a> Scene<'a> {
             let task = self.trace[index].task;
             let action = self.trace[index].operation.action;
             // What a call of a collection finds free goes with the call.
-            if matches!(action, Action::Start | Action::Consult | Action::Pass(_) | Action::Peek(_)) {
+            if action == Action::Start || is_silent(action) {
                 return None;
             }
             let begins = matches!(self.trace[index].operation.action, Action::BlockBegin(_));
@@ -302,7 +323,6 @@ impl<'a> Scene<'a> {
             Action::Yield => "yields".to_owned(),
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
-            Action::Affect => "wakes early: the clock moves to the end of its wait".to_owned(),
             Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => call_text(verb, "an entry", &self.object(object)),
             _ => format!("{} {}", verb(action), self.object(object)),
         }

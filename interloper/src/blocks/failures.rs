@@ -178,6 +178,7 @@ mod tests {
             execution: 3,
             decisions: "T1/2.T0/2".parse().unwrap(),
             smallest: "T1/2".parse().unwrap(),
+            departures: crate::blocks::Freedoms::NONE,
             counterexample,
             trace: Vec::new(),
         };

@@ -1,6 +1,6 @@
 //! Says what an execution shows.
 
-use interloper_scheduler::{Cause, Config, Deadline, End, Event};
+use interloper_scheduler::{Cause, Config, Deadline, End, Event, Freedoms};
 use rustc_hash::FxHashMap;
 
 use super::outcome::Outcome;
@@ -17,12 +17,22 @@ pub(crate) struct Judge<'a> {
     steps: StepBound,
     rule: Rule,
     scanner: Scanner,
+    /// The serial orders without departures from the ordinary: for executions that are so, too.
+    ordinary: Explanations<'a>,
+    /// Those with departures, as often as executions may have them: for executions that have some.
+    free: Explanations<'a>,
+    /// Whether the last execution had some.
+    departed: bool,
+    /// What had to be known of the serial orders since it was last taken.
+    needed: SerialCoverage,
+}
+
+/// Which outcomes the serial orders explain.
+struct Explanations<'a> {
     reference: Reference<'a>,
     explained: FxHashMap<Outcome, (Explained, SerialCoverage)>,
     /// The outcome of the last execution, whose answer is likely to be asked for again.
     last: Option<(Outcome, Explained)>,
-    /// What had to be known of the serial orders since it was last taken.
-    needed: SerialCoverage,
 }
 
 /// What one execution shows.
@@ -42,13 +52,20 @@ impl<'a> Judge<'a> {
         rule: &Rule,
         deadline: Deadline,
     ) -> Judge<'a> {
+        let explanations = |freedoms: Freedoms| {
+            let config = Config { freedoms, ..config.clone() };
+            let reference = Reference::new(program, settings, config, rule.clone(), deadline);
+            Explanations { reference, explained: FxHashMap::default(), last: None }
+        };
+        // An execution that is made again may have freedoms of which the settings say nothing.
+        let freedoms = Some(settings.freedoms_in_force()).filter(|freedoms| !freedoms.is_none());
         Judge {
             steps: settings.steps,
             rule: rule.clone(),
             scanner: Scanner::new(rule.clone()),
-            reference: Reference::new(program, settings, config.clone(), rule.clone(), deadline),
-            explained: FxHashMap::default(),
-            last: None,
+            ordinary: explanations(Freedoms::NONE),
+            free: explanations(freedoms.unwrap_or(Freedoms::ALL)),
+            departed: false,
             needed: SerialCoverage::default(),
         }
     }
@@ -56,6 +73,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn judge(&mut self, made: &Made, trace: &[Event]) -> Judgement {
         let triple = self.scanner.scan(trace);
         let mut judgement = Judgement { finding: None, triple, given_up: false, undecided: false };
+        self.departed = !made.execution.departures.is_none();
         judgement.finding = match &made.execution.end {
             End::Finished => {
                 let outcome = made.outcome.as_ref().expect("an execution that finished has an outcome");
@@ -92,28 +110,30 @@ impl<'a> Judge<'a> {
 
     /// Whether a serial order gives the outcome. Each outcome is looked up among the serial orders once.
     fn explains(&mut self, outcome: &Outcome) -> Explained {
-        if let Some((last, explained)) = &self.last
+        let Explanations { reference, explained: known, last } =
+            if self.departed { &mut self.free } else { &mut self.ordinary };
+        if let Some((last, explained)) = last
             && last == outcome
         {
             return *explained;
         }
-        let (explained, coverage) = match self.explained.get(outcome) {
+        let (explained, coverage) = match known.get(outcome) {
             Some(known) => *known,
             None => {
-                let known = self.reference.explains(outcome);
-                self.explained.insert(outcome.clone(), known);
-                known
+                let found = reference.explains(outcome);
+                known.insert(outcome.clone(), found);
+                found
             }
         };
         self.needed = self.needed.and(coverage);
-        self.last = Some((outcome.clone(), explained));
+        *last = Some((outcome.clone(), explained));
         explained
     }
 
     /// What had to be known of the serial orders since this was called before.
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         // The next execution is judged as if it were the first.
-        self.last = None;
+        (self.ordinary.last, self.free.last) = (None, None);
         std::mem::take(&mut self.needed)
     }
 
@@ -126,8 +146,9 @@ impl<'a> Judge<'a> {
         &self.rule
     }
 
+    /// The serial orders that the last execution was compared with.
     pub(crate) fn reference(&self) -> &Reference<'a> {
-        &self.reference
+        if self.departed { &self.free.reference } else { &self.ordinary.reference }
     }
 }
 

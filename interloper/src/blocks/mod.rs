@@ -53,7 +53,7 @@ mod worker;
 
 pub use check::{Checker, check};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
-pub use interloper_scheduler::{Access, unserialisable};
+pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, CutShort, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};

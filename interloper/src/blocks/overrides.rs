@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use interloper_report::shorten::{LONGEST_TEXT, middle};
+use interloper_scheduler::FreedomsError;
 
 use super::settings::{MAX_JOBS, Settings, StepBound};
 
@@ -56,6 +57,14 @@ pub(crate) fn apply(
             StepBound::StopAfter(_) => StepBound::StopAfter(steps),
         };
     }
+    if let Some(value) = variable("INTERLOPER_FREEDOMS") {
+        let wrong = |error: FreedomsError| BadVariable {
+            name: "INTERLOPER_FREEDOMS",
+            value: value.clone(),
+            reason: error.to_string(),
+        };
+        settings.freedoms = Some(value.parse().map_err(wrong)?);
+    }
     if let Some(value) = variable("INTERLOPER_STRATEGY") {
         let wrong = |error: super::ScheduleError| BadVariable {
             name: "INTERLOPER_STRATEGY",
@@ -93,6 +102,8 @@ fn read<T: FromStr>(
 
 #[cfg(test)]
 mod tests {
+    use interloper_scheduler::{Freedom, Freedoms};
+
     use super::super::Schedule;
     use super::*;
 
@@ -115,6 +126,7 @@ mod tests {
             ("INTERLOPER_JOBS", "3"),
             ("INTERLOPER_STEPS", "99"),
             ("INTERLOPER_STRATEGY", "pos"),
+            ("INTERLOPER_FREEDOMS", "time"),
         ]);
         let expected = Settings {
             seed: 7,
@@ -124,6 +136,7 @@ mod tests {
             jobs: 3.try_into().unwrap(),
             steps: StepBound::FailAfter(99),
             schedule: Schedule::Pos,
+            freedoms: Some(Freedoms::NONE.with(Freedom::Time, 1)),
             ..Settings::default()
         };
         assert_eq!(settings, Ok(expected));
@@ -150,6 +163,8 @@ mod tests {
         for jobs in ["0", "1025", "100000", "18446744073709551616"] {
             check("INTERLOPER_JOBS", jobs, "a number from 1 to 1024 is expected");
         }
+        let freedom = "\"sleep\" names no freedom: there are none, all, time, wakeups, weak, hints, writers";
+        check("INTERLOPER_FREEDOMS", "sleep", freedom);
         check("INTERLOPER_STRATEGY", "pct:1001", "\"pct:1001\" is no strategy: the depth is a number from 1 to 1000");
         check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 to 1000");
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use interloper_report::Counterexample;
 use interloper_report::shorten::middle;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{SourcePlace, Unseen};
+use interloper_scheduler::{Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::Exit;
 
 use super::unexplored::Unexplored;
@@ -76,6 +76,9 @@ pub struct Violation {
     pub decisions: Decisions,
     /// What determines a smaller execution that fails in the same way; the same where none was found.
     pub smallest: Decisions,
+    /// Where the smaller one departs from the ordinary, and how often. Looking for a smaller one, departures are left out
+    /// first.
+    pub departures: Freedoms,
     /// The smaller one.
     pub counterexample: Counterexample,
     /// Its steps, of more than 10,000 the last ones; of a long execution the counterexample leaves some out.

@@ -122,11 +122,13 @@ impl Schedule {
     /// When q is no probability.
     fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
         match self {
-            Schedule::Random => Box::new(RandomWalk::starting_at(seed, round)),
+            Schedule::Random => sometimes_free(round, RandomWalk::starting_at(seed, round)),
             Schedule::AtomFuzzer { q } => atom_fuzzer(seed, (*q, Pattern::Accesses), round, measured),
             Schedule::AtomFuzzerMutex { q } => atom_fuzzer(seed, (*q, Pattern::Locks), round, measured),
-            Schedule::Pct { depth } => Box::new(Pct::starting_at(seed, depth.get(), round).with_length(measured.steps)),
-            Schedule::Pos => Box::new(Pos::starting_at(seed, round)),
+            Schedule::Pct { depth } => {
+                sometimes_free(round, Pct::starting_at(seed, depth.get(), round).with_length(measured.steps))
+            }
+            Schedule::Pos => sometimes_free(round, Pos::starting_at(seed, round)),
             Schedule::Surw => surw(seed, Selection::OneObject, round, measured),
             Schedule::Urw => surw(seed, Selection::All, round, measured),
             Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
@@ -172,6 +174,7 @@ impl Search {
             Cut::Livelock => "an execution was ended in a livelock",
             Cut::Failed => "an execution was ended early",
             Cut::Steered => STEERED,
+            Cut::Hints => "a thread that spins or yields may go on more often although nothing has changed",
             Cut::Infeasible => "a step that was to be taken was not enabled",
         })
     }
@@ -180,13 +183,67 @@ impl Search {
 fn atom_fuzzer(seed: u64, (q, pattern): (f64, Pattern), round: u64, measured: &Measured) -> Box<dyn Strategy> {
     let fuzzer = AtomFuzzer::starting_at(seed, round).with_q(q).with_pattern(pattern);
     match measured.rule.blocks() {
-        Blocks::Marked => Box::new(fuzzer),
-        Blocks::CriticalSections => Box::new(Announcing::new(fuzzer, measured.rule.clone())),
+        Blocks::Marked => sometimes_free(round, fuzzer),
+        Blocks::CriticalSections => sometimes_free(round, Announcing::new(fuzzer, measured.rule.clone())),
     }
 }
 
 fn surw(seed: u64, selection: Selection, round: u64, measured: &Measured) -> Box<dyn Strategy> {
-    Box::new(Surw::starting_at(seed, selection, round).with_profile(measured.profile.clone()))
+    sometimes_free(round, Surw::starting_at(seed, selection, round).with_profile(measured.profile.clone()))
+}
+
+/// Of so many executions in a row that a random strategy makes, the last one has freedoms.
+const FREE: u64 = 4;
+
+fn sometimes_free<S: Strategy + 'static>(next: u64, strategy: S) -> Box<dyn Strategy> {
+    Box::new(SometimesFree { next, strategy })
+}
+
+/// Grants freedoms by the number of the execution, so that most executions are ordinary and what they show needs no more.
+struct SometimesFree<S> {
+    /// The number of the next execution.
+    next: u64,
+    strategy: S,
+}
+
+impl<S: Strategy> Strategy for SometimesFree<S> {
+    fn begin(&mut self) -> bool {
+        self.next += 1;
+        self.strategy.begin()
+    }
+
+    #[inline]
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        self.strategy.choose(current, pending)
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.strategy.pick(options)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        if self.next.is_multiple_of(FREE) { self.strategy.freedoms(admitted) } else { Freedoms::NONE }
+    }
+
+    fn departs(&mut self) -> bool {
+        self.strategy.departs()
+    }
+
+    fn wants_marks(&self) -> bool {
+        self.strategy.wants_marks()
+    }
+
+    fn wants_parts(&self) -> bool {
+        self.strategy.wants_parts()
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.part(task, operation);
+    }
+
+    fn end(&mut self, execution: &Execution, trace: &[Event]) {
+        self.strategy.end(execution, trace);
+    }
 }
 
 /// Tells a strategy that critical sections begin and end as if they were marked.

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use interloper_scheduler::{Detached, Watchdog};
+use interloper_scheduler::{Detached, Freedom, Freedoms, Watchdog};
 
 use super::report::{Grade, Misuse};
 use super::schedule::Schedule;
@@ -20,6 +20,11 @@ pub struct Settings {
     pub blocks: Blocks,
     /// How the schedules are chosen.
     pub schedule: Schedule,
+    /// How often an execution may depart from the ordinary where std leaves that open: a sleep that ends early, a wait that
+    /// ends although nobody has woken the task. `None`: as fits the schedule. Random ones have all freedoms, in every
+    /// fourth execution of each strategy; those that try everything have those that cost little, hints and writers.
+    /// Executions in which no use is made of them are as they would be without them.
+    pub freedoms: Option<Freedoms>,
     /// Determines the random schedules, and what default hashers are seeded with.
     pub seed: u64,
     /// Executions at most.
@@ -91,6 +96,13 @@ impl StepBound {
 const LARGEST_STACK: usize = 1 << 30;
 
 impl Settings {
+    /// The freedoms that executions have.
+    pub(crate) fn freedoms_in_force(&self) -> Freedoms {
+        let all = Freedoms::ALL;
+        let cheap = Freedoms::NONE.with(Freedom::Hints, 2).with(Freedom::Writers, 1);
+        self.freedoms.unwrap_or(if self.schedule.is_numbered() { all } else { cheap })
+    }
+
     /// Whether a program can be run with them.
     ///
     /// # Errors
@@ -107,14 +119,15 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Marked blocks, the portfolio, seed 42, 10,000 executions of at most 1,000,000 steps on one thread, threads that are
-    /// left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000 (of 20,000,000 steps in
-    /// all) for shrinking, a stack of 1 MiB, five seconds for a step;
+    /// Marked blocks, the portfolio, the freedoms that fit it, seed 42, 10,000 executions of at most 1,000,000 steps on one
+    /// thread, threads that are left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000
+    /// (of 20,000,000 steps in all) for shrinking, a stack of 1 MiB, five seconds for a step;
     /// bugs fail.
     fn default() -> Settings {
         Settings {
             blocks: Blocks::Marked,
             schedule: Schedule::default(),
+            freedoms: None,
             seed: 42,
             executions: 10_000,
             time: None,

@@ -3,6 +3,7 @@
 mod attributes;
 mod collections;
 mod coverage;
+mod freedoms;
 mod grades;
 mod limits;
 mod paper;

@@ -44,6 +44,10 @@ pub(super) struct Core {
     pub(super) wants_marks: Cell<bool>,
     /// In this execution reader-writer locks keep readers out while a writer waits.
     pub(super) prefers_writers: Cell<bool>,
+    /// In this execution a hint may return although nothing has changed.
+    pub(super) frees_hints: Cell<bool>,
+    /// In this execution a task has gone on so.
+    pub(super) bursting: Cell<bool>,
     /// In this execution waits can end early, so it matters who looks at the clock before whom.
     pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
@@ -76,6 +80,8 @@ impl Core {
             choosing: Cell::new(false),
             wants_marks: Cell::new(true),
             prefers_writers: Cell::new(false),
+            frees_hints: Cell::new(false),
+            bursting: Cell::new(false),
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
             fragile: RefCell::new(Vec::new()),

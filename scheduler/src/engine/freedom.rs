@@ -58,14 +58,16 @@ impl Core {
         let admitted = self.config.freedoms;
         let freedoms = if admitted.is_none() { admitted } else { strategy.freedoms(admitted).within(admitted) };
         (state.granted, state.free) = (freedoms, freedoms);
-        if !freedoms.is_none() {
-            // Before all others, so that they have the same numbers in each execution.
+        if !admitted.is_none() {
+            // Before all others, and in executions without freedoms, too: so objects have the same numbers in each.
             state.clock_object = state.register(ObjectKind::Other("clock"));
             state.freedom_objects = Freedom::ALL.map(|_| state.register(ObjectKind::Other("freedom")));
         }
         state.freedoms_answer = (!freedoms.is_none()).then(|| freedoms.answer());
         self.prefers_writers.set(freedoms.count(Freedom::Writers) > 0);
         self.clock_matters.set(freedoms.count(Freedom::Time) > 0);
+        self.frees_hints.set(freedoms.count(Freedom::Hints) > 0);
+        self.bursting.set(false);
     }
 
     /// Whether the execution departs from the ordinary here: a decision, as often as it may do so.
@@ -81,6 +83,16 @@ impl Core {
         if state.free.count(freedom) == 0 {
             return false;
         }
+        let departs = self.ask_whether_to_depart(state);
+        if departs {
+            state.free.take(freedom);
+            state.used.add(freedom);
+            self.touch(state, object, Action::Affect);
+        }
+        departs
+    }
+
+    pub(super) fn ask_whether_to_depart(&self, state: &mut State) -> bool {
         self.note_freedoms(state);
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
@@ -92,11 +104,6 @@ impl Core {
         }
         if self.config.trace {
             state.picks.push(Pick { events: state.trace.len() as u32, answer: u32::from(departs) });
-        }
-        if departs {
-            state.free.take(freedom);
-            state.used.add(freedom);
-            self.touch(state, object, Action::Affect);
         }
         departs
     }
@@ -145,6 +152,7 @@ impl Core {
 
     /// The running task looks at something of the execution, or changes it, as part of its last step.
     fn touch(&self, state: &mut State, object: ObjectId, action: Action) {
+        self.note_freedoms(state);
         let (task, location) = (state.current, state.operation(state.current).location);
         self.record_part(state, task, object, action, location);
     }

@@ -151,6 +151,7 @@ fn summary(core: &Core) -> Execution {
         steered: state.steered,
         tried: state.tried,
         departures: state.used,
+        withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),
     }

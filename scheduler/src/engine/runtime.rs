@@ -54,6 +54,9 @@ impl Runtime for Core {
     fn step(&self, operation: Operation) {
         let only_reads = operation.action.only_reads();
         let gate = if only_reads { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) };
+        if self.bursting.get() && gate == Gate::Open && self.step_of_burst(operation) {
+            return;
+        }
         drop(self.make(operation, gate));
     }
 
@@ -287,10 +290,13 @@ impl Runtime for Core {
 
     fn yield_now(&self, location: Place) {
         let gate = if self.panicking() { Gate::Open } else { Gate::Change };
-        let operation = self.own(Action::Yield, location);
         if gate == Gate::Change {
+            if self.goes_on_unchanged(location, false) {
+                return;
+            }
             self.await_change();
         }
+        let operation = self.own(Action::Yield, location);
         drop(self.make(operation, gate));
     }
 
@@ -464,7 +470,7 @@ impl Core {
             state.tried |= matches!(kind, ObjectKind::Mutex | ObjectKind::RwLock);
             state.spins(task, operation)
         };
-        if spins { self.wait_for_change() } else { Gate::Open }
+        if spins { self.wait_for_change(operation.location) } else { Gate::Open }
     }
 
     /// An attempt (a compare-exchange, an attempt to take a lock) in a loop of attempts that fail is enabled after the
@@ -476,7 +482,7 @@ impl Core {
             state.settle();
             state.keeps_failing(state.current, operation)
         };
-        if spins { self.wait_for_change() } else { Gate::Open }
+        if spins { self.wait_for_change(operation.location) } else { Gate::Open }
     }
 
     /// As [`Core::gate_of_read`] and [`Core::gate_of_attempt`], for a call of a method of a collection.
@@ -485,8 +491,8 @@ impl Core {
     }
 
     #[cold]
-    fn wait_for_change(&self) -> Gate {
-        if self.panicking() {
+    fn wait_for_change(&self, location: Place) -> Gate {
+        if self.panicking() || self.goes_on_unchanged(location, true) {
             return Gate::Open;
         }
         self.await_change();

@@ -56,6 +56,8 @@ pub(super) struct State {
     pub(super) free: Freedoms,
     /// How often it has done so.
     pub(super) used: Freedoms,
+    /// A task was taken to wait for a change although it may go on.
+    pub(super) withheld: bool,
     /// The answer that says which freedoms it has, until it is recorded: with the first decision about them.
     pub(super) freedoms_answer: Option<u32>,
     /// The object that stands for the clock, where freedoms are granted.
@@ -112,6 +114,7 @@ impl State {
             free: Freedoms::NONE,
             used: Freedoms::NONE,
             freedoms_answer: None,
+            withheld: false,
             clock_object: ObjectId::from_index(0),
             freedom_objects: [ObjectId::from_index(0); Freedom::ALL.len()],
             clock: Duration::ZERO,
@@ -144,7 +147,7 @@ impl State {
         (self.limit, self.held_back, self.steered, self.polled) = (0, None, false, Duration::ZERO);
         self.tried = false;
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
-        self.freedoms_answer = None;
+        (self.freedoms_answer, self.withheld) = (None, false);
         self.clock = Duration::ZERO;
         self.timers.clear();
         self.tickets = 0;

@@ -5,6 +5,7 @@ use std::any::Any;
 use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, Place, TaskId, Woken};
 
 use super::fiber::Link;
+use super::hints::Hints;
 use super::progress::Spin;
 use crate::execution::{Cause, Held};
 
@@ -46,6 +47,7 @@ pub(super) struct Task {
     pub(super) abort_steps: u32,
     /// The lock for which it waits as a writer that keeps readers out.
     pub(super) contends: Option<ObjectId>,
+    pub(super) hints: Hints,
     /// It could not be unwound: its stack is given up.
     pub(super) lost: bool,
 }
@@ -110,6 +112,7 @@ impl Task {
             looks: 0,
             abort_steps: 0,
             contends: None,
+            hints: Hints::default(),
             lost: false,
         }
     }
@@ -126,6 +129,7 @@ impl Task {
         self.origin = operation.location;
         self.locals.forget();
         (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
+        self.hints.restart();
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.joined, self.token, self.panicked) = (false, false, false, false);
         (self.unwinding, self.lost, self.contends) = (false, false, None);

@@ -93,6 +93,8 @@ pub enum Cut {
     /// The engine held a task back that went on for long, or let the clock pass for one that polled it:
     /// [`Execution::steered`].
     Steered,
+    /// A task that spins or yields was taken to wait for a change where it may go on without one.
+    Hints,
     /// A step that the search relied on was not enabled: the program is not deterministic, or waits in a way that the
     /// search does not see through.
     Infeasible,
@@ -255,6 +257,7 @@ impl Exhaustive {
             (_, End::Livelock(_)) => Some(Cut::Livelock),
             (_, End::Failed { .. }) => Some(Cut::Failed),
             _ if execution.steered => Some(Cut::Steered),
+            _ if execution.withheld => Some(Cut::Hints),
             _ => None,
         };
         self.coverage.cut = self.coverage.cut.or(cut);

@@ -1,7 +1,9 @@
 //! The mirror of `std` under the engine: what the programs of `mirror_drop_in` cannot see from inside.
 
+mod all_schedules;
 mod common;
 mod freedoms;
+mod hints;
 
 mod atomics;
 mod channels;

@@ -9,7 +9,9 @@ use std::rc::Rc;
 use interloper_scheduler::decisions::mix;
 use interloper_scheduler::runtime::{Action, Count, Mode, ObjectId, ObjectKind, Operation, TaskId};
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
-use interloper_scheduler::{Config, Detached, End, Engine, Executions, Fingerprints, Stopped, Traces, Unlock};
+use interloper_scheduler::{
+    Config, Detached, End, Engine, Executions, Fingerprints, Freedom, Freedoms, Stopped, Traces, Unlock,
+};
 
 use crate::common::*;
 use crate::programs::*;
@@ -424,7 +426,7 @@ fn tasks_that_spawn_tasks() {
 #[test]
 fn loops_that_yield_are_explored_to_all_outcomes() {
     let seen = Log::default();
-    let (exploration, ends) = explore(Config::default(), || {
+    let program = || {
         let (flag, value) = (Rc::new(Variable::default()), Rc::new(Variable::default()));
         let other = (flag.clone(), value.clone());
         let child = spawn(move || {
@@ -437,9 +439,17 @@ fn loops_that_yield_are_explored_to_all_outcomes() {
         }
         seen.say(value.get().to_string());
         join(child).unwrap();
-    });
+    };
+    let both = BTreeSet::from(["1".to_owned(), "2".to_owned()]);
+    let (exploration, ends) = explore(Config::default(), program);
+    assert!(ends.iter().all(End::is_finished), "{exploration:?}");
+    assert_eq!(seen.take().into_iter().collect::<BTreeSet<_>>(), both);
+    // A loop that gives up would do so only where a yield need not wait for a change: it is not known to be none.
+    assert_eq!((exploration.complete, exploration.cut), (false, Some(Cut::Hints)));
+    let freedoms = Freedoms::NONE.with(Freedom::Hints, 2);
+    let (exploration, ends) = explore(Config { freedoms, ..Config::default() }, program);
     assert!(exploration.complete && ends.iter().all(End::is_finished), "{exploration:?}");
-    assert_eq!(seen.take().into_iter().collect::<BTreeSet<_>>(), BTreeSet::from(["1".to_owned(), "2".to_owned()]));
+    assert_eq!(seen.take().into_iter().collect::<BTreeSet<_>>(), both);
 }
 
 #[test]

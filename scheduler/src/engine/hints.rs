@@ -1,0 +1,204 @@
+//! A task that spins or yields may go on although nothing has changed: [`Freedom::Hints`].
+//!
+//! Ordinarily a hint is taken as "wait until something changes". A loop that gives up after some rounds would never do so
+//! then, as long as others can go on. So a hint may also return at once. What the task does next is a step like any
+//! other: between the hint and that step others come first, or they do not.
+//!
+//! A loop that really waits would go round for ever. It is cut short by what it looks at: once the task has gone on, it is
+//! in a *burst*, which lasts as long as the task only looks. For as many rounds as [`Freedom::Hints`] is granted, each look
+//! is a step. From there on one that the burst has made before, at an object that has not changed since, is a part of the
+//! last step: nobody else comes in between.
+//! A loop that really waits goes round until the burst is over, after [`BURST`] looks and hints, and has seen and done
+//! nothing that it would not without these rounds; its place is then one of those at which the task waits, for the rest of
+//! the execution. A loop that gives up does so within the burst. What others do between its giving up and the next step of
+//! the task may then be missing, and the execution says so ([`crate::Execution::withheld`]).
+
+use interloper_std::runtime::{Action, ObjectId, Operation, Place};
+
+use super::core::Core;
+use super::task::Gate;
+use crate::execution::Event;
+use crate::freedoms::Freedom;
+
+/// So many looks and hints at most are part of one burst: a loop that goes on longer is taken to wait.
+const BURST: u32 = 2048;
+
+/// After so many hints in a row, with no step in between, the next one is a step again.
+const IN_A_ROW: u32 = 256;
+
+/// What became of the hints of a task.
+#[derive(Default)]
+pub(super) struct Hints {
+    /// How often it has gone on at once.
+    taken: u32,
+    /// It goes on as long as it only looks.
+    burst: Option<Burst>,
+    /// The looks that were steps of the burst, with what had changed the object last.
+    seen: Vec<(ObjectId, Place, Option<usize>)>,
+    /// The objects that the last one of them looks at.
+    noted: Vec<ObjectId>,
+    /// Where it waits for the rest of the execution.
+    patient: Vec<Place>,
+    /// How many more hints directly after the last one are one with that.
+    in_a_row: u32,
+}
+
+struct Burst {
+    /// The place of the hint with which it began.
+    place: Place,
+    /// The number of steps when the task was last seen in it: another step of the task has ended it.
+    steps: u64,
+    length: u32,
+    /// How many hints it has had.
+    rounds: u32,
+    /// A look was part of the step before it.
+    glued: bool,
+}
+
+impl Hints {
+    pub(super) fn restart(&mut self) {
+        (self.taken, self.burst, self.in_a_row) = (0, None, 0);
+        self.patient.clear();
+    }
+
+    fn begin(&mut self, place: Place, steps: u64) {
+        self.taken += 1;
+        self.burst = Some(Burst { place, steps, length: 0, rounds: 0, glued: false });
+        self.seen.clear();
+        self.noted.clear();
+    }
+
+    /// Whether the burst goes on after so many steps of the execution; none where there is no burst.
+    fn continues(&mut self, steps: u64) -> Option<Goes> {
+        let burst = self.burst.as_mut()?;
+        burst.length += 1;
+        let glued = burst.glued;
+        match (burst.steps == steps, burst.length <= BURST) {
+            (true, true) => return Some(Goes::On),
+            (true, false) => self.patient.push(burst.place),
+            (false, _) => {}
+        }
+        let waits = burst.steps == steps;
+        self.burst = None;
+        Some(if glued && !waits { Goes::Away } else { Goes::NoFurther })
+    }
+
+    /// Whether the task has left its loop after looks that were no steps.
+    pub(super) fn has_left(&self) -> bool {
+        self.burst.as_ref().is_some_and(|burst| burst.glued)
+    }
+}
+
+/// What becomes of a burst.
+#[derive(PartialEq, Eq)]
+enum Goes {
+    On,
+    /// It is over.
+    NoFurther,
+    /// The task has left its loop after looks that were no steps.
+    Away,
+}
+
+impl Core {
+    /// Whether the running task, which spins or yields here, goes on although nothing has changed. `looks`: it has given no
+    /// hint but has looked again and again.
+    pub(super) fn goes_on_unchanged(&self, location: Place, looks: bool) -> bool {
+        let mut state = self.state.borrow_mut();
+        let state = &mut *state;
+        if state.aborting || self.choosing.get() {
+            return false;
+        }
+        if !self.frees_hints.get() {
+            state.withheld = true;
+            return false;
+        }
+        state.settle();
+        let (task, steps) = (state.current, state.steps);
+        let at_hint = state.operation(task).action == Action::Yield;
+        let rounds = state.granted.count(Freedom::Hints);
+        let hints = &mut state.tasks[task].hints;
+        match hints.continues(steps) {
+            Some(Goes::On) => {
+                hints.burst.iter_mut().for_each(|burst| burst.rounds += 1);
+                return true;
+            }
+            Some(Goes::Away) => state.withheld = true,
+            Some(Goes::NoFurther) | None => {}
+        }
+        // What looks without hints is found to spin in several places of one loop.
+        if hints.patient.contains(&location) || (looks && !hints.patient.is_empty()) {
+            return false;
+        }
+        // Whoever has waited need not wait again: when it makes its next step is a matter of scheduling.
+        if at_hint && hints.in_a_row > 0 {
+            hints.in_a_row -= 1;
+            return true;
+        }
+        if hints.taken >= rounds {
+            state.withheld = true;
+            return false;
+        }
+        let departs = self.ask_whether_to_depart(state);
+        if departs {
+            state.used.add(Freedom::Hints);
+            state.tasks[task].hints.begin(location, steps);
+            self.bursting.set(true);
+        } else {
+            state.tasks[task].hints.in_a_row = IN_A_ROW;
+        }
+        departs
+    }
+
+    /// A step of a task that may be in a burst. True when the step was made here.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn step_of_burst(&self, operation: Operation) -> bool {
+        let mut borrowed = self.state.borrow_mut();
+        let state = &mut *borrowed;
+        let (task, steps) = (state.current, state.steps);
+        let hints = &mut state.tasks[task].hints;
+        if !operation.action.only_reads() {
+            state.withheld |= hints.has_left();
+            hints.burst = None;
+        }
+        let goes = hints.continues(steps);
+        state.withheld |= goes == Some(Goes::Away);
+        if goes != Some(Goes::On) {
+            return false;
+        }
+        let rounds = hints.burst.as_ref().map_or(0, |burst| burst.rounds);
+        let here = (operation.object, operation.location, last_change(&state.trace, operation.object));
+        if rounds >= state.granted.count(Freedom::Hints) && hints.seen.contains(&here) {
+            hints.burst.iter_mut().for_each(|burst| burst.glued = true);
+            if !hints.noted.contains(&operation.object) {
+                hints.noted.push(operation.object);
+                self.record_part(state, task, operation.object, operation.action, operation.location);
+            }
+            return true;
+        }
+        drop(borrowed);
+        let mut state = self.make(operation, Gate::Open);
+        let change = last_change(&state.trace, operation.object);
+        let steps = state.steps;
+        let hints = &mut state.tasks[task].hints;
+        hints.noted.clear();
+        hints.noted.push(operation.object);
+        let before = hints.seen.iter().position(|seen| (seen.0, seen.1) == (operation.object, operation.location));
+        let before = before.map(|at| hints.seen.swap_remove(at));
+        hints.seen.push((operation.object, operation.location, change));
+        let is_news = before.is_some_and(|seen| seen.2 != change);
+        if let Some(burst) = &mut hints.burst {
+            // Who sees what it has not seen before is in its first round again.
+            (burst.steps, burst.rounds) = (steps, if is_news { 0 } else { burst.rounds });
+            burst.glued &= !is_news;
+        }
+        true
+    }
+}
+
+/// The event that has changed an object last.
+fn last_change(trace: &[Event], object: ObjectId) -> Option<usize> {
+    let changes =
+        |event: &Event| event.operation.object == object && !event.only_read && !event.operation.action.only_reads();
+    trace.iter().rposition(changes)
+}
