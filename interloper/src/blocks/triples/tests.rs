@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use interloper_scheduler::strategies::{AtomFuzzer, Grade, Pattern};
 use interloper_scheduler::{Cause, Pending, Strategy};
-use interloper_std::runtime::{Action, Count, Mode, ObjectId, Place};
+use interloper_std::runtime::{Action, Count, Extent, Key, Mode, ObjectId, Place, Verb};
 
 use super::*;
 
@@ -23,8 +23,8 @@ fn actions() -> Vec<(Action, bool)> {
         Action::Unpark,
         Action::Yield,
         Action::Sleep,
-        Action::Invoke(0),
-        Action::Inspect(0),
+        Action::Invoke(Verb::Insert, Extent::Entry, Key::from_hash(7)),
+        Action::Inspect(Verb::Get, Extent::Entry, Key::from_hash(7)),
         Action::LockRecursive,
         Action::Contend,
         Action::Consult,
@@ -37,7 +37,7 @@ fn actions() -> Vec<(Action, bool)> {
         actions.extend([Action::Convert(from, to), Action::TryConvert(from, to)]);
     }
     let may_fail =
-        |action| matches!(action, Action::TryLock(_) | Action::TryConvert(..) | Action::ReadWrite | Action::Invoke(_));
+        |action| matches!(action, Action::TryLock(_) | Action::TryConvert(..) | Action::ReadWrite | Action::Invoke(..));
     let fails = actions.clone().into_iter().filter(|action| may_fail(*action)).map(|action| (action, true));
     actions.iter().map(|action| (*action, false)).chain(fails).collect()
 }
