@@ -174,7 +174,12 @@ fn a_strategy_and_its_parameters_are_chosen() {
     let ran = interloper(&["run", LATE, "--strategy", "atomfuzzer", "--q", "1", "--format", "json"]);
     assert_eq!(document(&ran)["programs"][0]["executions_to_violation"], 1);
     let ran = interloper(&["run", "figure-1-one-section", "--strategy", "exhaustive"]);
-    assert!(ran.out.contains("\n  exhaustive, seed 42: ") && ran.out.contains(" executions, complete"), "{}", ran.out);
+    assert!(
+        ran.out.contains("\n  exhaustive, seed 42: ")
+            && ran.out.contains(" executions of 2 traces, 20 steps, complete"),
+        "{}",
+        ran.out
+    );
     let ran = interloper(&["run", "figure-1-one-section", "--check-determinism", "--executions", "100"]);
     assert_eq!(ran.code, Some(0), "{}", ran.out);
     assert!(ran.out.ends_with("--seed 42 --executions 100 --check-determinism\n"), "{}", ran.out);
