@@ -91,6 +91,8 @@ pub const fn unserialisable(first: Access, between: Access, last: Access) -> boo
 
 #[cfg(test)]
 mod tests {
+    use interloper_std::runtime::{Extent, Key, Verb};
+
     use super::*;
 
     const ALL: [Access; 3] = [Access::READ, Access::WRITE, Access::BOTH];
@@ -168,6 +170,6 @@ mod tests {
         check(Action::TryLock(Exclusive), Some(Access::BOTH), None);
         check(Action::TryConvert(Upgradable, Exclusive), Some(Access::BOTH), None);
         check(Action::ReadWrite, Some(Access::BOTH), Some(Access::READ));
-        check(Action::Invoke(0), Some(Access::BOTH), Some(Access::READ));
+        check(Action::Invoke(Verb::Insert, Extent::Entry, Key::from_hash(7)), Some(Access::BOTH), Some(Access::READ));
     }
 }

@@ -109,7 +109,7 @@ fn a_call_inside_of_a_call_has_another_stack() {
 fn a_call_without_steps_is_named_and_one_with_steps_is_not() {
     static TOLD: Mutex<Vec<Stuck>> = Mutex::new(Vec::new());
     let patience = Duration::from_millis(100);
-    let watchdog = Watchdog { patience, then: |stuck| TOLD.lock().unwrap().push(stuck.clone()) };
+    let watchdog = Watchdog { program: None, patience, then: |stuck| TOLD.lock().unwrap().push(stuck.clone()) };
     let stack = OwnStack::new(SIZE, Some(watchdog));
     stack.name(TaskId(1), "sleeps");
     // A step every now and then, for longer than the patience.
@@ -135,5 +135,5 @@ fn a_call_without_steps_is_named_and_one_with_steps_is_not() {
     assert_eq!(stack.run(TaskId(1), here, sleeps), Ok(()));
     let told = TOLD.lock().unwrap()[0].clone();
     assert_eq!((told.task, told.name.as_deref()), (TaskId(1), Some("sleeps")));
-    assert_eq!(Some(&told.location), last.get());
+    assert_eq!(told.location, last.get().copied());
 }
