@@ -61,7 +61,7 @@ impl fmt::Display for Failure {
             Self::Internal(message) => ("internal error, please report", message),
         };
         // What was typed or read is echoed, and may be as long as it likes.
-        write!(f, "{before}: {}", plain::line(&middle(message, LONGEST_MESSAGE)))
+        write!(f, "{before}: {}", middle(&plain::line(message), LONGEST_MESSAGE))
     }
 }
 

@@ -249,9 +249,12 @@ fn what_outlives_an_execution_is_named() {
         KEPT.fetch_add(*MIRRORED.lock().unwrap() + ONCE.get_or_init(|| 1), Ordering::Relaxed);
     };
     let outliving = |statics: Statics| {
-        statics.outliving(|| {
+        let mut names = statics.outliving(|| {
             fresh_with(&statics, 1, program);
-        })
+        });
+        // The lock that keeps these tests apart changes when another test begins to wait for it.
+        names.retain(|name| !name.contains("one_at_a_time"));
+        names
     };
     assert_eq!(outliving(Statics::of(["another"])), ["fresh_statics::what_outlives_an_execution_is_named::KEPT"]);
     KEPT.store(0, Ordering::Relaxed);

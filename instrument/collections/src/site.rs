@@ -98,12 +98,17 @@ impl Site {
         }
     }
 
-    /// Announces a call of `method` that gives up when a lock of `needs` is taken.
+    /// Announces a call of `method` that gives up when a lock of `needs` is taken. False when the lock is taken: a guard
+    /// that ends gives the lock of the original back a step earlier, so the original does not know. Otherwise the
+    /// original knows.
     #[inline]
-    pub(crate) fn before_attempt(&self, method: MethodId, arguments: &[Value], needs: Needs) {
+    pub(crate) fn before_attempt(&self, method: MethodId, arguments: &[Value], needs: Needs) -> bool {
         match self.owner {
             Owner::Task(task) => task.attempt(method, arguments, needs, self.location),
-            _ => self.announce(Some(method), arguments, Needs::Nothing),
+            _ => {
+                self.announce(Some(method), arguments, Needs::Nothing);
+                true
+            }
         }
     }
 

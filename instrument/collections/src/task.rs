@@ -108,18 +108,24 @@ impl Task {
         words::announced(operation.action, arguments);
     }
 
-    /// The step of a call of `method` that gives up when a lock is taken.
-    pub(crate) fn attempt(&self, method: MethodId, arguments: &[Value], needs: Needs, location: Place) {
+    /// The step of a call of `method` that gives up when a lock is taken. Says whether the lock is free.
+    pub(crate) fn attempt(&self, method: MethodId, arguments: &[Value], needs: Needs, location: Place) -> bool {
         let operation = self.operation(method, arguments, location);
-        with(|runtime| match self.need(method, needs) {
-            None => runtime.step(operation),
+        let free = with(|runtime| match self.need(method, needs) {
+            None => {
+                runtime.step(operation);
+                true
+            }
             Some(need) => {
-                if !runtime.step_and_look(operation, need) && !operation.action.only_reads() {
+                let free = runtime.step_and_look(operation, need);
+                if !free && !operation.action.only_reads() {
                     runtime.only_read();
                 }
+                free
             }
         });
         words::announced(operation.action, arguments);
+        free.unwrap_or(true)
     }
 
     fn operation(&self, method: MethodId, arguments: &[Value], location: Place) -> Operation {

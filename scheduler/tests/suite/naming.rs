@@ -224,7 +224,12 @@ fn explored(program: &Program, unlock: Unlock, detached: Detached) -> (Vec<Vec<S
     });
     assert_eq!(explored.stopped, Stopped::Exhausted);
     let different: BTreeSet<_> = made.iter().collect();
-    assert_eq!(by_fingerprint.len(), different.len(), "one trace has two fingerprints: {program:?}");
+    let traces = match detached {
+        Detached::MustEnd => different.len(),
+        // Where tasks are given up, the normal form does not tell whether a task has started that makes no step.
+        Detached::GivenUp => search.exploration().traces as usize,
+    };
+    assert_eq!(by_fingerprint.len(), traces, "one trace has two fingerprints: {program:?}");
     (made, search.exploration().clone())
 }
 

@@ -101,7 +101,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
             return map_try(self.inner.try_get(key), Ref::original);
         };
         let name = [key.to_value()];
-        self.attempt(site, map::GET, &name, self.lock_of(key, Mode::Shared));
+        if !self.attempt(site, map::GET, &name, self.lock_of(key, Mode::Shared)) {
+            return TryResult::Locked;
+        }
         let found = self.inner.try_get(key);
         if !found.is_locked() {
             let seen = if let TryResult::Present(value) = &found { Some(value.value()) } else { None };
@@ -121,7 +123,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
             return map_try(self.inner.try_get_mut(key), RefMut::original);
         };
         let name = [key.to_value()];
-        self.attempt(site, map::MODIFY, &name, self.lock_of(key, Mode::Exclusive));
+        if !self.attempt(site, map::MODIFY, &name, self.lock_of(key, Mode::Exclusive)) {
+            return TryResult::Locked;
+        }
         let found = match self.inner.try_get_mut(key) {
             TryResult::Locked => return TryResult::Locked,
             TryResult::Absent => None,
@@ -258,7 +262,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     pub fn try_entry(&self, key: K) -> Option<Entry<'_, K, V>> {
         let Some(site) = self.handle.site_or_private() else { return self.inner.try_entry(key).map(Entry::original) };
         let (name, needs) = ([key.to_value()], self.lock_of(&key, Mode::Exclusive));
-        self.attempt(site, map::MODIFY, &name, needs);
+        if !self.attempt(site, map::MODIFY, &name, needs) {
+            return None;
+        }
         let [name] = name;
         self.inner.try_entry(key).map(|entry| Entry::watched(entry, site, needs, name))
     }
@@ -380,11 +386,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         begin(&self.inner, site, method, arguments, needs);
     }
 
-    /// Announces a step that gives up when a lock is taken.
-    fn attempt(&self, site: Site, method: MethodId, arguments: &[Value], needs: Needs) {
-        if !site.is_private() {
-            site.before_attempt(method, arguments, needs);
-        }
+    /// Announces a step that gives up when a lock is taken. False when the lock is known to be taken.
+    fn attempt(&self, site: Site, method: MethodId, arguments: &[Value], needs: Needs) -> bool {
+        site.is_private() || site.before_attempt(method, arguments, needs)
     }
 
     #[inline]
