@@ -137,12 +137,18 @@ impl Test<'_> {
     /// Compares with what is expected; a failure is written to the folder.
     fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), String> {
         match self.expected {
-            Some(expected) if report.grade == expected => Ok(self.passed(&report)),
+            Some(expected) if report.grade == expected => {
+                self.passed(&report);
+                Ok(())
+            }
             Some(expected) => {
                 let (found, expected) = (report.grade.word(), expected.word());
                 Err(format!("expected {expected}, found {found}\n\n{report}"))
             }
-            None if report.grade < self.settings.fail_at => Ok(self.passed(&report)),
+            None if report.grade < self.settings.fail_at => {
+                self.passed(&report);
+                Ok(())
+            }
             None => {
                 let written = folder
                     .zip(report.violation())
