@@ -1,6 +1,6 @@
 //! Files that hold a report: written whole, or not at all.
 //!
-//! A replay file or a page is often written over the one of the last run. [`write`] puts the new text into a temporary
+//! A replay file or a page is often written over the one of the last run. [`write()`] puts the new text into a temporary
 //! file of the same folder and renames it. Whoever reads the file meanwhile sees the old text or the new one; a disk that
 //! is full leaves the old text and no temporary file.
 
@@ -37,10 +37,10 @@ pub fn write(path: &Path, text: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether [`write`] could write to `path` now. Ask before a long search, so that its result has a place to go to.
+/// Whether [`write()`] could write to `path` now. Ask before a long search, so that its result has a place to go to.
 ///
 /// # Errors
-/// As those of [`write`], but for a full disk.
+/// As those of [`write()`], but for a full disk.
 pub fn check(path: &Path) -> io::Result<()> {
     match Destination::of(path)? {
         // To open a pipe would wait for its reader, and to close it would tell the reader that this is all.

@@ -48,7 +48,7 @@ pub fn check(data_type: &dyn DataType, recording: &Recording, budget: Budget) ->
 ///
 /// A part of the history is judged by a checker that needs no search where there is one, and the history is judged part
 /// by part where the object has independent parts. The parts that have to be searched take turns, those in which the fewest
-/// calls overlap first, and a turn of each round is [`GROWTH`] times as long as in the round before. So a part that is
+/// calls overlap first, and a turn of each round is `GROWTH` times as long as in the round before. So a part that is
 /// easily refuted is, however hard the others are; and the work is at most a small multiple of the number of parts times
 /// what the search of that part takes alone. After the first round the first violation ends the search; of those that are
 /// found in it, the one that is seen first in the history is reported.
