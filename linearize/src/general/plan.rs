@@ -13,6 +13,9 @@ pub(super) struct Plan {
     pub slots: usize,
     /// The complete calls by invocation, then the pending ones by invocation.
     pub trial: Vec<u32>,
+    /// Whether a call overlaps no other one, and the call after it does not either. Nothing is to be chosen around such a
+    /// call: where the search comes to it, only one call comes next, and only one after that.
+    pub forced: Vec<bool>,
 }
 
 impl Plan {
@@ -25,9 +28,27 @@ impl Plan {
             trial.iter().copied().filter(|&call| calls[call as usize].returned.is_some()).collect();
         returns.sort_unstable_by_key(|&call| calls[call as usize].returned);
         let (slot, slots) = slots(calls, &trial, &returns);
+        let forced = forced(calls, &trial);
         trial.sort_by_key(|&call| calls[call as usize].returned.is_none());
-        Plan { calls: calls.to_vec(), returns, slot, slots, trial }
+        Plan { calls: calls.to_vec(), returns, slot, slots, trial, forced }
     }
+}
+
+/// For each call, whether it and the one after it overlap no other call.
+fn forced(calls: &[Interval], invocations: &[u32]) -> Vec<bool> {
+    let end = |call: u32| calls[call as usize].returned.unwrap_or(usize::MAX);
+    let mut alone = vec![false; calls.len()];
+    let mut latest = None;
+    for (position, &call) in invocations.iter().enumerate() {
+        let next = invocations.get(position + 1).map_or(usize::MAX, |&next| calls[next as usize].invoked);
+        alone[call as usize] = latest < Some(calls[call as usize].invoked) && end(call) < next;
+        latest = latest.max(Some(end(call)));
+    }
+    let mut forced = vec![false; calls.len()];
+    for pair in invocations.windows(2) {
+        forced[pair[0] as usize] = alone[pair[0] as usize] && alone[pair[1] as usize];
+    }
+    forced
 }
 
 /// Gives each call the smallest bit that no call has which is open when it is invoked.

@@ -274,6 +274,9 @@ impl<S: Spec, M: Mask> Search<S, M> {
         let from = self.node.state;
         let question = (from, self.operations[call as usize]);
         let is_complete = self.plan.calls[call as usize].returned.is_some();
+        if self.plan.forced[call as usize] {
+            return self.step_on(call);
+        }
         let known = match self.steps_known.get(&question) {
             Some(&known) => known,
             None => {
@@ -282,7 +285,11 @@ impl<S: Spec, M: Mask> Search<S, M> {
                 let after = match self.spec.step(before, call as usize) {
                     None => IMPOSSIBLE,
                     // It need not be hashed to be found.
-                    Some(_) if is_complete && self.spec.is_read_only(call as usize) => from,
+                    Some(_)
+                        if is_complete && self.spec.is_read_only(call as usize) && self.states.is_findable(from) =>
+                    {
+                        from
+                    }
                     Some(state) => self.states.number(state, from, call, &mut self.spec),
                 };
                 self.steps_known.insert(question, after);
@@ -290,6 +297,19 @@ impl<S: Spec, M: Mask> Search<S, M> {
             }
         };
         (known != IMPOSSIBLE).then_some(known)
+    }
+
+    /// The number of the state that `call`, which is forced, leads to. The search comes to it at most once from each
+    /// state in front of the forced calls, so its state need not be found among those that were met.
+    fn step_on(&mut self, call: u32) -> Option<u32> {
+        let from = self.node.state;
+        let before = self.states.get(from, &mut self.spec);
+        self.attempts += (self.spec.bytes(before) / BYTES_OF_AN_ATTEMPT) as u64;
+        let after = self.spec.step(before, call as usize)?;
+        match self.spec.is_read_only(call as usize) {
+            true => Some(from),
+            false => Some(self.states.add(after, from, call, &self.spec)),
+        }
     }
 
     /// Linearizes `call` next, which leads to `state`, unless the search has been there.

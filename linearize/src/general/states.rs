@@ -18,6 +18,8 @@ pub(super) struct States<T> {
     origins: Vec<(u32, u32)>,
     /// How many calls lead from the first state to each state.
     depths: Vec<u32>,
+    /// Whether a state can be found again by its hash.
+    findable: Vec<bool>,
     /// The states that are kept. The first one always is.
     kept: Vec<Option<T>>,
     /// The first state with each hash.
@@ -40,6 +42,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         let mut states = States {
             origins: vec![(0, 0)],
             depths: vec![0],
+            findable: vec![true],
             kept: Vec::new(),
             by_hash: FxHashMap::default(),
             same_hash: FxHashMap::default(),
@@ -80,17 +83,31 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
             last = Some(number);
             same = self.same_hash.get(&number).copied();
         }
-        let number = u32::try_from(self.origins.len()).ok().filter(|&number| number != u32::MAX);
-        let number = number.expect("a search meets less than 2^32 - 1 states");
+        let number = self.add(state, from, call, spec);
+        self.findable[number as usize] = true;
         match last {
             None => self.by_hash.insert(hash, number),
             Some(last) => self.same_hash.insert(last, number),
         };
+        number
+    }
+
+    /// A new number for a state to which `call` leads from the state `from`, whether it was met before or not. It is not
+    /// found again.
+    pub fn add<S: Spec<State = T>>(&mut self, state: T, from: u32, call: u32, spec: &S) -> u32 {
+        let number = u32::try_from(self.origins.len()).ok().filter(|&number| number != u32::MAX);
+        let number = number.expect("a search meets less than 2^32 - 1 states");
         self.origins.push((from, call));
         self.depths.push(self.depths[from as usize] + 1);
+        self.findable.push(false);
         self.kept.push(None);
         self.keep(number, state, spec);
         number
+    }
+
+    /// Whether an equal state that is met later has the same number.
+    pub fn is_findable(&self, number: u32) -> bool {
+        self.findable[number as usize]
     }
 
     fn make_again<S: Spec<State = T>>(&mut self, number: u32, spec: &mut S) {
@@ -145,6 +162,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         self.bytes
             + vector_bytes(&self.origins)
             + vector_bytes(&self.depths)
+            + vector_bytes(&self.findable)
             + vector_bytes(&self.kept)
             + vector_bytes(&self.large)
             + table_bytes::<(u64, u32)>(self.by_hash.len(), self.by_hash.capacity())

@@ -514,3 +514,50 @@ fn a_budget_that_suffices_changes_nothing() {
     assert_eq!(check(&mut observed, &history, Budget::StopAfter(5)), Verdict::Unknown(Bound::Attempts));
     assert_eq!(check(&mut observed, &history, Budget::StopAfter(6)), Verdict::Linearizable { order: vec![0, 1, 2] });
 }
+
+/// Numbers in a row, with how often a call was tried.
+struct Row {
+    pushes: usize,
+    tried: usize,
+}
+
+impl Spec for Row {
+    type State = Vec<u8>;
+    fn initial(&self) -> Vec<u8> {
+        Vec::new()
+    }
+    fn step(&mut self, state: &Vec<u8>, call: usize) -> Option<Vec<u8>> {
+        self.tried += 1;
+        let mut state = state.clone();
+        match call < self.pushes {
+            true => state.push(7),
+            false => _ = state.pop()?,
+        }
+        Some(state)
+    }
+    fn bytes(&self, state: &Vec<u8>) -> usize {
+        100 + state.len()
+    }
+}
+
+/// Calls one after the other leave nothing to choose: each is tried once, and no state is made again, however little
+/// memory there is. The states of the second half are equal to those of the first.
+#[test]
+fn each_call_of_a_sequential_history_is_tried_once() {
+    let calls = 1_000;
+    // With one push less, the pop after as many pops as pushes finds nothing: the last call is not tried.
+    for (pushes, expected, tried) in [(calls / 2, true, calls), (calls / 2 - 1, false, calls - 1)] {
+        let mut history = History::new();
+        (0..calls).for_each(|call| {
+            history.invoke();
+            history.complete(call);
+        });
+        let mut row = Row { pushes, tried: 0 };
+        let mut search = Search::new(&mut row, &history);
+        search.set_memory(1_000_000);
+        let Progress::Done(verdict) = search.advance(u64::MAX) else { panic!("there is no bound") };
+        drop(search);
+        assert_eq!(matches!(verdict, Verdict::Linearizable { .. }), expected);
+        assert_eq!(row.tried, tried);
+    }
+}
