@@ -241,6 +241,10 @@ impl<S: Strategy> Strategy for SometimesFree<S> {
         self.strategy.part(task, operation);
     }
 
+    fn only_read(&mut self, task: TaskId, operation: Operation) {
+        self.strategy.only_read(task, operation);
+    }
+
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         self.strategy.end(execution, trace);
     }
@@ -407,6 +411,46 @@ fn probability(parameter: Option<&str>) -> Result<f64, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Keeps what it is told.
+    #[derive(Default)]
+    struct Told(std::rc::Rc<std::cell::RefCell<Vec<&'static str>>>);
+
+    impl Strategy for Told {
+        fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
+            0
+        }
+
+        fn departs(&mut self) -> bool {
+            self.0.borrow_mut().push("departs");
+            true
+        }
+
+        fn only_read(&mut self, _: TaskId, _: Operation) {
+            self.0.borrow_mut().push("only_read");
+        }
+    }
+
+    /// A strategy around another one that keeps something to itself makes the other one blind.
+    #[test]
+    fn strategies_around_others_tell_them() {
+        let operation = Operation {
+            object: interloper_std::runtime::ObjectId::from_index(0),
+            action: Action::ReadWrite,
+            location: std::panic::Location::caller(),
+        };
+        let told = || Told(std::rc::Rc::default());
+        let check = |told: Told, around: &mut dyn FnMut(Told) -> Box<dyn Strategy>| {
+            let heard = told.0.clone();
+            let mut strategy = around(told);
+            strategy.only_read(TaskId(0), operation);
+            assert!(strategy.departs());
+            assert_eq!(*heard.borrow(), ["only_read", "departs"]);
+        };
+        check(told(), &mut |told| sometimes_free(0, told));
+        check(told(), &mut |told| Box::new(Announcing::new(told, Rule::default())));
+        check(told(), &mut |told| Box::new(super::super::callers::Callers::new(told)));
+    }
 
     #[test]
     fn text_forms_round_trip() {
