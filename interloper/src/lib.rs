@@ -49,33 +49,21 @@
 //!   wrapper's documentation says that it is several.
 //! - Memory is sequentially consistent under control.
 
-mod adversary;
-mod bench;
 pub mod blocks;
-mod check;
-mod clock;
-mod concurrent;
-mod domain;
-mod explain;
-mod explore;
-mod method;
+mod composed;
 pub mod objects;
-mod outcome;
-mod run;
-mod runner;
-mod world;
 
-pub use adversary::{Adversary, Environment};
 pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
-pub use check::Check;
+pub use composed::{
+    Adversary, Check, Coverage, Environment, MethodUnderTest, Misuse, Report, Search, Settings, Verdict, Violation,
+    linearization_point,
+};
 pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};
 pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, object, test};
 pub use interloper_scheduler::decisions::Decisions;
-pub use method::{MethodUnderTest, Search, Settings, linearization_point};
-pub use outcome::{Coverage, Misuse, Report, Verdict, Violation};
 
 /// The README's program compiles and does what it says.
 #[cfg(doctest)]

@@ -12,7 +12,7 @@ use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Deadline, Detached, Freedoms, Shrunk, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
-use super::callers;
+use super::backtraces;
 use super::describe::describe;
 use super::leaving::Checking;
 use super::report::{Coverage, CutShort, Grade, Misuse, Report, Violation};
@@ -306,7 +306,7 @@ impl Checker {
     /// The execution that was made last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let (mut counterexample, trace) = describe(worker, &self.name, &shown, made, execution);
-        callers::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
+        backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
         let text = shown.decisions.to_string();
         // The seed makes a longer one again.
         counterexample.replay =

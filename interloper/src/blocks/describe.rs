@@ -6,12 +6,12 @@ use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, 
 use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, TaskReport};
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
 
+use super::long_rows::shorten;
 use super::outcome::{Outcome, canonical_numbers, task_name};
 use super::reference::block_name;
 use super::report::{Finding, Step};
 use super::runner::Made;
 use super::sections::{Passage, Tracker};
-use super::shorten::shorten;
 use super::worker::{Found, Worker};
 
 const SHOWN_ORDERS: usize = 12;

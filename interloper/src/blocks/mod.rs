@@ -25,12 +25,14 @@
 
 #[doc(hidden)]
 pub mod attribute;
-mod callers;
+mod backtraces;
+
 mod check;
 mod describe;
 mod failures;
 mod judge;
 pub(crate) mod leaving;
+mod long_rows;
 pub(crate) mod mark;
 mod outcome;
 mod overrides;
@@ -44,7 +46,7 @@ mod schedule;
 mod sections;
 mod serial;
 mod settings;
-mod shorten;
+
 mod testing;
 mod triples;
 mod unexplored;

@@ -449,7 +449,7 @@ mod tests {
         };
         check(told(), &mut |told| sometimes_free(0, told));
         check(told(), &mut |told| Box::new(Announcing::new(told, Rule::default())));
-        check(told(), &mut |told| Box::new(super::super::callers::Callers::new(told)));
+        check(told(), &mut |told| Box::new(super::super::backtraces::Callers::new(told)));
     }
 
     #[test]

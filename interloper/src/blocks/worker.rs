@@ -10,7 +10,7 @@ use interloper_scheduler::{
 };
 use interloper_std::runtime::ObjectKind;
 
-use super::callers::{Callers, Waiting};
+use super::backtraces::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
 use super::outcome::Outcome;
 use super::reached::{self, Places};

@@ -8,10 +8,11 @@ use interloper_linearize::composed::{self, Disagreement};
 use interloper_report::{self as report, Column, Counterexample, Lane, Place, Row};
 use interloper_scheduler::decisions::Decisions;
 
-use crate::outcome::{Misuse, Verdict, Violation};
-use crate::run::{Abort, Actor, Claim, Deadlock, Did, Event};
-use crate::runner::{Ended, Runner};
-use crate::world::{ResultId, StateId, World};
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Verdict, Violation};
+use crate::composed::run::{Abort, Actor, Claim, Deadlock, Did, Event};
+use crate::composed::runner::{Ended, Runner};
+use crate::composed::world::{ResultId, StateId, World};
 
 /// Describes the run that `runner` has just made.
 pub(crate) fn violation(

@@ -8,9 +8,10 @@ use interloper_collections::Subject;
 use interloper_commutativity::{Datum, ToValue, Value};
 use interloper_linearize::composed::Mode;
 
-use crate::Check;
-use crate::adversary::{Adversary, Environment};
-use crate::outcome::{Misuse, Report, Verdict};
+use crate::composed::adversary::{Adversary, Environment};
+use crate::composed::check::Check;
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Report, Verdict};
 
 /// How runs are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

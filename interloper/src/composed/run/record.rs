@@ -6,7 +6,7 @@ use interloper_collections::session::{Needs, PartId};
 use interloper_commutativity::Value;
 use interloper_scheduler::PanicReport;
 
-use crate::world::{CallId, CallSet, ResultId, StateId};
+use crate::composed::world::{CallId, CallSet, ResultId, StateId};
 
 /// Who made a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

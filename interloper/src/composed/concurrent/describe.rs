@@ -6,11 +6,12 @@ use interloper_scheduler::decisions::Decisions;
 
 use super::Planned;
 use super::history::{Call, Calls, Made};
-use crate::check::count;
-use crate::explain;
-use crate::outcome::{Misuse, Violation};
-use crate::run::{Abort, Actor, Did};
-use crate::runner::Runner;
+use crate::composed::check::count;
+use crate::composed::explain;
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::Violation;
+use crate::composed::run::{Abort, Actor, Did};
+use crate::composed::runner::Runner;
 
 pub(super) fn describe(
     runner: &mut Runner<'_>,

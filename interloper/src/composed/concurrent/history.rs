@@ -6,10 +6,10 @@ use interloper_linearize::general::{self, Progress, Search, Verdict as General};
 use interloper_linearize::history::History;
 
 use super::{Planned, Program};
-use crate::outcome::Misuse;
-use crate::run::{Actor, Did};
-use crate::runner::Runner;
-use crate::world::{CallId, ResultId, StateId};
+use crate::composed::misuse::Misuse;
+use crate::composed::run::{Actor, Did};
+use crate::composed::runner::Runner;
+use crate::composed::world::{CallId, ResultId, StateId};
 
 /// So many attempts are made before the clock is looked at.
 const ATTEMPTS: u64 = 1 << 12;

@@ -4,9 +4,9 @@ use interloper_commutativity::Value;
 use interloper_linearize::composed::{self, Judgement, Mode, Observation, Observed, Points};
 
 use super::{Ended, Runner};
-use crate::outcome::Misuse;
-use crate::run::{Actor, Did};
-use crate::world::{CallId, ResultId, StateId};
+use crate::composed::misuse::Misuse;
+use crate::composed::run::{Actor, Did};
+use crate::composed::world::{CallId, ResultId, StateId};
 
 impl Runner<'_> {
     /// Whether no sequential order explains the run that was just made.

@@ -14,9 +14,9 @@ use interloper_scheduler::OwnStack;
 use interloper_scheduler::decisions::{Question, Source};
 use interloper_scheduler::runtime::TaskId;
 
-use crate::Settings;
-use crate::adversary::Adversary;
-use crate::world::{CallSet, StateId, World};
+use crate::composed::adversary::Adversary;
+use crate::composed::method::Settings;
+use crate::composed::world::{CallSet, StateId, World};
 
 mod ending;
 mod gap;

@@ -6,15 +6,16 @@
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 use interloper_scheduler::{Config, Engine};
 
-use crate::adversary::{Adversary, Environment};
-use crate::check::{count, rules};
-use crate::clock::Clock;
-use crate::explore::{self, Found};
-use crate::method::Settings;
-use crate::outcome::{Coverage, Misuse, Report, Verdict, Violation};
-use crate::run::Rules;
-use crate::runner::{Runner, STACK, watchdog};
-use crate::world::{CallSet, StateId};
+use crate::composed::adversary::{Adversary, Environment};
+use crate::composed::check::{count, rules};
+use crate::composed::clock::Clock;
+use crate::composed::explore::{self, Found};
+use crate::composed::method::Settings;
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
+use crate::composed::run::Rules;
+use crate::composed::runner::{Runner, STACK, watchdog};
+use crate::composed::world::{CallSet, StateId};
 
 mod describe;
 mod execute;

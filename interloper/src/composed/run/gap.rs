@@ -8,8 +8,8 @@ use interloper_scheduler::decisions::{Question, Source};
 
 use super::Rules;
 use super::record::{Actor, Contradiction, Did, Event, Log, Memory};
-use crate::adversary::{Adversary, random_call};
-use crate::world::{CallId, CallSet, ResultId, StateId, World, same};
+use crate::composed::adversary::{Adversary, random_call};
+use crate::composed::world::{CallId, CallSet, ResultId, StateId, World, same};
 
 /// So many different calls make the steps of a run slow.
 pub(super) const MANY_CALLS: usize = 64;

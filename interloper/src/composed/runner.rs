@@ -10,13 +10,13 @@ use interloper_linearize::composed::Observed;
 use interloper_scheduler::OwnStack;
 use interloper_scheduler::decisions::{Question, Source};
 
-use crate::Settings;
-use crate::bench::{Arguments, Bench, Instance};
-use crate::clock::Clock;
-use crate::method::Description;
-use crate::outcome::Misuse;
-use crate::run::{Abort, Did, Log, Rules, Run, Stage, Stray};
-use crate::world::{CallId, Part, ResultId, StateId, World};
+use crate::composed::bench::{Arguments, Bench, Instance};
+use crate::composed::clock::Clock;
+use crate::composed::method::Description;
+use crate::composed::method::Settings;
+use crate::composed::misuse::Misuse;
+use crate::composed::run::{Abort, Did, Log, Rules, Run, Stage, Stray};
+use crate::composed::world::{CallId, Part, ResultId, StateId, World};
 
 mod call;
 mod judge;

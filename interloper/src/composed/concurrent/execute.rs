@@ -9,11 +9,11 @@ use interloper_scheduler::{End, Engine, Lost, Pending, Strategy};
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::{Planned, Program};
-use crate::bench::Instance;
-use crate::check::count;
-use crate::run::{Rules, Run, Stage, Stray, Tasks};
-use crate::runner::{Runner, returned_value};
-use crate::world::StateId;
+use crate::composed::bench::Instance;
+use crate::composed::check::count;
+use crate::composed::run::{Rules, Run, Stage, Stray, Tasks};
+use crate::composed::runner::{Runner, returned_value};
+use crate::composed::world::StateId;
 
 /// Runs the tasks of a program on the engine, under one session. Gives the state at the end.
 #[allow(clippy::too_many_arguments)] // a run is all of these

@@ -2,9 +2,10 @@
 
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
 
-use crate::clock::Clock;
-use crate::method::{Search, Settings};
-use crate::outcome::{Coverage, Misuse, Verdict, Violation};
+use crate::composed::clock::Clock;
+use crate::composed::method::{Search, Settings};
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Coverage, Verdict, Violation};
 
 /// What a search found.
 pub(crate) struct Found {

@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn the_program_is_found_in_a_backtrace() {
-        let backtrace = "   0: <interloper::blocks::callers::Callers<S> as interloper_scheduler::Strategy>::choose\n\
-                         \x20            at ./interloper/src/blocks/callers.rs:40:50\n\
+        let backtrace = "   0: <interloper::blocks::backtraces::Callers<S> as interloper_scheduler::Strategy>::choose\n\
+                         \x20            at ./interloper/src/blocks/backtraces.rs:40:50\n\
                          \x20  1: dashmap::lock::RawRwLock::try_lock_shared_fast\n\
                          \x20            at /home/me/.cargo/registry/src/index/dashmap-6.2.1/src/lock.rs:200:1\n\
                          \x20     <dashmap::lock::RawRwLock as lock_api::rwlock::RawRwLock>::lock_shared\n\

@@ -7,17 +7,18 @@ use interloper_collections::session::Instrumented;
 use interloper_commutativity::{Datum, ToValue, Value};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
-use crate::adversary::{Adversary, Environment, random_bits};
-use crate::bench::Bench;
 use crate::blocks::leaving::Checking;
-use crate::clock::Clock;
-use crate::explore::{Found, Program, explore};
-use crate::method::{MethodUnderTest, Search, Settings};
-use crate::outcome::{Coverage, Misuse, Report, Verdict, Violation};
-use crate::run::Rules;
-use crate::runner::{self, Ended, Runner};
-use crate::world::{CallSet, Part, StateId};
-use crate::{concurrent, domain, explain};
+use crate::composed::adversary::{Adversary, Environment, random_bits};
+use crate::composed::bench::Bench;
+use crate::composed::clock::Clock;
+use crate::composed::explore::{Found, Program, explore};
+use crate::composed::method::{MethodUnderTest, Search, Settings};
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
+use crate::composed::run::Rules;
+use crate::composed::runner::{self, Ended, Runner};
+use crate::composed::world::{CallSet, Part, StateId};
+use crate::composed::{concurrent, domain, explain};
 
 /// A method under test whatever its types: what a suite holds many of.
 pub trait Check {

@@ -6,7 +6,7 @@ use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, without_session};
 use interloper_commutativity::{Datum, ToValue, Value};
 
-use crate::method::{Description, MethodUnderTest};
+use crate::composed::method::{Description, MethodUnderTest};
 
 /// A method under test: makes subjects and knows the arguments.
 pub(crate) trait Bench {

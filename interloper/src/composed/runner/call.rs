@@ -8,10 +8,10 @@ use interloper_commutativity::Value;
 use interloper_scheduler::runtime::TaskId;
 use interloper_scheduler::{OwnStack, Stuck, Watchdog};
 
-use crate::Settings;
-use crate::bench::{Bench, Instance};
-use crate::outcome::Misuse;
-use crate::run::{Abort, Idle, Log, doom_text};
+use crate::composed::bench::{Bench, Instance};
+use crate::composed::method::Settings;
+use crate::composed::misuse::Misuse;
+use crate::composed::run::{Abort, Idle, Log, doom_text};
 
 /// The stack of a call of the method under test, in bytes: as much as the main thread of a process has. Memory that the
 /// call does not touch costs nothing.

@@ -7,7 +7,7 @@ use interloper_scheduler::{Lost, PanicReport};
 use super::gap::{Inner, MANY_CALLS};
 use super::record::Aborted;
 use super::{Abort, Rules, Run, Stage, Stray};
-use crate::world::StateId;
+use crate::composed::world::StateId;
 
 /// After so many steps a run is looked at, whether it is late or takes too much memory. Some steps are slow: those of a run
 /// that makes many different calls, since the adversary thinks of all of them in each gap, and those that lead from one

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use interloper_collections::session::{DomainKind, PartId};
 use interloper_commutativity::{MethodId, Parameter, Value};
 
-use crate::outcome::Misuse;
-use crate::run::Did;
-use crate::runner::Runner;
-use crate::world::{CallId, MAX_ALPHABET, StateId, World};
+use crate::composed::misuse::Misuse;
+use crate::composed::run::Did;
+use crate::composed::runner::Runner;
+use crate::composed::world::{CallId, MAX_ALPHABET, StateId, World};
 
 /// What the environment uses as arguments on one collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

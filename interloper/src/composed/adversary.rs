@@ -4,7 +4,7 @@ use interloper_collections::session::{Instrumented, PartId};
 use interloper_commutativity::{Invocation, MethodId, Parameter, Value};
 use interloper_scheduler::decisions::{Question, Source};
 
-use crate::world::World;
+use crate::composed::world::World;
 
 /// How the environment chooses its operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

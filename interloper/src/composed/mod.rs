@@ -1,0 +1,26 @@
+//! The driver of composed operations: one method under test on instrumented collections, against an adversary.
+//!
+//! `method` describes it, `bench` hides its types, `domain` says what the environment may do. `explore` makes runs one after
+//! the other: `runner` prepares each, `run` is the session that the collections report to, in the numbered states of `world`.
+//! `check` leads the searches, `concurrent` does it for several calls, `explain` describes what was found.
+
+mod adversary;
+mod bench;
+mod check;
+mod clock;
+mod concurrent;
+mod domain;
+mod explain;
+mod explore;
+mod method;
+mod misuse;
+mod outcome;
+mod run;
+mod runner;
+mod world;
+
+pub use adversary::{Adversary, Environment};
+pub use check::Check;
+pub use method::{MethodUnderTest, Search, Settings, linearization_point};
+pub use misuse::Misuse;
+pub use outcome::{Coverage, Report, Verdict, Violation};
