@@ -6,12 +6,13 @@ use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::{Column, Counterexample, Event, Lane, Order, Row};
 use interloper_scheduler::End;
-use interloper_scheduler::runtime::{Action, Mode, ObjectId, ObjectKind, Operation};
+use interloper_scheduler::runtime::{Action, Operation};
+use interloper_scheduler::words::is_silent;
 
 use crate::hunt::{Found, Runs, What};
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
-use crate::systematic::Trace;
+use crate::systematic::{Trace, sequence_name};
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -19,7 +20,7 @@ const SHOWN_ORDERS: usize = 12;
 /// Describes a finding of a method.
 pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &Found) -> Counterexample {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
-    let sequence = |index: usize| Column { title: format!("sequence {}", index + 1), lane: Lane::Thread };
+    let sequence = |index: usize| Column { title: sequence_name(index), lane: Lane::Thread };
     let (rows, orders) = match &found.what {
         What::Outcome { outcome, admitted } => {
             let rows = match traced(found) {
@@ -54,7 +55,7 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
 /// When the schema is not one of the object.
 pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace) -> Counterexample {
     let program = object.program(schema).expect("an execution is of the object that it was seen on");
-    let sequence = |index: usize| Column { title: format!("sequence {}", index + 1), lane: Lane::Thread };
+    let sequence = |index: usize| Column { title: sequence_name(index), lane: Lane::Thread };
     let mut decisions = trace.decisions().to_string();
     if decisions.len() > LONGEST_DECISIONS {
         decisions = format!("too many to show: {}", trace.decisions().0.len());
@@ -145,41 +146,13 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
     rows
 }
 
-/// A step in words; none for one that is of no interest.
+/// A step in words. None for a step that belongs to the task and not to the object.
 fn says(trace: &Trace, operation: Operation) -> Option<String> {
-    let verb = match operation.action {
-        Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd => return None,
-        Action::Consult | Action::Affect | Action::Pass(_) | Action::Peek(_) => return None,
-        Action::Fence => return Some("fence".to_owned()),
-        Action::Yield => return Some("yields".to_owned()),
-        Action::Sleep => return Some("sleeps".to_owned()),
-        Action::Park => return Some("parks".to_owned()),
-        Action::Read | Action::Inspect(..) => "reads",
-        Action::Write => "writes",
-        Action::ReadWrite | Action::Invoke(..) => "updates",
-        Action::Lock(Mode::Exclusive) | Action::Convert(_, Mode::Exclusive) => "locks",
-        Action::Lock(_) | Action::LockRecursive | Action::Convert(..) => "locks to read",
-        Action::Contend => "begins to wait as a writer for",
-        Action::Keep(_) => "keeps",
-        Action::Free(_) => "frees",
-        Action::TryLock(_) | Action::TryConvert(..) => "tries to lock",
-        Action::Unlock(_) => "unlocks",
-        Action::Wait(_) => "waits for",
-        Action::Notify(_) => "notifies",
-        Action::Unpark => "unparks",
-        Action::Spawn => "spawns",
-        Action::Join => "joins",
-    };
-    Some(format!("{verb} {}", name(trace, operation.object)))
-}
-
-/// What an object is, numbered among those of its kind.
-fn name(trace: &Trace, object: ObjectId) -> String {
-    let kind = trace.objects.iter().find(|(other, _)| *other == object).and_then(|(_, kind)| *kind);
-    let like = trace.objects.iter().filter(|(_, other)| *other == kind);
-    let number = like.take_while(|(other, _)| *other != object).count() + 1;
-    let kind = kind.map_or("object", ObjectKind::name);
-    format!("{kind} {number}")
+    let of_the_task = matches!(
+        operation.action,
+        Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd
+    );
+    (!of_the_task && !is_silent(operation.action)).then(|| trace.names.step(operation))
 }
 
 /// The calls with their results, one sequence after the other: real threads leave no trace.

@@ -11,8 +11,9 @@ use std::ops::ControlFlow;
 use interloper_commutativity::Value;
 pub use interloper_scheduler::Executions;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
-use interloper_scheduler::runtime::{Action, Exit, ObjectId, ObjectKind, TaskId};
+use interloper_scheduler::runtime::{Action, Exit, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
+use interloper_scheduler::words::Names;
 use interloper_scheduler::{
     Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped,
     Strategy, Traces, Unlock, Watchdog,
@@ -68,8 +69,8 @@ pub struct Trace {
     pub tasks: Vec<Option<TaskId>>,
     /// The calls in text order: where each begins and ends among the steps. None for one that was never made.
     pub calls: Vec<Option<Span>>,
-    /// What the objects of the steps are, those that were used, in the order of first use.
-    pub objects: Vec<(ObjectId, Option<ObjectKind>)>,
+    /// What its tasks and objects are called.
+    pub names: Names,
     /// What it depends on besides its decisions.
     pub limits: Limits,
 }
@@ -275,8 +276,8 @@ pub fn explore(
             let failing = engine.failing(&execution);
             let steps = engine.trace().to_vec();
             let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
-            let objects = objects(engine, &steps);
-            let trace = Trace { outcome, end: execution.end, failing, steps, tasks, calls, objects, limits };
+            let names = names(engine, &execution, &tasks);
+            let trace = Trace { outcome, end: execution.end, failing, steps, tasks, calls, names, limits };
             if cut {
                 seen.first_cut = Some(Box::new(trace));
                 return go_on(&mut seen);
@@ -290,15 +291,18 @@ pub fn explore(
     (seen, tried)
 }
 
-/// The objects of some steps, in the order of first use.
-fn objects(engine: &Engine, steps: &[Event]) -> Vec<(ObjectId, Option<ObjectKind>)> {
-    let mut objects: Vec<ObjectId> = Vec::new();
-    for step in steps {
-        if !objects.contains(&step.operation.object) {
-            objects.push(step.operation.object);
-        }
+/// What tasks and objects are called: the task of a sequence as the sequence is.
+fn names(engine: &Engine, execution: &Execution, tasks: &[Option<TaskId>]) -> Names {
+    let mut names = engine.names(execution);
+    for (number, task) in tasks.iter().enumerate() {
+        task.iter().for_each(|task| names.call(*task, sequence_name(number)));
     }
-    objects.into_iter().map(|object| (object, engine.object_kind(object))).collect()
+    names
+}
+
+/// What the sequence of this number, counted from 0, is called in reports.
+pub(crate) fn sequence_name(number: usize) -> String {
+    format!("sequence {}", number + 1)
 }
 
 /// Whether a step was made by a call, and not by what runs the sequences.

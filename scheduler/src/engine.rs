@@ -33,6 +33,7 @@ use crate::execution::{Event, Execution};
 use crate::freedoms::Freedoms;
 use crate::strategy::Strategy;
 use crate::traces::{Fingerprint, Fingerprints};
+use crate::words::Names;
 
 /// What an engine is told beforehand.
 #[derive(Clone, Debug)]
@@ -190,6 +191,12 @@ impl Engine {
     /// The name of an atomic block of the last execution.
     pub fn block_name(&self, number: u32) -> Option<&'static str> {
         self.core.state.borrow().blocks.get(number as usize).copied()
+    }
+
+    /// What the tasks, objects and blocks of the last execution are called.
+    pub fn names(&self, execution: &Execution) -> Names {
+        let blocks = self.core.state.borrow().blocks.clone();
+        Names::new(execution, &self.trace(), |object| self.object_kind(object), blocks)
     }
 
     /// What it was told.

@@ -24,10 +24,12 @@ mod engine;
 mod execution;
 mod explore;
 mod freedoms;
+mod holding;
 mod shrink;
 pub mod strategies;
 mod strategy;
 mod traces;
+pub mod words;
 
 pub use access::{Access, unserialisable};
 pub use deadline::{Deadline, Effort};
@@ -36,6 +38,7 @@ pub use engine::{Config, Detached, Engine, Lost, OwnStack, Stuck, Unlock, Watchd
 pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
+pub use holding::{Hold, Holding};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Pending, Strategy};

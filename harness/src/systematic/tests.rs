@@ -180,7 +180,10 @@ fn a_trace_says_where_calls_begin_and_end() {
     let span = |call: usize| trace.calls[call].expect("it was made");
     assert!(span(0).begin < span(2).end.unwrap_or(0) && span(2).begin < span(0).end.unwrap_or(0));
     assert!(span(0).end.is_some_and(|end| end <= span(1).begin));
-    assert_eq!(trace.objects.iter().filter(|(_, kind)| *kind == Some(ObjectKind::Atomic)).count(), 1);
+    // All steps of calls are on the one atomic, and tasks are called as their sequences are.
+    let calls = trace.steps.iter().filter(|event| is_of_call(event, &trace.tasks));
+    assert!(calls.into_iter().all(|event| trace.names.object(event.operation.object) == "atomic 1"));
+    assert_eq!(trace.names.task(second), "sequence 2");
 }
 
 /// What a search gives up on can be looked at: its steps, and the decisions that make it again.

@@ -1,17 +1,16 @@
 //! An execution as a counterexample: one column for each task.
 
-use std::collections::BTreeMap;
-
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
-use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, TaskReport};
-use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
+use interloper_scheduler::words::{Names, is_silent};
+use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, Hold, Holding, TaskReport};
+use interloper_std::runtime::{Action, Operation, TaskId};
 
+use super::annotated::{Annotated, block_name};
 use super::long_rows::shorten;
-use super::outcome::{Outcome, canonical_numbers, task_name};
-use super::reference::block_name;
+use super::outcome::Outcome;
 use super::report::{Finding, Step};
 use super::runner::Made;
-use super::sections::{Passage, Tracker};
+use super::sections::Passage;
 use super::worker::{Found, Worker};
 
 const SHOWN_ORDERS: usize = 12;
@@ -29,7 +28,8 @@ pub(crate) fn describe(
     execution: Option<u64>,
 ) -> (Counterexample, Vec<Step>) {
     let trace = worker.runner().engine.trace();
-    let scene = Scene::new(worker, &trace, made.execution.tasks);
+    let names = worker.runner().engine.names(&made.execution);
+    let scene = Scene { worker, trace: &trace, names };
     let steps = scene.steps(found);
     let mut rows = scene.rows(found, &steps);
     rows.extend(scene.ending(made));
@@ -86,11 +86,6 @@ fn needs(departures: Freedoms) -> Option<String> {
     (!needs.is_empty()).then(|| format!("needs {}", needs.join(", and ")))
 }
 
-/// Whether a step goes without saying: it is about the execution and not about the program.
-fn is_silent(action: Action) -> bool {
-    matches!(action, Action::Consult | Action::Affect | Action::Pass(_) | Action::Peek(_))
-}
-
 /// Each order of the blocks with what it has otherwise.
 fn orders(worker: &Worker<'_>, seen: &Outcome) -> Vec<Order> {
     let orders = worker.judge().reference().orders();
@@ -111,71 +106,38 @@ fn orders(worker: &Worker<'_>, seen: &Outcome) -> Vec<Order> {
 struct Scene<'a> {
     worker: &'a Worker<'a>,
     trace: &'a [Event],
-    numbers: Vec<TaskId>,
-    /// For each object that is used its kind, and its number among those of its kind in the order of first use.
-    objects: Vec<Option<(Option<ObjectKind>, usize)>>,
-    /// The tasks by their objects.
-    tasks: Vec<(ObjectId, TaskId)>,
+    names: Names,
 }
 
-impl<'a> Scene<'a> {
-    fn new(worker: &'a Worker<'a>, trace: &'a [Event], tasks: usize) -> Scene<'a> {
-        let engine = &worker.runner().engine;
-        let mut objects = Vec::new();
-        let mut counts: BTreeMap<Option<ObjectKind>, usize> = BTreeMap::new();
-        for object in trace.iter().map(|event| event.operation.object) {
-            if objects.len() <= object.index() {
-                objects.resize(object.index() + 1, None);
-            }
-            objects[object.index()].get_or_insert_with(|| {
-                let kind = engine.object_kind(object);
-                let count = counts.entry(kind).or_insert(0);
-                *count += 1;
-                (kind, *count)
-            });
-        }
-        // Tasks are numbered in the order of spawning; the main one is not spawned.
-        let spawned = trace.iter().filter(|event| event.operation.action == Action::Spawn);
-        let spawned = spawned.enumerate().map(|(index, event)| (event.operation.object, TaskId(index as u32 + 1)));
-        let main = trace.iter().find(|event| event.task == TaskId::MAIN && event.operation.action == Action::Start);
-        let main = main.map(|event| (event.operation.object, TaskId::MAIN));
-        let tasks = main.into_iter().chain(spawned).take(tasks).collect();
-        Scene { worker, trace, numbers: canonical_numbers(trace), objects, tasks }
-    }
-
+impl Scene<'_> {
     fn column(&self, task: TaskId) -> Column {
-        Column { title: self.task(task), lane: Lane::Thread }
-    }
-
-    fn task(&self, task: TaskId) -> String {
-        task_name(self.numbers.get(task.index()).copied().unwrap_or(task))
+        Column { title: self.names.task(task), lane: Lane::Thread }
     }
 
     /// The steps, each with the locks that its task holds then.
     fn steps(&self, found: &Found) -> Vec<Step> {
-        let engine = &self.worker.runner().engine;
-        let mut tracker = Tracker::new(self.worker.judge().rule().clone());
+        let annotated = Annotated::of(self.worker.judge().rule(), self.trace);
         let mut open: Vec<(TaskId, String)> = Vec::new();
-        let mut held: Vec<(TaskId, ObjectId, Mode)> = Vec::new();
+        let mut holding = Holding::default();
         let mut steps = Vec::new();
         let first = self.first_described();
         for (index, event) in self.trace.iter().enumerate() {
-            match tracker.note(event.task, event.operation) {
-                Passage::Enters(_) => open.push((event.task, block_name(event, |number| engine.block_name(number)))),
+            match annotated.passages()[index] {
+                Passage::Enters(_) => open.push((event.task, block_name(event, &self.names))),
                 Passage::Leaves(_) | Passage::Cancels(_) => open.retain(|(task, _)| *task != event.task),
                 _ => {}
             }
-            self.hold(&mut held, index);
+            holding.note(event);
             let of_triple = self.position_in_triple(found, index);
             if index < first && of_triple.is_none() {
                 continue;
             }
             steps.push(Step {
-                task: self.task(event.task),
+                task: self.names.task(event.task),
                 action: self.says_of(index),
                 location: event.operation.location.to_string(),
                 block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
-                holds: self.holds(&held, event.task),
+                holds: self.holds(&holding, event.task),
                 of_triple,
             });
         }
@@ -222,7 +184,7 @@ impl<'a> Scene<'a> {
 
     /// What the step means for the violating triple.
     fn mark(&self, step: &Step, index: usize) -> Option<String> {
-        let object = || self.object(self.trace[index].operation.object);
+        let object = || self.names.object(self.trace[index].operation.object);
         Some(match step.of_triple? {
             1 => format!("▲ 1 of 3: the block accesses {}", object()),
             2 => format!("▲ 2 of 3: {} comes in between", step.task),
@@ -230,102 +192,26 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Follows which locks are held.
-    fn hold(&self, held: &mut Vec<(TaskId, ObjectId, Mode)>, index: usize) {
-        let Event { task, operation: Operation { object, action, .. }, only_read, .. } = self.trace[index];
-        // A shared lock may be held several times: each unlock gives back one of these.
-        let give_back = |held: &mut Vec<(TaskId, ObjectId, Mode)>, object: ObjectId, mode: Mode| {
-            let is_it = |own: bool| {
-                move |it: &(TaskId, ObjectId, Mode)| (it.1, it.2) == (object, mode) && (it.0 == task || !own)
-            };
-            // A guard can be given away: then the hold is that of another task.
-            let position = held.iter().rposition(is_it(true)).or_else(|| held.iter().rposition(is_it(false)));
-            position.map(|position| held.remove(position));
-        };
-        match action {
-            Action::Lock(mode) | Action::Keep(mode) => held.push((task, object, mode)),
-            Action::LockRecursive => held.push((task, object, Mode::Shared)),
-            Action::TryLock(mode) if !only_read => held.push((task, object, mode)),
-            Action::Unlock(mode) | Action::Free(mode) => give_back(held, object, mode),
-            Action::Wait(Some(lock)) => give_back(held, lock, Mode::Exclusive),
-            Action::Convert(from, to) => {
-                give_back(held, object, from);
-                held.push((task, object, to));
-            }
-            Action::TryConvert(from, to) if !only_read => {
-                give_back(held, object, from);
-                held.push((task, object, to));
-            }
-            _ => {}
-        }
-    }
-
     /// What a task holds: each lock once, with how often where that is more than once.
-    fn holds(&self, held: &[(TaskId, ObjectId, Mode)], task: TaskId) -> Vec<String> {
-        let own: Vec<_> = held.iter().filter(|held| held.0 == task).collect();
-        let first = |&(index, it): &(usize, &&(TaskId, ObjectId, Mode))| !own[..index].contains(it);
-        let text = |(_, it): (usize, &&(TaskId, ObjectId, Mode))| {
-            let times = own.iter().filter(|other| *other == it).count();
+    fn holds(&self, holding: &Holding, task: TaskId) -> Vec<String> {
+        let own: Vec<Hold> = holding.of(task).collect();
+        let first = |&(index, hold): &(usize, &Hold)| !own[..index].contains(hold);
+        let text = |(_, hold): (usize, &Hold)| {
+            let times = own.iter().filter(|other| *other == hold).count();
             let often = if times > 1 { format!(" {times} times") } else { String::new() };
-            format!("{}{often}", self.held(it.1, it.2))
+            format!("{}{often}", self.names.held(hold.lock, hold.mode))
         };
         own.iter().enumerate().filter(first).map(text).collect()
-    }
-
-    fn held(&self, lock: ObjectId, mode: Mode) -> String {
-        let how = match mode {
-            Mode::Exclusive => "",
-            Mode::Shared => " shared",
-            Mode::Upgradable => " upgradable",
-        };
-        format!("{}{how}", self.object(lock))
-    }
-
-    /// What an object is called: its kind, and a number among those of its kind.
-    fn object(&self, object: ObjectId) -> String {
-        if let Some((_, task)) = self.tasks.iter().find(|(own, _)| *own == object) {
-            return self.task(*task);
-        }
-        let known = self.objects.get(object.index()).copied().flatten();
-        // One that is used in no step is wanted by a task that cannot go on.
-        let (kind, number) =
-            known.unwrap_or_else(|| (self.worker.runner().engine.object_kind(object), self.unused_number(object)));
-        format!("{} {number}", kind.map_or("object", ObjectKind::name))
-    }
-
-    /// The number of an object that no step uses: behind those of its kind that are used.
-    fn unused_number(&self, object: ObjectId) -> usize {
-        let kind = self.worker.runner().engine.object_kind(object);
-        1 + self.objects.iter().flatten().filter(|(other, _)| *other == kind).count()
     }
 
     /// What the step of this index does, in words: that of a collection with its arguments and its result.
     fn says_of(&self, index: usize) -> String {
         let operation = self.trace[index].operation;
-        let Some(call) = operation.action.call() else { return self.says(operation) };
+        let Some(call) = operation.action.call() else { return self.names.step(operation) };
         let before = self.trace[..index].iter().filter(|event| event.operation.action.call().is_some()).count();
-        let Some(said) = self.worker.said().get(before) else { return self.says(operation) };
+        let Some(said) = self.worker.said().get(before) else { return self.names.step(operation) };
         let result = said.result.as_ref().map(|result| format!(" → {}", shown(result))).unwrap_or_default();
-        format!("{}{result}", call_text(call.verb, &shown(&said.arguments), &self.object(operation.object)))
-    }
-
-    /// What a step does, in words.
-    fn says(&self, operation: Operation) -> String {
-        let Operation { object, action, .. } = operation;
-        let block = |number| self.worker.runner().engine.block_name(number).unwrap_or("block");
-        match action {
-            Action::Start => "starts".to_owned(),
-            Action::BlockBegin(number) => format!("begins {}", block(number)),
-            Action::BlockEnd => "ends the block".to_owned(),
-            Action::Fence => "fence".to_owned(),
-            Action::Exit => "ends".to_owned(),
-            Action::End => "ends the process".to_owned(),
-            Action::Yield => "yields".to_owned(),
-            Action::Sleep => "sleeps".to_owned(),
-            Action::Park => "parks".to_owned(),
-            Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => call_text(verb, "an entry", &self.object(object)),
-            _ => format!("{} {}", verb(action), self.object(object)),
-        }
+        format!("{}{result}", self.names.call_of(call.verb, &shown(&said.arguments), operation.object))
     }
 
     /// How the tasks ended, or why they do not.
@@ -349,7 +235,7 @@ impl<'a> Scene<'a> {
             }
             End::StepBound(steps) => {
                 let goes_round = |(task, operation): &(TaskId, Operation)| {
-                    let text = self.says(*operation);
+                    let text = self.names.step(*operation);
                     let event = Shown::Blocked(format!("goes round in a loop: {text}"));
                     Row { location: Some(operation.location.to_string()), ..row(*task, event) }
                 };
@@ -373,15 +259,15 @@ impl<'a> Scene<'a> {
     fn stuck(&self, report: &TaskReport) -> Row {
         let text = match (report.blocked, report.wants.action) {
             (Blocked::Queue, Action::Lock(_)) => "waits to be woken".to_owned(),
-            _ => self.says(report.wants),
+            _ => self.names.step(report.wants),
         };
-        let waits_for: Vec<String> = report.waits_for.iter().map(|task| self.task(*task)).collect();
+        let waits_for: Vec<String> = report.waits_for.iter().map(|task| self.names.task(*task)).collect();
         let mut notes = Vec::new();
         if !waits_for.is_empty() {
             notes.push(format!("waits for {}", waits_for.join(", ")));
         }
         for held in &report.holds {
-            notes.push(format!("holds {}, taken at {}", self.held(held.lock, held.mode), held.location));
+            notes.push(format!("holds {}, taken at {}", self.names.held(held.lock, held.mode), held.location));
         }
         let event = Shown::Blocked(format!("{text}: never"));
         let location = Some(report.wants.location.to_string());
@@ -404,71 +290,24 @@ impl<'a> Scene<'a> {
         let cycle = reports.iter().find_map(from)?;
         let wants = |task: &TaskId| match report(*task).map(|report| report.wants) {
             // The thread itself is the next of the cycle.
-            Some(wants) if wants.action == Action::Join => format!("the end of {}", self.object(wants.object)),
-            Some(wants) => self.object(wants.object),
+            Some(wants) if wants.action == Action::Join => format!("the end of {}", self.names.object(wants.object)),
+            Some(wants) => self.names.object(wants.object),
             None => String::new(),
         };
-        let links = cycle.iter().map(|task| format!("{} → {} → ", self.task(*task), wants(task)));
-        Some(format!("cycle: {}{}", links.collect::<String>(), self.task(cycle[0])))
+        let links = cycle.iter().map(|task| format!("{} → {} → ", self.names.task(*task), wants(task)));
+        Some(format!("cycle: {}{}", links.collect::<String>(), self.names.task(cycle[0])))
     }
 
     /// A lock that its own holder asks for again.
     fn own_lock(&self, reports: &[TaskReport]) -> Option<Deadlock> {
         reports.iter().find_map(|report| {
             let held = report.holds.iter().find(|held| held.lock == report.wants.object)?;
-            let (task, lock) = (self.task(report.task), self.object(held.lock));
+            let (task, lock) = (self.names.task(report.task), self.names.object(held.lock));
             Some(Deadlock {
                 held: Spot { operation: format!("{task} holds {lock}"), location: held.location.to_string() },
                 wanted: Spot { operation: "asks for it again".to_owned(), location: report.wants.location.to_string() },
             })
         })
-    }
-}
-
-/// The verb of an action that has an object.
-fn verb(action: Action) -> &'static str {
-    match action {
-        Action::Read => "reads",
-        Action::Write => "writes",
-        Action::ReadWrite => "reads and writes",
-        Action::Lock(Mode::Exclusive) => "locks",
-        Action::Lock(Mode::Shared) => "locks for reading",
-        Action::LockRecursive => "locks for reading, recursively,",
-        Action::Contend => "begins to wait as a writer for",
-        Action::Lock(Mode::Upgradable) => "locks for reading, upgradable,",
-        Action::TryLock(_) => "tries to lock",
-        Action::Unlock(_) => "unlocks",
-        Action::Convert(_, Mode::Exclusive) => "upgrades",
-        Action::Convert(..) => "downgrades",
-        Action::TryConvert(..) => "tries to change",
-        Action::Wait(_) => "waits on",
-        Action::Notify(_) => "notifies",
-        Action::Unpark => "unparks",
-        Action::Spawn => "spawns",
-        Action::Join => "joins",
-        Action::Pass(Mode::Exclusive) => "needs to write to",
-        Action::Pass(_) => "needs to read",
-        Action::Keep(_) => "keeps",
-        Action::Free(_) => "frees",
-        _ => "does something with",
-    }
-}
-
-/// What a call of a collection does, by its arguments.
-fn call_text(verb: Verb, arguments: &str, object: &str) -> String {
-    match verb {
-        Verb::Get => format!("looks up {arguments} in {object}"),
-        Verb::Contains => format!("looks whether {arguments} is in {object}"),
-        Verb::Insert => format!("inserts {arguments} into {object}"),
-        Verb::InsertIfAbsent => format!("inserts {arguments} into {object} if it is not there"),
-        Verb::Modify => format!("takes the entry of {arguments} in {object}"),
-        Verb::Remove => format!("removes {arguments} from {object}"),
-        Verb::Next => format!("looks for the next entry of {object}"),
-        Verb::Find => format!("looks for an entry of {object}"),
-        Verb::Push => format!("pushes {arguments} to {object}"),
-        Verb::Pop => format!("pops from {object}"),
-        Verb::Count => format!("counts {object}"),
-        Verb::Call => format!("calls a method of {object}"),
     }
 }
 

@@ -3,12 +3,13 @@
 use interloper_scheduler::{Cause, Config, Deadline, End, Event, Freedoms};
 use rustc_hash::FxHashMap;
 
+use super::annotated::Annotated;
 use super::outcome::Outcome;
 use super::precedence;
 use super::reference::{Explained, Reference};
 use super::report::{Finding, SerialCoverage};
 use super::runner::{Body, Made};
-use super::sections::{Passage, Rule, Tracker};
+use super::sections::{Passage, Rule};
 use super::settings::{Settings, StepBound};
 use super::triples::{Scanner, Triple, Twice};
 
@@ -16,6 +17,8 @@ use super::triples::{Scanner, Triple, Twice};
 pub(crate) struct Judge<'a> {
     steps: StepBound,
     rule: Rule,
+    /// The last execution.
+    annotated: Annotated,
     scanner: Scanner,
     /// The serial orders without departures from the ordinary: for executions that are so, too.
     ordinary: Explanations<'a>,
@@ -62,7 +65,8 @@ impl<'a> Judge<'a> {
         Judge {
             steps: settings.steps,
             rule: rule.clone(),
-            scanner: Scanner::new(rule.clone()),
+            annotated: Annotated::new(rule.clone()),
+            scanner: Scanner::default(),
             ordinary: explanations(Freedoms::NONE),
             free: explanations(freedoms.unwrap_or(Freedoms::ALL)),
             departed: false,
@@ -71,7 +75,8 @@ impl<'a> Judge<'a> {
     }
 
     pub(crate) fn judge(&mut self, made: &Made, trace: &[Event]) -> Judgement {
-        let triple = self.scanner.scan(trace);
+        self.annotated.annotate(trace);
+        let triple = self.scanner.scan(&self.annotated, trace);
         let mut judgement = Judgement { finding: None, triple, given_up: false, undecided: false };
         self.departed = !made.execution.departures.is_none();
         judgement.finding = match &made.execution.end {
@@ -79,8 +84,8 @@ impl<'a> Judge<'a> {
                 let outcome = made.outcome.as_ref().expect("an execution that finished has an outcome");
                 match self.explains(outcome) {
                     Explained::Yes => triple.map(|_| Finding::Benign),
-                    _ if precedence::is_serialisable(&self.rule, trace) => None,
-                    Explained::No if !waits_for_the_clock(&self.rule, trace) => {
+                    _ if precedence::is_serialisable(&self.annotated, trace) => None,
+                    Explained::No if !waits_for_the_clock(&self.annotated, trace) => {
                         Some(Finding::Unexplained { outcome: outcome.to_string() })
                     }
                     _ => {
@@ -146,6 +151,11 @@ impl<'a> Judge<'a> {
         &self.rule
     }
 
+    /// What the steps of the last execution mean for blocks.
+    pub(crate) fn annotated(&self) -> &Annotated {
+        &self.annotated
+    }
+
     /// The serial orders that the last execution was compared with.
     pub(crate) fn reference(&self) -> &Reference<'a> {
         if self.departed { &self.free.reference } else { &self.ordinary.reference }
@@ -155,10 +165,8 @@ impl<'a> Judge<'a> {
 /// Whether a block in the execution waited until the clock passed, or until it was worth looking again, because nobody
 /// else could go on. The engine cannot run such a block alone while others can go on, so not all serial orders of the
 /// program are known.
-fn waits_for_the_clock(rule: &Rule, trace: &[Event]) -> bool {
-    let mut tracker = Tracker::new(rule.clone());
-    trace.iter().any(|event| {
-        let passage = tracker.note(event.task, event.operation);
+fn waits_for_the_clock(annotated: &Annotated, trace: &[Event]) -> bool {
+    trace.iter().zip(annotated.passages()).any(|(event, passage)| {
         matches!(event.cause, Cause::Idle(_))
             && matches!(passage, Passage::Inside(_) | Passage::Leaves(_) | Passage::Cancels(_))
     })

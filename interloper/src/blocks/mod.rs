@@ -23,6 +23,7 @@
 //!   serial order. Orders with such blocks are left out; if there are no others, blocks are interrupted where they wait,
 //!   and the report says so.
 
+mod annotated;
 #[doc(hidden)]
 pub mod attribute;
 mod backtraces;

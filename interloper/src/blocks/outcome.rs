@@ -3,8 +3,9 @@
 use std::fmt;
 
 use interloper_commutativity::Value;
+use interloper_scheduler::words::{canonical_numbers, task_name};
 use interloper_scheduler::{Event, Execution};
-use interloper_std::runtime::{Action, TaskId};
+use interloper_std::runtime::TaskId;
 
 use super::mark::BlockResult;
 
@@ -72,60 +73,5 @@ impl fmt::Display for Outcome {
 impl fmt::Display for BlockResult {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} of {} returns {}", self.name, task_name(self.task), self.value)
-    }
-}
-
-/// How a task is called where it has no name of its own.
-pub(crate) fn task_name(task: TaskId) -> String {
-    if task == TaskId::MAIN { "main".to_owned() } else { format!("thread {}", task.0) }
-}
-
-/// The numbers of the tasks when they are ordered by the path of spawns that leads to each. Empty when those are the
-/// numbers that they have.
-pub(crate) fn canonical_numbers(trace: &[Event]) -> Vec<TaskId> {
-    let spawns = || trace.iter().filter(|event| event.operation.action == Action::Spawn);
-    if spawns().all(|event| event.task == TaskId::MAIN) {
-        return Vec::new();
-    }
-    // Tasks are numbered in the order of spawning.
-    let mut paths: Vec<Vec<u32>> = vec![Vec::new()];
-    let mut children = vec![0];
-    for spawn in spawns() {
-        let parent = spawn.task.index();
-        let path = paths[parent].iter().copied().chain([children[parent]]).collect();
-        children[parent] += 1;
-        paths.push(path);
-        children.push(0);
-    }
-    let rank = |path: &Vec<u32>| TaskId(paths.iter().filter(|other| *other < path).count() as u32);
-    paths.iter().map(rank).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::panic::Location;
-
-    use interloper_scheduler::Cause;
-    use interloper_std::runtime::{ObjectId, Operation};
-
-    use super::*;
-
-    fn spawn(task: u32) -> Event {
-        let operation =
-            Operation { object: ObjectId::from_index(0), action: Action::Spawn, location: Location::caller() };
-        Event { task: TaskId(task), operation, continues: true, only_read: false, cause: Cause::Ready }
-    }
-
-    #[test]
-    fn the_numbers_of_tasks_do_not_depend_on_the_schedule() {
-        let numbers = |spawns: &[u32]| -> Vec<u32> {
-            let trace: Vec<Event> = spawns.iter().map(|task| spawn(*task)).collect();
-            canonical_numbers(&trace).iter().map(|task| task.0).collect()
-        };
-        assert!(numbers(&[0, 0, 0]).is_empty());
-        // main spawns A and B, each of which spawns one: main, A, A's child, B, B's child.
-        assert_eq!(numbers(&[0, 0, 1, 2]), [0, 1, 3, 2, 4]);
-        assert_eq!(numbers(&[0, 0, 2, 1]), [0, 1, 3, 4, 2]);
-        assert_eq!(numbers(&[0, 1, 0, 3]), [0, 1, 2, 3, 4]);
     }
 }

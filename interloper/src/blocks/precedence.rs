@@ -3,7 +3,8 @@
 use interloper_scheduler::{Cause, Event};
 use interloper_std::runtime::Action;
 
-use super::sections::{Passage, Rule, Tracker};
+use super::annotated::Annotated;
+use super::sections::Passage;
 
 /// A trace longer than this is not looked at: the graph is quadratic.
 const LONGEST: usize = 4096;
@@ -15,19 +16,17 @@ const LONGEST: usize = 4096;
 /// one of the same task or one with a step that depends on one of its own. Without a cycle, any topological order of it
 /// is such an execution. (P. A. Bernstein, V. Hadzilacos, N. Goodman, *Concurrency Control and Recovery in Database
 /// Systems*, 1987, theorem 2.1.) False for a trace that is too long to be looked at.
-pub(crate) fn is_serialisable(rule: &Rule, trace: &[Event]) -> bool {
-    trace.len() <= LONGEST && !has_cycle(&edges(&nodes(rule, trace), trace))
+pub(crate) fn is_serialisable(annotated: &Annotated, trace: &[Event]) -> bool {
+    trace.len() <= LONGEST && !has_cycle(&edges(&nodes(annotated, trace), trace))
 }
 
 /// The node of each step.
-fn nodes(rule: &Rule, trace: &[Event]) -> Vec<usize> {
-    let mut tracker = Tracker::new(rule.clone());
+fn nodes(annotated: &Annotated, trace: &[Event]) -> Vec<usize> {
     let mut blocks: Vec<usize> = Vec::new();
     let mut last: Vec<Option<usize>> = Vec::new();
     let mut count = 0;
     let mut nodes = Vec::with_capacity(trace.len());
-    for event in trace {
-        let passage = tracker.note(event.task, event.operation);
+    for (event, &passage) in trace.iter().zip(annotated.passages()) {
         let task = event.task.index();
         if last.len() <= task {
             last.resize(task + 1, None);
@@ -105,6 +104,7 @@ mod tests {
 
     use interloper_scheduler::{Access, unserialisable};
 
+    use super::super::sections::Rule;
     use super::super::triples::{Scanner, Triple};
     use super::*;
 
@@ -182,15 +182,20 @@ mod tests {
         place(edges, &mut Vec::new())
     }
 
+    /// The trace with its marked blocks.
+    fn marked(trace: &[Event]) -> Annotated {
+        Annotated::of(&Rule::default(), trace)
+    }
+
     #[test]
     fn triples_are_found_exactly_and_are_cycles() {
-        let rule = Rule::default();
-        let mut scanner = Scanner::new(rule.clone());
+        let mut scanner = Scanner::default();
         let mut found = 0;
         for in_block in [&[0][..], &[0, 1]] {
             for steps in (3..=4).flat_map(|length| all_traces(length, 2)) {
                 let trace = events(&steps, in_block);
-                let triple = scanner.scan(&trace);
+                let marked = marked(&trace);
+                let triple = scanner.scan(&marked, &trace);
                 assert_eq!(triple.is_some(), has(&steps, in_block, unserialisable), "{steps:?}");
                 if let Some(Triple { first, between, last }) = triple {
                     found += 1;
@@ -199,7 +204,7 @@ mod tests {
                     assert!(unserialisable(p, q, r), "{steps:?}");
                     assert!(operations.iter().all(|event| event.operation.object == operations[0].operation.object));
                     assert!(operations[0].task == operations[2].task && operations[0].task != operations[1].task);
-                    assert!(!is_serialisable(&rule, &trace), "{steps:?}");
+                    assert!(!is_serialisable(&marked, &trace), "{steps:?}");
                 }
             }
         }
@@ -209,16 +214,16 @@ mod tests {
     /// On one object there is nothing else that is not serialisable, but for writes that nobody reads.
     #[test]
     fn on_one_object_a_cycle_is_a_triple_or_three_blind_writes() {
-        let rule = Rule::default();
         let blind = |p: Access, q: Access, r: Access| p.writes && q.writes && r.writes;
         let mut counts = [0; 3];
         for in_block in [&[0][..], &[0, 1]] {
             for steps in (1..=5).flat_map(|length| all_traces(length, 1)) {
                 let trace = events(&steps, in_block);
                 let (triple, blind) = (has(&steps, in_block, unserialisable), has(&steps, in_block, blind));
-                let serialisable = is_serialisable(&rule, &trace);
+                let marked = marked(&trace);
+                let serialisable = is_serialisable(&marked, &trace);
                 assert_eq!(serialisable, !triple && !blind, "{in_block:?} {steps:?}");
-                assert_eq!(serialisable, has_order(&edges(&nodes(&rule, &trace), &trace)), "{in_block:?} {steps:?}");
+                assert_eq!(serialisable, has_order(&edges(&nodes(&marked, &trace), &trace)), "{in_block:?} {steps:?}");
                 counts[if serialisable { 0 } else { 1 + usize::from(triple) }] += 1;
             }
         }
@@ -234,10 +239,10 @@ mod tests {
         let steps =
             [step(0, 0, Action::Read), step(1, 0, Action::Write), step(1, 1, Action::Write), step(0, 1, Action::Read)];
         let trace = events(&steps, &[0]);
-        assert_eq!(Scanner::new(Rule::default()).scan(&trace), None);
-        assert!(!is_serialisable(&Rule::default(), &trace));
+        assert_eq!(Scanner::default().scan(&marked(&trace), &trace), None);
+        assert!(!is_serialisable(&marked(&trace), &trace));
         // The twin: both before.
         let trace = events(&[steps[0], steps[3], steps[1], steps[2]], &[0]);
-        assert!(is_serialisable(&Rule::default(), &trace));
+        assert!(is_serialisable(&marked(&trace), &trace));
     }
 }

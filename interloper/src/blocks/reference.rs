@@ -1,13 +1,14 @@
 //! What a program comes to in its serial orders.
 
-use interloper_scheduler::{Config, Deadline, Event};
-use interloper_std::runtime::{Action, TaskId};
+use interloper_scheduler::words::{Names, task_name};
+use interloper_scheduler::{Config, Deadline, Event, Execution};
 use rustc_hash::FxHashMap;
 
-use super::outcome::{Outcome, task_name};
+use super::annotated::{Annotated, block_name};
+use super::outcome::Outcome;
 use super::report::SerialCoverage;
 use super::runner::{Body, Runner};
-use super::sections::{Passage, Rule, Tracker};
+use super::sections::{Passage, Rule};
 use super::serial::{Serial, SerialOrders, Waiting};
 use super::settings::Settings;
 use super::watch::{Phase, Watch};
@@ -116,14 +117,14 @@ impl<'a> Reference<'a> {
         match (self.search.verdict(), made.outcome) {
             // It cannot be told what the serial orders are; nothing is held against the program.
             (Serial::Diverged, _) => self.most = self.made,
-            (Serial::Order, Some(outcome)) => self.keep(outcome),
+            (Serial::Order, Some(outcome)) => self.keep(outcome, &made.execution),
             _ => {}
         }
     }
 
-    fn keep(&mut self, outcome: Outcome) {
-        let blocks =
-            block_sequence(&self.rule, &self.runner.engine.trace(), |number| self.runner.engine.block_name(number));
+    fn keep(&mut self, outcome: Outcome, execution: &Execution) {
+        let engine = &self.runner.engine;
+        let blocks = block_sequence(&self.rule, &engine.trace(), &engine.names(execution));
         if self.orders.len() < KEPT_ORDERS
             && !self.orders.iter().any(|order| order.blocks == blocks && order.outcome == outcome)
         {
@@ -135,23 +136,13 @@ impl<'a> Reference<'a> {
 }
 
 /// The blocks of an execution in the order in which they began.
-fn block_sequence(rule: &Rule, trace: &[Event], name: impl Fn(u32) -> Option<&'static str>) -> Vec<String> {
-    let mut tracker = Tracker::new(rule.clone());
-    let mut blocks: Vec<(u32, TaskId, String)> = Vec::new();
-    for event in trace {
-        match tracker.note(event.task, event.operation) {
-            Passage::Enters(block) => blocks.push((block, event.task, block_name(event, &name))),
-            Passage::Cancels(cancelled) => blocks.retain(|(block, ..)| *block != cancelled),
-            _ => {}
+fn block_sequence(rule: &Rule, trace: &[Event], names: &Names) -> Vec<String> {
+    let annotated = Annotated::of(rule, trace);
+    let begins = |(event, passage): (&Event, &Passage)| match *passage {
+        Passage::Enters(block) if !annotated.is_cancelled(block) => {
+            Some(format!("{} of {}", block_name(event, names), task_name(event.task)))
         }
-    }
-    blocks.into_iter().map(|(_, task, name)| format!("{name} of {}", task_name(task))).collect()
-}
-
-/// What the block that begins with this step is called.
-pub(crate) fn block_name(event: &Event, name: impl Fn(u32) -> Option<&'static str>) -> String {
-    match event.operation.action {
-        Action::BlockBegin(number) => name(number).unwrap_or("block").to_owned(),
-        _ => format!("the section at {}", event.operation.location),
-    }
+        _ => None,
+    };
+    trace.iter().zip(annotated.passages()).filter_map(begins).collect()
 }

@@ -139,11 +139,6 @@ impl Tracker {
         self.begun = 0;
     }
 
-    /// Whether a block can turn out not to be one.
-    pub(crate) fn may_cancel(&self) -> bool {
-        self.rule.blocks == Blocks::CriticalSections
-    }
-
     /// The number of the block that a task is in.
     #[inline]
     pub(crate) fn block_of(&self, task: TaskId) -> Option<u32> {

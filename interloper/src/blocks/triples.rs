@@ -3,7 +3,8 @@
 use interloper_scheduler::{Access, Event};
 use interloper_std::runtime::{Call, Key, Operation, TaskId};
 
-use super::sections::{Passage, Rule, Tracker};
+use super::annotated::Annotated;
+use super::sections::Passage;
 
 /// Two accesses of a block and one of another task between them, all to one object, that no serial order explains: see
 /// [`unserialisable`](super::unserialisable).
@@ -29,14 +30,13 @@ pub(crate) struct Twice {
 }
 
 /// Scans traces; keeps its memory from one to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scanner {
-    tracker: Tracker,
+    /// By task: the number of the block that it is in, 0 outside of one.
+    open: Vec<u32>,
     /// By object: the first of its watches, or [`NONE`].
     heads: Vec<u32>,
     watches: Vec<Watch>,
-    /// Blocks that turn out not to be any.
-    cancelled: Vec<u32>,
     triple: Option<Triple>,
     twice: Vec<Twice>,
 }
@@ -69,29 +69,26 @@ struct Watch {
 const NONE: u32 = u32::MAX;
 
 impl Scanner {
-    pub(crate) fn new(rule: Rule) -> Scanner {
-        Scanner {
-            tracker: Tracker::new(rule),
-            heads: Vec::new(),
-            watches: Vec::new(),
-            cancelled: Vec::new(),
-            triple: None,
-            twice: Vec::new(),
-        }
-    }
-
     /// Looks through the trace of an execution. Gives the triple that is complete first, if there is any.
-    pub(crate) fn scan(&mut self, trace: &[Event]) -> Option<Triple> {
+    pub(crate) fn scan(&mut self, annotated: &Annotated, trace: &[Event]) -> Option<Triple> {
         self.restart();
-        self.find_cancelled(trace);
-        for (index, event) in trace.iter().enumerate() {
-            let block = match self.tracker.note(event.task, event.operation) {
-                Passage::Outside => 0,
-                Passage::Enters(block) | Passage::Inside(block) => self.unless_cancelled(block),
-                Passage::Leaves(_) | Passage::Cancels(_) => continue,
-            };
+        for (index, (event, &passage)) in trace.iter().zip(annotated.passages()).enumerate() {
+            let task = event.task.index();
+            if self.open.len() <= task {
+                self.open.resize(task + 1, 0);
+            }
+            match passage {
+                Passage::Outside => {}
+                Passage::Enters(block) if annotated.is_cancelled(block) => {}
+                Passage::Enters(block) => self.open[task] = block,
+                Passage::Inside(_) => {}
+                Passage::Leaves(_) | Passage::Cancels(_) => {
+                    self.open[task] = 0;
+                    continue;
+                }
+            }
             if let Some(access) = Access::of_event(event) {
-                self.access(trace, index as u32, block, access);
+                self.access(trace, index as u32, self.open[task], access);
             }
         }
         self.triple
@@ -103,29 +100,11 @@ impl Scanner {
     }
 
     fn restart(&mut self) {
-        self.tracker.reset();
+        self.open.clear();
         self.heads.clear();
         self.watches.clear();
-        self.cancelled.clear();
         self.triple = None;
         self.twice.clear();
-    }
-
-    fn find_cancelled(&mut self, trace: &[Event]) {
-        if !self.tracker.may_cancel() {
-            return;
-        }
-        for event in trace {
-            if let Passage::Cancels(block) = self.tracker.note(event.task, event.operation) {
-                self.cancelled.push(block);
-            }
-        }
-        self.tracker.reset();
-    }
-
-    #[inline]
-    fn unless_cancelled(&self, block: u32) -> u32 {
-        if self.cancelled.contains(&block) { 0 } else { block }
     }
 
     #[inline]
@@ -142,7 +121,7 @@ impl Scanner {
         let (mut before, mut at, mut own, mut own_entry) = (NONE, self.heads[object], false, entry.is_none());
         while at != NONE {
             let watch = self.watches[at as usize];
-            if self.tracker.block_of(watch.task) != Some(watch.block) {
+            if self.open[watch.task.index()] != watch.block {
                 // The block has ended.
                 match before {
                     NONE => self.heads[object] = watch.next,

@@ -5,20 +5,21 @@ use std::ops::Range;
 use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::strategies::Guided;
+use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Deadline, Difference, Effort, End, Event, Executions, Fingerprints, Shrunk, Strategy, Traces,
+    Config, Deadline, Difference, Effort, End, Event, Execution, Executions, Fingerprints, Shrunk, Strategy, Traces,
 };
 use interloper_std::runtime::ObjectKind;
 
+use super::annotated::block_name;
 use super::backtraces::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
 use super::outcome::Outcome;
 use super::reached::{self, Places};
-use super::reference::block_name;
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::schedule::STEERED;
-use super::sections::{Passage, Rule, Tracker};
+use super::sections::{Passage, Rule};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::Seen;
@@ -158,7 +159,7 @@ impl<'a> Worker<'a> {
             let decisions = || Decisions(self.runner.engine.decisions().to_vec());
             place.get_or_insert_with(|| Found { finding, triple: judgement.triple, number, decisions: decisions() });
         }
-        self.warn(&mut summary.warnings);
+        self.warn(&mut summary.warnings, &made.execution);
         if self.settings.check_determinism
             && let Err(difference) = self.compare(made)
         {
@@ -167,27 +168,37 @@ impl<'a> Worker<'a> {
     }
 
     /// Warns of what the last execution accessed twice.
-    fn warn(&mut self, warnings: &mut Vec<Warning>) {
+    fn warn(&mut self, warnings: &mut Vec<Warning>, execution: &Execution) {
         for twice in self.judge.twice() {
             let same = |known: &Twice| {
                 known.first.location == twice.first.location && known.again.location == twice.again.location
             };
             if !self.known.iter().any(same) {
                 self.known.push(*twice);
-                warnings.push(self.warning(twice));
+                warnings.push(self.warning(twice, execution));
             }
         }
     }
 
-    fn warning(&self, twice: &Twice) -> Warning {
+    fn warning(&self, twice: &Twice, execution: &Execution) -> Warning {
         let engine = &self.runner.engine;
-        let name = |number| engine.block_name(number);
         Warning {
-            block: outermost_block(self.judge.rule(), &engine.trace(), twice.index, name),
+            block: self.outermost_block(twice.index, &engine.names(execution)),
             object: engine.object_kind(twice.first.object).map_or("object", ObjectKind::name).to_owned(),
             first: twice.first.location.to_string(),
             again: twice.again.location.to_string(),
         }
+    }
+
+    /// The block that a step of the last execution is in.
+    fn outermost_block(&self, index: usize, names: &Names) -> String {
+        let trace = self.runner.engine.trace();
+        let begin = |passages: &[Passage]| {
+            (0..=index)
+                .rev()
+                .find(|&at| trace[at].task == trace[index].task && matches!(passages[at], Passage::Enters(_)))
+        };
+        begin(self.judge.annotated().passages()).map_or_else(String::new, |begin| block_name(&trace[begin], names))
     }
 
     /// Makes the last execution again and compares.
@@ -285,18 +296,4 @@ impl<'a> Worker<'a> {
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         self.judge.take_needed()
     }
-}
-
-/// The block that a step is in.
-fn outermost_block(rule: &Rule, trace: &[Event], index: usize, name: impl Fn(u32) -> Option<&'static str>) -> String {
-    let mut tracker = Tracker::new(rule.clone());
-    let mut block = String::new();
-    for event in &trace[..=index] {
-        if let Passage::Enters(_) = tracker.note(event.task, event.operation)
-            && event.task == trace[index].task
-        {
-            block = block_name(event, &name);
-        }
-    }
-    block
 }

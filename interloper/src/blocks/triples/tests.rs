@@ -6,6 +6,7 @@ use interloper_scheduler::strategies::{AtomFuzzer, Grade, Pattern};
 use interloper_scheduler::{Cause, Pending, Strategy};
 use interloper_std::runtime::{Action, Count, Extent, Key, Mode, ObjectId, Place, Verb};
 
+use super::super::sections::Rule;
 use super::*;
 
 /// An action of each kind, with what it may turn out to be.
@@ -93,19 +94,24 @@ fn trace(steps: [(Action, bool); 3]) -> Vec<Event> {
     std::iter::once(begin).chain(steps).collect()
 }
 
+/// Whether the judge finds a triple.
+fn scan(scanner: &mut Scanner, trace: &[Event]) -> bool {
+    scanner.scan(&Annotated::of(&Rule::default(), trace), trace).is_some()
+}
+
 #[test]
 fn the_strategy_and_the_judge_agree_on_every_action() {
-    let mut scanner = Scanner::new(Rule::default());
+    let mut scanner = Scanner::default();
     let (mut violated, mut explained, mut never) = (0, 0, 0);
     for first in actions() {
         // Whether the last step of the block succeeds is not known before it is made: the strategy takes it to.
         for last in actions().into_iter().filter(|(_, fails)| !fails) {
             for between in actions() {
-                let judged = scanner.scan(&trace([first, between, last])).is_some();
+                let judged = scan(&mut scanner, &trace([first, between, last]));
                 match fuzzed([first, between, last], Pattern::Accesses) {
                     Some((found, trace)) => {
                         assert_eq!(found, judged, "{first:?}, {between:?}, {last:?}");
-                        assert_eq!(scanner.scan(&trace).is_some(), judged);
+                        assert_eq!(scan(&mut scanner, &trace), judged);
                         if judged { violated += 1 } else { explained += 1 }
                     }
                     None => {
@@ -124,13 +130,13 @@ fn the_strategy_and_the_judge_agree_on_every_action() {
 /// As the algorithm is printed, only locks are looked at. What it finds among them the judge finds, too.
 #[test]
 fn what_the_printed_algorithm_finds_is_a_violation() {
-    let mut scanner = Scanner::new(Rule::default());
+    let mut scanner = Scanner::default();
     let locks = || actions().into_iter().filter(|(action, fails)| action.acquires().is_some() && !fails);
     let mut violated = 0;
     for first in locks() {
         for last in locks() {
             for between in actions() {
-                let judged = scanner.scan(&trace([first, between, last])).is_some();
+                let judged = scan(&mut scanner, &trace([first, between, last]));
                 let Some((found, _)) = fuzzed([first, between, last], Pattern::Locks) else { break };
                 assert!(judged || !found, "{first:?}, {between:?}, {last:?}");
                 assert!(found || !judged || between.0.acquires().is_none(), "{first:?}, {between:?}, {last:?}");

@@ -7,6 +7,7 @@ use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 use super::names::{Past, TaskName, Tasks, Use};
 use super::sleep::{Sleeper, dependent};
 use super::wakeup::{Future, Named, Object};
+use crate::holding::{Hold, Holding};
 use crate::{Cause, Event};
 
 /// The steps of an execution, in their order.
@@ -284,51 +285,41 @@ fn is(event: &Event, action: Action, object: ObjectId) -> bool {
 }
 
 /// Who holds a lock, and the writers that wait for it and keep readers out.
-struct Holders(Vec<(TaskId, Mode)>, Vec<TaskId>);
+struct Holders {
+    lock: ObjectId,
+    holding: Holding,
+    writers: Vec<TaskId>,
+}
 
 impl Holders {
     /// After these events.
     fn after<'a>(events: impl Iterator<Item = &'a Event>, lock: ObjectId) -> Holders {
-        let mut holders = Holders(Vec::new(), Vec::new());
-        for event in events {
-            let task = event.task;
+        let mut holders = Holders { lock, holding: Holding::default(), writers: Vec::new() };
+        for event in events.filter(|event| event.operation.object == lock || given_back(&event.operation) == Some(lock))
+        {
+            holders.holding.note(event);
+            let own = |writer: &TaskId| *writer == event.task;
             match event.operation.action {
-                Action::Wait(Some(given)) if given == lock => holders.0.retain(|(other, _)| *other != task),
-                _ if event.operation.object != lock || event.only_read => {}
-                Action::Keep(mode) => holders.0.push((task, mode)),
-                Action::Contend => holders.1.push(task),
-                Action::LockRecursive => holders.0.push((task, Mode::Shared)),
-                Action::Lock(mode) | Action::TryLock(mode) => {
-                    holders.0.push((task, mode));
-                    if mode == Mode::Exclusive {
-                        holders.1.retain(|other| *other != task);
-                    }
-                }
-                Action::Unlock(mode) | Action::Free(mode) => holders.give_back(task, mode),
-                Action::Convert(from, to) | Action::TryConvert(from, to) => {
-                    holders.give_back(task, from);
-                    holders.0.push((task, to));
-                }
+                Action::Contend => holders.writers.push(event.task),
+                Action::Lock(Mode::Exclusive) => holders.writers.retain(|writer| !own(writer)),
+                Action::TryLock(Mode::Exclusive) if !event.only_read => holders.writers.retain(|writer| !own(writer)),
                 _ => {}
             }
         }
         holders
     }
 
-    /// By its holder, or by another task that was given the guard.
     fn give_back(&mut self, task: TaskId, mode: Mode) {
-        let own = self.0.iter().position(|holder| *holder == (task, mode));
-        let any = own.or_else(|| self.0.iter().position(|holder| holder.1 == mode));
-        any.map(|position| self.0.swap_remove(position));
+        self.holding.give_back(Hold { task, lock: self.lock, mode });
     }
 
     fn admit(&self, mode: Mode) -> bool {
-        (mode == Mode::Exclusive || self.1.is_empty()) && self.admit_beside(mode)
+        (mode == Mode::Exclusive || self.writers.is_empty()) && self.admit_beside(mode)
     }
 
     /// Whoever waits.
     fn admit_beside(&self, mode: Mode) -> bool {
-        self.0.iter().all(|(_, held)| held.admits(mode))
+        self.holding.admits(self.lock, mode)
     }
 }
 
