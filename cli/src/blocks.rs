@@ -3,4 +3,3 @@
 pub mod checking;
 pub mod files;
 pub mod printing;
-pub mod replay;

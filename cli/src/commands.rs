@@ -17,7 +17,6 @@ mod visibility;
 
 use std::io::{self, Write};
 
-pub use replay::difference;
 use serde::Serialize;
 #[cfg(test)]
 pub use types::type_named;

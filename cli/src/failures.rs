@@ -1,55 +1,76 @@
-//! Replay files of what a check found.
+//! The replay files of what was found.
 
+use std::path::Path;
+
+use interloper::blocks;
+use interloper::objects::history;
+use interloper::objects::hunt::{Found, Runs};
+use interloper::objects::systematic::Unlock;
 use interloper::{Adversary, Environment, Violation};
 use interloper_report::Counterexample;
+use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 
 use crate::args::SearchArgs;
+use crate::blocks::checking::Checked as CheckedProgram;
 use crate::checking::Checked;
 use crate::failure::Failure;
-use crate::replay_file::{Moment, Options, ReplayFile, VERSION, fingerprint, kept};
+use crate::files::cannot_write;
+use crate::subject::Subject;
 
-/// Writes the replay file of a violation, and gives the counterexample with the command that replays it.
+/// Writes the replay file of a case's violation, and gives the counterexample with the command that replays it.
 ///
 /// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
-pub fn record(checked: &Checked, violation: &Violation, search: &SearchArgs) -> Result<Counterexample, Failure> {
+pub fn of_case(checked: &Checked, violation: &Violation, search: &SearchArgs) -> Result<Counterexample, Failure> {
     let settings = &checked.settings;
     let name = checked.case.name;
-    let mut counterexample = Counterexample { name: name.to_owned(), ..violation.counterexample.clone() };
+    let counterexample = Counterexample { name: name.to_owned(), ..violation.counterexample.clone() };
     if settings.adversary == Adversary::Naive {
-        counterexample.replay = Some(format!("interloper run {name} {}", search.typed()));
-        return Ok(counterexample);
+        let replay = Some(format!("interloper run {name} {}", search.typed()));
+        return Ok(Counterexample { replay, ..counterexample });
     }
-    let path = ReplayFile::path(name, settings.seed);
-    let history = history(&violation.counterexample);
-    let file = ReplayFile {
-        version: VERSION,
-        case: name.to_owned(),
-        seed: settings.seed,
-        options: Options {
-            adversary: adversary_word(settings.adversary).to_owned(),
-            environment: environment_word(settings.environment).to_owned(),
-            bound: settings.bound,
-        },
-        decisions: format!("{:#}", violation.decisions),
-        history_hash: fingerprint(&history),
-        history,
+    let about = About::Case {
+        name: name.to_owned(),
+        adversary: word(&ADVERSARIES, settings.adversary).to_owned(),
+        environment: word(&ENVIRONMENTS, settings.environment).to_owned(),
+        bound: settings.bound,
     };
-    file.write(&path)?;
-    counterexample.replay = Some(format!("interloper replay {}", path.display()));
-    Ok(counterexample)
+    let (finding, decisions) = ("not-linearizable", format!("{:#}", violation.decisions));
+    let history = violation.history.clone();
+    let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
+    Ok(Counterexample { replay: Some(written(&file)?), ..counterexample })
 }
 
-/// The events of a run as a replay file keeps them, after the state that the run starts from where it has one.
-pub fn history(counterexample: &Counterexample) -> Vec<Moment> {
-    let mut step = 0;
-    let moment = |row: &interloper_report::Row| {
-        step += usize::from(row.event.is_step());
-        let who = counterexample.columns.get(row.column).map_or("", |column| column.title.as_str());
-        Moment { step, event: kept(&format!("{who}: {}", row.event)), state: row.state.as_deref().map(kept) }
+/// Writes the replay file of a program's violation, and gives the counterexample with the command that replays it.
+pub fn of_program(checked: &CheckedProgram, violation: &blocks::Violation) -> Result<Counterexample, Failure> {
+    let (name, settings) = (checked.program.name, &checked.settings);
+    let about = About::Program { name: name.to_owned(), strategy: settings.schedule.to_string() };
+    let (finding, decisions) = (violation.finding.word(), format!("{:#}", violation.smallest));
+    let history = violation.history.clone();
+    let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
+    Ok(Counterexample { replay: Some(written(&file)?), ..violation.counterexample.clone() })
+}
+
+/// Writes the replay file of a finding of a hunt, and gives the command that replays it. Real threads leave no decisions:
+/// what only they have shown has no file.
+pub fn of_schema(subject: &Subject, method: &str, seed: u64, found: &Found) -> Result<Option<String>, Failure> {
+    let Runs::Systematic(explored) = &found.runs else { return Ok(None) };
+    let Some(trace) = &explored.stopped else { return Ok(None) };
+    let about = About::Schema {
+        object: subject.studied.name.to_owned(),
+        method: method.to_owned(),
+        schema: found.schema.to_string(),
+        unlock_is_a_step: trace.limits.unlock == Unlock::Step,
     };
-    let start = Some(counterexample.start.clone()).filter(|start| !start.is_empty());
-    let start = start.map(|start| Moment { step: 0, event: "start".to_owned(), state: Some(kept(&start)) });
-    start.into_iter().chain(counterexample.rows.iter().map(moment)).collect()
+    let (finding, decisions) = (found.what.kind().replace(' ', "-"), format!("{:#}", trace.decisions()));
+    let file = ReplayFile::new(about, seed, explored.executions, &finding, decisions, history(trace));
+    written(&file).map(Some)
+}
+
+/// Writes a file into the folder of the working directory, and gives the command that replays it.
+fn written(file: &ReplayFile) -> Result<String, Failure> {
+    let path = file.path(Path::new(FOLDER));
+    file.write(&path).map_err(|error| cannot_write(&path, &error))?;
+    Ok(format!("interloper replay {}", path.display()))
 }
 
 const ADVERSARIES: [(Adversary, &str); 4] = [
@@ -61,14 +82,6 @@ const ADVERSARIES: [(Adversary, &str); 4] = [
 
 const ENVIRONMENTS: [(Environment, &str); 3] =
     [(Environment::Open, "open"), (Environment::Restricted, "restricted"), (Environment::Closed, "closed")];
-
-fn adversary_word(adversary: Adversary) -> &'static str {
-    word(&ADVERSARIES, adversary)
-}
-
-fn environment_word(environment: Environment) -> &'static str {
-    word(&ENVIRONMENTS, environment)
-}
 
 fn word<T: Copy + PartialEq>(words: &[(T, &'static str)], wanted: T) -> &'static str {
     words.iter().find(|(value, _)| *value == wanted).expect("every variant has a word").1

@@ -10,6 +10,7 @@ mod checking;
 mod commands;
 mod failure;
 mod failures;
+mod files;
 mod history_file;
 mod internal;
 mod jobs;
@@ -19,7 +20,7 @@ mod mutations;
 mod nearest;
 mod output;
 mod progress;
-mod replay_file;
+
 mod subject;
 mod values;
 

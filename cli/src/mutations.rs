@@ -7,13 +7,12 @@ use interloper::{Decisions, Verdict};
 use proptest::prelude::*;
 
 use crate::args::{self, Command, Request};
-use crate::blocks::files::{self, ProgramFile};
 use crate::catalogue::{self, Entry};
 use crate::commands;
 use crate::failure::Failure;
 use crate::history_file::{Malformed, Reader, Recorded};
-use crate::replay_file::{Moment, Options, ReplayFile, VERSION, fingerprint};
 use interloper_linearize::types::DataType;
+use interloper_report::replay_file::{About, Moment, ReplayFile};
 
 /// How an input is damaged: where, how much of it, and how.
 type Edit = (usize, usize, Damage);
@@ -105,39 +104,29 @@ fn check_line(reason: String) {
     assert!(line.chars().count() < 1_200, "{} characters", line.chars().count());
 }
 
-fn history() -> Vec<Moment> {
-    vec![
-        Moment { step: 0, event: "start".to_owned(), state: Some("{}".to_owned()) },
-        Moment { step: 1, event: "memoize(7): get(7) → none".to_owned(), state: Some("{7: 14}".to_owned()) },
-        Moment { step: 1, event: "memoize(7): returned none".to_owned(), state: None },
-    ]
-}
-
-fn of_case() -> Vec<u8> {
-    let file = ReplayFile {
-        version: VERSION,
-        case: "memoize".to_owned(),
-        seed: 42,
-        options: Options { adversary: "preceding".to_owned(), environment: "open".to_owned(), bound: 3 },
-        decisions: "A0.I0.E0.E3.E0.E0".to_owned(),
-        history_hash: fingerprint(&history()),
-        history: history(),
+/// A replay file of a case, a program, a test and a schema.
+fn replay_file(kind: usize) -> Vec<u8> {
+    let (name, strategy) = ("figure-1".to_owned(), "atomfuzzer:0.5+pct:3".to_owned());
+    let about = match kind {
+        0 => {
+            let (adversary, environment) = ("preceding".to_owned(), "open".to_owned());
+            About::Case { name: "memoize".to_owned(), adversary, environment, bound: 3 }
+        }
+        1 => About::Program { name, strategy },
+        2 => About::Test { name, strategy, critical_sections: false },
+        _ => About::Schema {
+            object: "striped-map".to_owned(),
+            method: "size".to_owned(),
+            schema: "{ insert(1, 0) } || { size() }".to_owned(),
+            unlock_is_a_step: true,
+        },
     };
-    serde_json::to_vec(&file).expect("JSON")
-}
-
-fn of_program() -> Vec<u8> {
-    let file = ProgramFile {
-        version: VERSION,
-        program: "figure-1".to_owned(),
-        seed: 42,
-        strategy: "atomfuzzer:0.5+pct:3".to_owned(),
-        execution: 3,
-        finding: "panic".to_owned(),
-        decisions: "T0/2.T1/2".to_owned(),
-        history_hash: fingerprint(&history()),
-        history: history(),
-    };
+    let history = vec![
+        Moment::new(None, "start", "start").and_state("{}"),
+        Moment::new(Some(0), "get", "get(7) → none").with(7).with("none").and_state("{7: 14}"),
+        Moment::new(Some(0), "end", "returned none").with("none"),
+    ];
+    let file = ReplayFile::new(about, 42, 3, "panic", "A0.I0.E0.E3.E0.E0".to_owned(), history);
     serde_json::to_vec(&file).expect("JSON")
 }
 
@@ -177,24 +166,12 @@ proptest! {
     #![proptest_config(cases(4_000))]
 
     #[test]
-    fn replay_files_of_cases(edits in edits()) {
-        match ReplayFile::parse(&damaged(&of_case(), &edits)) {
+    fn replay_files(kind in 0..4usize, edits in edits()) {
+        match ReplayFile::parse(&damaged(&replay_file(kind), &edits)) {
             Ok(file) => if let Err(error) = file.decisions.parse::<Decisions>() {
                 check_line(error.to_string());
             },
-            Err(reason) => check_line(reason),
-        }
-    }
-
-    #[test]
-    fn replay_files_of_programs(edits in edits()) {
-        match files::read(&damaged(&of_program(), &edits)) {
-            Ok(files::About::Program(file)) => if let Err(error) = file.decisions.parse::<Decisions>() {
-                check_line(error.to_string());
-            },
-            Ok(files::About::Test(name)) => check_line(name),
-            Ok(files::About::Other) => {}
-            Err(reason) => check_line(reason),
+            Err(reason) => check_line(reason.to_string()),
         }
     }
 
@@ -289,7 +266,7 @@ fn no_input_takes_a_gigabyte() {
     for edit in [Damage::Flood("["), Damage::Flood("T1/2."), Damage::Flood("\""), Damage::Flood("pct:3+")] {
         let flood = damaged(b"", &[(0, 40_000, edit)]);
         let text = String::from_utf8_lossy(&flood);
-        let _ = (ReplayFile::parse(&flood), files::read(&flood), text.parse::<Decisions>(), text.parse::<Schedule>());
+        let _ = (ReplayFile::parse(&flood), text.parse::<Decisions>(), text.parse::<Schedule>());
     }
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak");
@@ -310,8 +287,7 @@ fn argument(bytes: &[u8]) -> OsString {
 /// The canary: what is not damaged is accepted by each parser, so that the others do not stop at the door.
 #[test]
 fn what_is_whole_is_read() {
-    assert!(ReplayFile::parse(&of_case()).is_ok());
-    assert!(matches!(files::read(&of_program()), Ok(files::About::Program(_))));
+    assert!((0..4).all(|kind| ReplayFile::parse(&replay_file(kind)).is_ok()));
     for line in LINES {
         let arguments = std::iter::once("interloper").chain(line.split(' ')).map(OsString::from);
         assert!(matches!(args::parse(arguments), Ok(Request::Run(_))), "{line}");

@@ -4,10 +4,11 @@ use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
-use interloper_report::{Column, Counterexample, Event, Lane, Order, Row};
-use interloper_scheduler::End;
+use interloper_report::replay_file::Moment;
+use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
 use interloper_scheduler::runtime::{Action, Operation};
 use interloper_scheduler::words::is_silent;
+use interloper_scheduler::{End, Event};
 
 use crate::hunt::{Found, Runs, What};
 use crate::object::{Object, Program, Sequential};
@@ -30,7 +31,7 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
             (rows, orders(&program, visibility, outcome, admitted))
         }
         What::Blocked(places) => (blocked(&program, places), vec![]),
-        What::Panicked(message) => (vec![Row::event(0, Event::Panicked(message.clone()))], vec![]),
+        What::Panicked(message) => (vec![Row::event(0, Shown::Panicked(message.clone()))], vec![]),
     };
     Counterexample {
         name: format!("{}.{method}", object.name()),
@@ -83,6 +84,22 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
     }
 }
 
+/// An execution by its structure: its steps, and the result of each call in text order.
+pub fn history(trace: &Trace) -> Vec<Moment> {
+    let step = |event: &Event| {
+        let says = format!("{}: {}", trace.names.task(event.task), trace.names.step(event.operation));
+        let moment = Moment::new(Some(event.task.0), event.operation.action.code(), &says);
+        let moment = Moment { object: u32::try_from(event.operation.object.index()).ok(), ..moment };
+        if event.only_read { moment.with("only reads") } else { moment }
+    };
+    let steps = trace.steps.iter().filter(|event| !is_silent(event.operation.action)).map(step);
+    let result = |(call, result): (usize, &Value)| {
+        let says = format!("call {} returned {result}", call + 1);
+        Moment::new(u32::try_from(call).ok(), "returned", &says).with(result)
+    };
+    steps.chain(trace.outcome.iter().enumerate().map(result)).collect()
+}
+
 /// Of an execution that was cut, so many steps at its end are shown.
 const SHOWN_STEPS: usize = 60;
 /// Decisions of more letters than this are not shown.
@@ -107,7 +124,7 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
     let begins = |step: usize, sequence: usize, call: usize| {
         calls[call].0 == sequence && trace.calls[call].is_some_and(|span| span.begin == step)
     };
-    let returned = |call: usize| Row::event(calls[call].0, Event::Returned(trace.outcome[call].to_string()));
+    let returned = |call: usize| Row::event(calls[call].0, Shown::Returned(trace.outcome[call].to_string()));
     let mut rows = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut made = vec![false; calls.len()];
@@ -124,7 +141,7 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
                 continue;
             }
             made[call] = true;
-            rows.push(Row::event(*sequence, Event::Called(text.clone())));
+            rows.push(Row::event(*sequence, Shown::Called(text.clone())));
             match ended(&call) {
                 true => rows.push(returned(call)),
                 false => open.push(call),
@@ -137,11 +154,11 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
             && open.iter().any(|&call| calls[call].0 == column)
         {
             let location = Some(event.operation.location.to_string());
-            rows.push(Row { location, ..Row::event(column, Event::Operation(text)) });
+            rows.push(Row { location, ..Row::event(column, Shown::Operation(text)) });
         }
     }
     for &call in &open {
-        rows.push(Row::event(calls[call].0, Event::Blocked(format!("{} never returns", calls[call].1))));
+        rows.push(Row::event(calls[call].0, Shown::Blocked(format!("{} never returns", calls[call].1))));
     }
     rows
 }
@@ -158,7 +175,7 @@ fn says(trace: &Trace, operation: Operation) -> Option<String> {
 /// The calls with their results, one sequence after the other: real threads leave no trace.
 fn results(program: &Program, outcome: &[Value]) -> Vec<Row> {
     let row = |((sequence, text), result): ((usize, String), &Value)| {
-        Row::event(sequence, Event::Operation(format!("{text} → {result}")))
+        Row::event(sequence, Shown::Operation(format!("{text} → {result}")))
     };
     calls(program).into_iter().zip(outcome).map(row).collect()
 }
@@ -168,9 +185,9 @@ fn blocked(program: &Program, places: &[Blocked]) -> Vec<Row> {
     let mut places: Vec<Blocked> = places.to_vec();
     places.dedup();
     let row = |place: Blocked| match place {
-        Blocked::Call(call) => Row::event(calls[call].0, Event::Blocked(format!("{} never returns", calls[call].1))),
-        Blocked::Constructor => Row::event(0, Event::Blocked("the constructor never returns".to_owned())),
-        Blocked::Drop => Row::event(0, Event::Blocked("dropping the object never ends".to_owned())),
+        Blocked::Call(call) => Row::event(calls[call].0, Shown::Blocked(format!("{} never returns", calls[call].1))),
+        Blocked::Constructor => Row::event(0, Shown::Blocked("the constructor never returns".to_owned())),
+        Blocked::Drop => Row::event(0, Shown::Blocked("dropping the object never ends".to_owned())),
     };
     places.into_iter().map(row).collect()
 }

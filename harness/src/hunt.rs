@@ -13,12 +13,13 @@ use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::Deadline;
+use interloper_scheduler::decisions::Decisions;
 
 use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
 use crate::object::{Object, Program};
 use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
-use crate::systematic::Trace;
+use crate::systematic::{self, Explored, Limits, Trace};
 
 pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
@@ -201,6 +202,28 @@ impl Attempt {
         let frequencies = self.runs.outcomes().iter().map(frequency).collect();
         Some(Found { schema: schema.clone(), what, frequencies, runs: self.runs })
     }
+}
+
+/// Runs the execution of a schema that these decisions determine. Also whether its outcome is right; none when the
+/// decisions do not fit the schema.
+///
+/// # Errors
+/// When what is right cannot be told.
+pub fn replay(
+    object: &Object,
+    schema: &Schema,
+    limits: Limits,
+    decisions: &Decisions,
+) -> Result<Option<(Found, bool)>, Refusal> {
+    let program = object.program(schema).map_err(Refusal::Model)?;
+    let (mut judge, _) = Judge::watched(&program, object.visibility(), DEFAULT_BOUND, PATIENCE)?;
+    let Some(trace) = systematic::replay(&program, limits, decisions) else { return Ok(None) };
+    let outcome = trace.outcome.clone();
+    let runs = Runs::Systematic(Box::new(Explored { executions: 1, stopped: Some(trace), ..Explored::default() }));
+    let failure = runs.failure();
+    let right = failure.is_none() && judge.admits(&outcome);
+    let what = failure.unwrap_or_else(|| What::Outcome { outcome, admitted: judge.admitted(ADMITTED_SHOWN) });
+    Ok(Some((Found { schema: schema.clone(), what, frequencies: Vec::new(), runs }, right)))
 }
 
 /// A finding shows so many of the outcomes that would have been right.

@@ -10,13 +10,14 @@ use std::ops::ControlFlow;
 
 use interloper_commutativity::Value;
 pub use interloper_scheduler::Executions;
+pub use interloper_scheduler::Unlock;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
     Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped,
-    Strategy, Traces, Unlock, Watchdog,
+    Strategy, Traces, Watchdog,
 };
 
 use crate::object::Program;
@@ -27,7 +28,7 @@ pub(crate) use controlled::{Controlled, ControlledProgram};
 pub use controlled::{blocked, unreached};
 
 /// What was seen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explored {
     /// How often each outcome came. A call that never returned is `blocked`, and what comes after it `unreached`.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
@@ -232,19 +233,7 @@ pub fn explore(
     let controlled = program.object().erased().controlled(program);
     let mut engine = Engine::new(limits.config(program));
     let strategy = &mut Counting { strategy, asked: controlled.asked() };
-    let mut seen = Explored {
-        outcomes: BTreeMap::new(),
-        executions: 0,
-        cut: 0,
-        first_cut: None,
-        timed_out: false,
-        steps: 0,
-        traces: Traces::default(),
-        exhausted: false,
-        complete: false,
-        stopped: None,
-        instrumented: false,
-    };
+    let mut seen = Explored::default();
     let (mut tried, mut fingerprints) = (false, Fingerprints::default());
     let explored = engine.explore(
         strategy,

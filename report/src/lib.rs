@@ -10,6 +10,8 @@
 //!
 //! [`timeline`] draws a concurrent history, a row for each process, on a page of the same kind.
 //!
+//! [`replay_file`] is the file that a finding leaves behind, and that replays it.
+//!
 //! [`plain`] makes text of somebody else safe to print.
 //!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
@@ -24,6 +26,7 @@ pub mod file;
 pub mod html;
 pub mod json;
 pub mod plain;
+pub mod replay_file;
 pub mod shorten;
 pub mod table;
 pub mod text;

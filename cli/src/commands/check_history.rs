@@ -22,8 +22,8 @@ use super::types::type_named;
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{CheckHistoryArgs, Format, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
+use crate::files::{can_write, write_page};
 use crate::history_file::Recorded;
-use crate::replay_file::{can_write, write_page};
 use crate::values::to_json;
 use witness::Witness;
 

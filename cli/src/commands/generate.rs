@@ -10,7 +10,7 @@ use super::hunt::{OPTIONS, campaign};
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::checking::plural;
 use crate::failure::Failure;
-use crate::replay_file::{can_write, write_page};
+use crate::files::{can_write, write_page};
 use crate::subject::{Subject, Watcher};
 
 /// How many schemas each method is searched with, unless it is said.

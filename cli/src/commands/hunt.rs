@@ -12,6 +12,7 @@ use super::{Answer, JSON_VERSION, json};
 use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::checking::{grouped, plural};
 use crate::failure::{Failure, Finding};
+use crate::failures;
 use crate::output;
 use crate::subject::{self, Subject, Watcher};
 
@@ -30,11 +31,16 @@ pub fn hunt(
     let subject = Subject::find(args)?;
     let campaign = campaign(&subject, args, search);
     let mut watcher = Watcher::start();
-    let rows: Vec<Row> = match schema {
+    let mut rows: Vec<Row> = match schema {
         Some(schema) => vec![one_schema(&subject, &campaign, schema)?],
         None => subject.methods.iter().map(|&method| row(&subject, &campaign, method, &mut watcher)).collect(),
     };
     watcher.finish();
+    for row in &mut rows {
+        if let Some(traced) = row.searched.traced() {
+            row.replay = failures::of_schema(&subject, &row.label, campaign.seed, traced)?;
+        }
+    }
     let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
     let text = match output.format {
         Format::Json => json(&document(&subject, search, &campaign, &rows)),
@@ -70,6 +76,8 @@ pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Ca
 struct Row {
     label: String,
     searched: Searched,
+    /// The command that replays the finding, where there is a replay file.
+    replay: Option<String>,
 }
 
 impl Row {
@@ -100,7 +108,7 @@ fn row(subject: &Subject, campaign: &Campaign, method: MethodId, watcher: &mut W
         Next::Continue
     });
     watcher.done(searched.hunted.schemas, searched.hunted.executions);
-    Row { label, searched }
+    Row { label, searched, replay: None }
 }
 
 /// Runs one schema for as long as a method would be searched.
@@ -131,7 +139,7 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
         .filter(|_| subject.engine == EngineArg::Stress)
         .map(|minimised| campaign.reproduce(&minimised.found));
     let searched = Searched { method: MethodId(0), hunted, smallest, of_core: false, reproduced };
-    Ok(Row { label: "schema".to_owned(), searched })
+    Ok(Row { label: "schema".to_owned(), searched, replay: None })
 }
 
 fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, output: &OutputArgs) -> String {
@@ -237,13 +245,11 @@ fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, out
     }
     let shown = row.searched.traced().unwrap_or(found);
     let mut counterexample = explain(&subject.object, &row.label, &campaign.visibility, shown);
-    counterexample.replay = Some(format!(
-        "interloper hunt {} --schema '{}' --engine {} --seed {}",
-        subject.studied.name,
-        shown.schema,
-        if row.searched.traced().is_some() { "systematic" } else { "stress" },
-        campaign.seed
-    ));
+    let again = || {
+        let (name, schema) = (subject.studied.name, &shown.schema);
+        format!("interloper hunt {name} --schema '{schema}' --engine stress --seed {}", campaign.seed)
+    };
+    counterexample.replay = Some(row.replay.clone().unwrap_or_else(again));
     let note = match &row.searched.reproduced {
         Some(Reproduced::Missed { executions, complete: true }) => {
             format!("\nThe scheduler went through all {} interleavings and did not see it.\n", grouped(*executions))
@@ -290,6 +296,7 @@ fn method(subject: &Subject, campaign: &Campaign, row: &Row) -> serde_json::Valu
     }
     if let Some(found) = row.found() {
         document["violation"] = violation(found);
+        document["replay"] = row.replay.as_deref().into();
         let traced = row.searched.traced();
         if let Some(traced) = traced {
             let counterexample = explain(&subject.object, &row.label, &campaign.visibility, traced);

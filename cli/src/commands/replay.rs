@@ -2,85 +2,197 @@
 
 use std::path::Path;
 
-use interloper::{Decisions, Misuse, Report, Settings};
-use interloper_report::shorten::{LONGEST_TEXT, middle};
+use interloper::blocks::{self, Settings as BlockSettings};
+use interloper::objects::hunt::{self, Runs};
+use interloper::objects::systematic::{Limits, Unlock};
+use interloper::objects::{Schema, explain, history};
+use interloper::{Decisions, Misuse, Settings};
+use interloper_report::replay_file::{About, Moment, ReplayFile, Unusable, difference};
 use interloper_report::{Counterexample, html, text};
-use serde::Serialize;
+use interloper_suite::objects;
+use serde_json::json;
 
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::blocks::files::{About, read};
 use crate::catalogue::{self, Entry};
 use crate::checking::plural;
 use crate::failure::{Failure, Finding};
-use crate::failures::{adversary, environment, history};
-use crate::replay_file::{Moment, ReplayFile, bytes, refuse};
-use crate::{blocks, output};
+use crate::failures::{adversary, environment};
+use crate::output;
 
-#[derive(Serialize)]
-struct Document {
-    version: u32,
-    case: String,
-    seed: u64,
-    /// Whether the history is the recorded one.
-    same: bool,
-    /// Where it goes another way, and why.
+/// What a recorded execution showed when it was run again.
+struct Again {
+    /// Where it goes another way, or what it shows instead.
     divergence: Option<String>,
     counterexample: Option<Counterexample>,
 }
 
-/// Makes the recorded run again and compares the histories.
+/// Runs the recorded execution again and compares the histories.
 pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("replay", &[])?;
-    let refuse = |reason: String| refuse(path, &reason);
-    match read(&bytes(path)?).map_err(refuse)? {
-        About::Program(file) => return blocks::replay::replay(path, *file, output),
-        About::Test(test) => {
-            let name = test.split_once("::").map_or(test.as_str(), |(_, name)| name);
-            return Err(refuse(format!(
-                "it is of the test '{test}', which replays it: INTERLOPER_REPLAY={} cargo test {name}",
-                path.display()
-            )));
-        }
-        About::Other => {}
-    }
-    let file = ReplayFile::read(path)?;
-    let case = match catalogue::find(&file.case) {
-        Ok(Entry::Case(case)) => case,
-        Ok(Entry::Program(_)) => return Err(refuse(format!("'{}' is a program with blocks", file.case))),
-        Err(Failure::Request(reason)) => return Err(refuse(reason)),
-        Err(other) => return Err(other),
-    };
+    let refuse = |reason: String| Failure::Request(format!("cannot replay {}: {reason}", path.display()));
+    let file = ReplayFile::read(path).map_err(|unusable: Unusable| refuse(unusable.to_string()))?;
     let decisions: Decisions =
         file.decisions.parse().map_err(|error| refuse(format!("damaged: its decisions: {error}")))?;
-    let method = (case.build)();
-    let settings = settings(&file, method.settings()).map_err(refuse)?;
-    let (divergence, counterexample) = match method.replay_with(&settings, &decisions) {
-        Ok(report) => compare(&file, report),
-        Err(Misuse::Diverged { reason }) => (Some(reason), None),
-        Err(Misuse::Contradiction(message)) => return Err(Failure::Internal(message)),
-        Err(misuse) => return Err(refuse(misuse.to_string())),
+    let again = match &file.about {
+        About::Case { name, .. } => of_case(name, &file, &decisions),
+        About::Program { name, .. } => of_program(name, &file, &decisions),
+        About::Schema { .. } => of_schema(&file, &decisions),
+        About::Test { name, .. } => {
+            let test = name.split_once("::").map_or(name.as_str(), |(_, test)| test);
+            let command = format!("INTERLOPER_REPLAY={} cargo test {test}", path.display());
+            Err(Refused::Because(format!("it is about the test '{name}', which replays it: {command}")))
+        }
     };
-    let counterexample = counterexample.map(|counterexample| Counterexample {
-        name: file.case.clone(),
-        replay: Some(format!("interloper replay {}", path.display())),
-        ..counterexample
-    });
+    let again = again.map_err(|refused| match refused {
+        Refused::Because(reason) => refuse(reason),
+        Refused::Internal(message) => Failure::Internal(message),
+    })?;
+    answer(path, &file, again, output)
+}
+
+/// Why an execution cannot be run again.
+enum Refused {
+    Because(String),
+    Internal(String),
+}
+
+impl From<String> for Refused {
+    fn from(reason: String) -> Refused {
+        Refused::Because(reason)
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Refused {
+        match failure {
+            Failure::Internal(message) => Refused::Internal(message),
+            Failure::Request(reason) => Refused::Because(reason),
+            other => Refused::Because(other.to_string()),
+        }
+    }
+}
+
+fn of_case(name: &str, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Refused> {
+    let Entry::Case(case) = catalogue::find(name)? else {
+        return Err(Refused::Because(format!("'{name}' is a program with blocks, not a composed operation")));
+    };
+    let method = (case.build)();
+    let settings = case_settings(&file.about, file.seed, method.settings())?;
+    let report = match method.replay_with(&settings, decisions) {
+        Ok(report) => report,
+        Err(Misuse::Diverged { reason }) => return Ok(Again { divergence: Some(reason), counterexample: None }),
+        Err(Misuse::Contradiction(message)) => return Err(Refused::Internal(message)),
+        Err(misuse) => return Err(Refused::Because(misuse.to_string())),
+    };
+    let Some(violation) = report.violation else {
+        let divergence = format!("a sequential order now explains the run: {name} is {}", report.verdict);
+        return Ok(Again { divergence: Some(divergence), counterexample: None });
+    };
+    let operations = plural(u64::from(violation.environment_operations), "environment operation");
+    let detail = format!("{operations}, replayed");
+    let counterexample = Counterexample { name: name.to_owned(), detail, ..violation.counterexample };
+    Ok(Again { divergence: difference(&file.history, &violation.history), counterexample: Some(counterexample) })
+}
+
+/// The settings of the case with the recorded options.
+fn case_settings(about: &About, seed: u64, own: &Settings) -> Result<Settings, String> {
+    let About::Case { adversary: chosen, environment: open, bound, .. } = about else { return Ok(own.clone()) };
+    let unknown = |what: &str, word: &str| format!("damaged: '{word}' is no {what}");
+    if *bound == 0 {
+        return Err(unknown("bound", "0"));
+    }
+    Ok(Settings {
+        seed,
+        adversary: adversary(chosen).ok_or_else(|| unknown("adversary", chosen))?,
+        environment: environment(open).ok_or_else(|| unknown("environment", open))?,
+        bound: *bound,
+        ..own.clone()
+    })
+}
+
+fn of_program(name: &str, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Refused> {
+    let Entry::Program(program) = catalogue::find(name)? else {
+        return Err(Refused::Because(format!("'{name}' is a composed operation, not a program with blocks")));
+    };
+    let settings = BlockSettings { seed: file.seed, ..program.own_settings() };
+    let report = match program.replay_with(&settings, decisions) {
+        Ok(report) => report,
+        Err(blocks::Misuse::Diverged { difference }) => {
+            return Ok(Again { divergence: Some(difference), counterexample: None });
+        }
+        Err(misuse) => return Err(Refused::Because(misuse.to_string())),
+    };
+    let found = report.bug.or(report.error);
+    let shows = found.as_ref().map_or("nothing", |found| found.finding.word());
+    let history = found.as_ref().map_or(&[][..], |found| &found.history);
+    let divergence = compare(file, shows, history);
+    Ok(Again { divergence, counterexample: found.map(|found| found.counterexample) })
+}
+
+fn of_schema(file: &ReplayFile, decisions: &Decisions) -> Result<Again, Refused> {
+    let About::Schema { object: name, method, schema, unlock_is_a_step } = &file.about else {
+        return Err(Refused::Internal("a file about a schema was expected".to_owned()));
+    };
+    let studied = objects::all().into_iter().find(|studied| studied.name == name);
+    let studied = studied.ok_or_else(|| format!("no object '{name}'; 'interloper objects' lists them"))?;
+    let object = studied.object();
+    let parsed = Schema::parse(schema).map_err(|error| format!("damaged: its schema: {error}"))?;
+    let unlock = if *unlock_is_a_step { Unlock::Step } else { Unlock::Part };
+    let limits = Limits { unlock, ..Limits::default() };
+    let replayed = hunt::replay(&object, &parsed, limits, decisions);
+    let replayed = replayed.map_err(|refusal| format!("its schema: {}", refusal.text(&parsed)))?;
+    let Some((found, right)) = replayed else {
+        let divergence = "the decisions do not fit the object as it is now".to_owned();
+        return Ok(Again { divergence: Some(divergence), counterexample: None });
+    };
+    let Runs::Systematic(explored) = &found.runs else { return Err(Refused::Internal("no trace".to_owned())) };
+    let again = explored.stopped.as_ref().map(history).unwrap_or_default();
+    let divergence = match right {
+        true => Some("a sequential order now gives the outcome".to_owned()),
+        false => compare(file, &found.what.kind().replace(' ', "-"), &again),
+    };
+    let counterexample = explain(&object, method, object.visibility(), &found);
+    let counterexample = Counterexample { detail: format!("{parsed}, replayed"), ..counterexample };
+    Ok(Again { divergence, counterexample: Some(counterexample) })
+}
+
+/// How an execution differs from the recorded one, if it does.
+fn compare(file: &ReplayFile, shows: &str, history: &[Moment]) -> Option<String> {
+    match shows == file.finding {
+        true => difference(&file.history, history),
+        false => Some(format!("recorded was {}, and now it shows {shows}", file.finding)),
+    }
+}
+
+fn answer(path: &Path, file: &ReplayFile, again: Again, output: &OutputArgs) -> Result<Answer, Failure> {
+    let Again { divergence, counterexample } = again;
+    let replay = Some(format!("interloper replay {}", path.display()));
+    let counterexample = counterexample.map(|counterexample| Counterexample { replay, ..counterexample });
     let finding = Finding::unexpected_if(divergence.is_some());
-    let text = match output.format {
-        Format::Html => match counterexample {
-            Some(counterexample) => html::render(&counterexample),
-            None => return Err(refuse("there is no violation any more, so there is no page to show".to_owned())),
-        },
-        Format::Json => json(&Document {
-            version: JSON_VERSION,
-            case: file.case,
-            seed: file.seed,
-            same: divergence.is_none(),
-            divergence,
-            counterexample,
-        }),
-        Format::Text => {
+    let text = match (output.format, counterexample) {
+        (Format::Html, Some(counterexample)) => html::render(&counterexample),
+        (Format::Html, None) => {
+            let reason = "there is no violation any more, so there is no page to show";
+            return Err(Failure::Request(format!("cannot replay {}: {reason}", path.display())));
+        }
+        (Format::Json, counterexample) => {
+            let kind = match &file.about {
+                About::Case { .. } => "case",
+                About::Program { .. } => "program",
+                About::Test { .. } => "test",
+                About::Schema { .. } => "object",
+            };
+            json(&json!({
+                "version": JSON_VERSION,
+                kind: file.about.name(),
+                "seed": file.seed,
+                "same": divergence.is_none(),
+                "divergence": divergence,
+                "counterexample": counterexample,
+            }))
+        }
+        (Format::Text, counterexample) => {
             let report = counterexample.map_or_else(String::new, |counterexample| {
                 text::render(&counterexample, output::style(output.color)) + "\n"
             });
@@ -92,74 +204,4 @@ pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<A
         }
     };
     Ok(Answer::new(text, finding))
-}
-
-/// The settings of the case with the recorded options.
-fn settings(file: &ReplayFile, own: &Settings) -> Result<Settings, String> {
-    let unknown = |what: &str, word: &str| format!("damaged: '{word}' is no {what}");
-    let options = &file.options;
-    if options.bound == 0 {
-        return Err(unknown("bound", "0"));
-    }
-    Ok(Settings {
-        seed: file.seed,
-        adversary: adversary(&options.adversary).ok_or_else(|| unknown("adversary", &options.adversary))?,
-        environment: environment(&options.environment).ok_or_else(|| unknown("environment", &options.environment))?,
-        bound: options.bound,
-        ..own.clone()
-    })
-}
-
-/// Why the run is not the recorded one, if it is not; and what it shows.
-fn compare(file: &ReplayFile, report: Report) -> (Option<String>, Option<Counterexample>) {
-    let Some(violation) = report.violation else {
-        return (
-            Some(format!("the run is now explained by a sequential order, {} is {}", file.case, report.verdict)),
-            None,
-        );
-    };
-    let divergence = difference(&file.history, &history(&violation.counterexample));
-    let operations = plural(u64::from(violation.environment_operations), "environment operation");
-    (divergence, Some(Counterexample { detail: format!("{operations}, replayed"), ..violation.counterexample }))
-}
-
-/// The first moment in which two histories differ, if there is one.
-pub fn difference(recorded: &[Moment], now: &[Moment]) -> Option<String> {
-    let longer = recorded.len().max(now.len());
-    let at = (0..longer).find(|&at| recorded.get(at) != now.get(at))?;
-    let step = recorded.get(at).or(now.get(at)).map_or(0, |moment| moment.step);
-    fn short(text: &str) -> std::borrow::Cow<'_, str> {
-        middle(text, LONGEST_TEXT)
-    }
-    let describe = |moment: Option<&Moment>| match moment {
-        Some(Moment { event, state: Some(state), .. }) => format!("'{}' giving {}", short(event), short(state)),
-        Some(Moment { event, state: None, .. }) => format!("'{}'", short(event)),
-        None => "the end".to_owned(),
-    };
-    let (recorded, now) = (describe(recorded.get(at)), describe(now.get(at)));
-    Some(format!("at step {step}, recorded was {recorded}, and now it is {now}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn moment(step: usize, event: &str, state: Option<&str>) -> Moment {
-        Moment { step, event: event.into(), state: state.map(Into::into) }
-    }
-
-    #[test]
-    fn the_first_difference_is_named() {
-        let recorded = [moment(1, "a: get(1) → none", Some("{}")), moment(1, "a: returned none", None)];
-        let other = [moment(1, "a: get(1) → 2", Some("{1: 2}")), moment(1, "a: returned none", None)];
-        assert_eq!(
-            difference(&recorded, &other).as_deref(),
-            Some("at step 1, recorded was 'a: get(1) → none' giving {}, and now it is 'a: get(1) → 2' giving {1: 2}")
-        );
-        assert_eq!(
-            difference(&recorded, &recorded[..1]).as_deref(),
-            Some("at step 1, recorded was 'a: returned none', and now it is the end")
-        );
-        assert_eq!(difference(&recorded, &recorded), None);
-    }
 }

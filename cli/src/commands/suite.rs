@@ -1,10 +1,11 @@
 //! `interloper` and `interloper run`: cases, their verdicts, and the reports of what is to be seen.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use interloper::blocks::Program;
 use interloper::{Misuse, Report, Verdict};
+use interloper_report::replay_file::{self, FOLDER};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
 use interloper_report::{Counterexample, file};
@@ -14,14 +15,14 @@ use serde::Serialize;
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::blocks;
-use crate::blocks::files::{record as record_program, write_page, write_trace};
+use crate::blocks::files::{write_page, write_trace};
 use crate::blocks::printing::{self, ProgramResult};
 use crate::catalogue::{self, Entry};
 use crate::checking::{Checked, Outcome, check_all, grouped, plural};
 use crate::failure::{Failure, Finding};
-use crate::failures::record;
+use crate::failures;
+use crate::files::{can_write, make_folder};
 use crate::output;
-use crate::replay_file::{ReplayFile, can_write, make_folder};
 
 #[derive(Serialize)]
 struct Document {
@@ -161,7 +162,7 @@ fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Re
         return Err(Failure::Request("--html is for one case or program".to_owned()));
     }
     let files: Vec<&PathBuf> = arguments.trace.iter().chain(&arguments.html).collect();
-    let replay = ReplayFile::path(&arguments.names[0], search.seed());
+    let replay = replay_file::path(&arguments.names[0], search.seed(), Path::new(FOLDER));
     for (index, path) in files.iter().enumerate() {
         make_folder(path)?;
         can_write(path)?;
@@ -187,13 +188,13 @@ fn finding(checked: &[Checked], programs: &[blocks::checking::Checked]) -> Findi
 /// The counterexample of a program that has one, its replay file written.
 fn counterexample_of_program(checked: &blocks::checking::Checked) -> Result<Option<Counterexample>, Failure> {
     let violation = checked.report().and_then(|report| report.violation());
-    violation.map(|violation| record_program(checked, violation)).transpose()
+    violation.map(|violation| failures::of_program(checked, violation)).transpose()
 }
 
 /// The counterexample of a case that has one, its replay file written.
 fn counterexample(checked: &Checked, search: &SearchArgs) -> Result<Option<Counterexample>, Failure> {
     let violation = checked.report().and_then(|report| report.violation.as_ref());
-    violation.map(|violation| record(checked, violation, search)).transpose()
+    violation.map(|violation| failures::of_case(checked, violation, search)).transpose()
 }
 
 /// What was found out about one case, in full.

@@ -13,6 +13,7 @@ use super::{Answer, JSON_VERSION, json};
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::checking::{grouped, plural};
 use crate::failure::{Failure, Finding};
+use crate::failures;
 use crate::subject::{Subject, Watcher, disagreement, reason};
 
 /// Derives the visibility of each method, and of all of them together.
@@ -39,11 +40,26 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     let derived = Derived { methods, together };
     let unsound = derived.methods.iter().any(|one| one.of_core.is_some() || one.disagreement().is_some());
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
+    let replays = replays(&subject, search.seed(), &derived)?;
     let text = match output.format {
-        Format::Json => json(&document(&subject, search, &derived)),
-        Format::Text | Format::Html => report(&subject, &derived),
+        Format::Json => json(&document(&subject, search, &derived, &replays)),
+        Format::Text | Format::Html => report(&subject, &derived, &replays),
     };
     Ok(Answer::new(text, finding))
+}
+
+/// The command that replays what refutes the next level of each method, in the order of the methods; none where only real
+/// threads have shown it. The last one is for all methods together.
+fn replays(subject: &Subject, seed: u64, derived: &Derived) -> Result<Vec<Option<String>>, Failure> {
+    let of = |label: &str, found: Option<&Found>| match found {
+        Some(found) => failures::of_schema(subject, label, seed, found),
+        None => Ok(None),
+    };
+    let methods = derived.methods.iter().map(|one| {
+        let found = one.of_core.as_ref().or(one.refuted.last().map(|(_, found)| found));
+        of(&subject.object.label(one.method), found)
+    });
+    methods.chain([of("all together", derived.together.found())]).collect()
 }
 
 /// Whether anything is known of a method.
@@ -58,7 +74,7 @@ fn level(derived: &DerivedMethod) -> &'static str {
     if is_derived(derived) { derived.level.map_or("none", Level::name) } else { NOT_DERIVED }
 }
 
-fn report(subject: &Subject, derived: &Derived) -> String {
+fn report(subject: &Subject, derived: &Derived, replays: &[Option<String>]) -> String {
     let mut text = format!("{}: {}\n\n", subject.studied.name, subject.studied.about);
     for one in &derived.methods {
         if let Some((schema, refusal)) = disagreement(&one.skipped) {
@@ -101,6 +117,10 @@ fn report(subject: &Subject, derived: &Derived) -> String {
         refuted.row(words.into_iter().chain(counts));
     }
     text += &format!("\n{refuted}\n{}\n", together(&derived.together));
+    let labels = derived.methods.iter().map(|one| subject.object.label(one.method));
+    for (label, replay) in labels.chain(["all together".to_owned()]).zip(replays) {
+        text += &replay.as_ref().map_or(String::new(), |replay| format!("  replay {label}: {replay}\n"));
+    }
     text
 }
 
@@ -124,15 +144,21 @@ fn shown(found: &Found) -> String {
     }
 }
 
-fn document(subject: &Subject, search: &SearchArgs, derived: &Derived) -> serde_json::Value {
+fn document(
+    subject: &Subject,
+    search: &SearchArgs,
+    derived: &Derived,
+    replays: &[Option<String>],
+) -> serde_json::Value {
     let skipped = |(schema, refusal): &(Schema, Refusal)| json!({ "schema": schema.to_string(), "reason": reason(refusal, schema) });
-    let method = |one: &DerivedMethod| {
+    let method = |(one, replay): (&DerivedMethod, &Option<String>)| {
         let refuted = one.refuted.iter().map(|(level, found)| json!({ "level": level.name(), "by": violation(found) }));
         json!({
             "method": subject.object.label(one.method),
             "derived": is_derived(one),
             "visibility": one.level.filter(|_| is_derived(one)).map(Level::name),
             "refuted": refuted.collect::<Vec<_>>(),
+            "replay": replay,
             "schemas": one.schemas,
             "executions": one.executions,
             "of_core": one.of_core.as_ref().map(violation),
@@ -148,11 +174,12 @@ fn document(subject: &Subject, search: &SearchArgs, derived: &Derived) -> serde_
         "engine": subject.engine_name(),
         "seed": search.seed(),
         "core": subject.core(),
-        "methods": derived.methods.iter().map(method).collect::<Vec<_>>(),
+        "methods": derived.methods.iter().zip(replays).map(method).collect::<Vec<_>>(),
         "together": {
             "schemas": derived.together.schemas,
             "executions": derived.together.executions,
             "violation": derived.together.found().map(violation),
+            "replay": replays.last(),
         },
     })
 }

@@ -8,6 +8,7 @@ mod output;
 mod refusals;
 mod writing;
 
+use interloper_report::replay_file::{Moment, fingerprint};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,19 +92,8 @@ fn good() -> &'static str {
     case(Verdict::Linearizable).name
 }
 
-/// The hash of a history as a replay file has it: FNV-1a of each field and the byte 255; 254 stands for a state that is
-/// absent.
+/// The hash of a history as a replay file has it.
 fn hash(history: &serde_json::Value) -> String {
-    let mut bytes: Vec<u8> = Vec::new();
-    for moment in history.as_array().expect("a list") {
-        bytes.extend(moment["step"].to_string().bytes().chain([0xff]));
-        bytes.extend(moment["event"].as_str().expect("text").bytes().chain([0xff]));
-        match moment["state"].as_str() {
-            Some(state) => bytes.extend(state.bytes()),
-            None => bytes.push(0xfe),
-        }
-        bytes.push(0xff);
-    }
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
+    let history: Vec<Moment> = serde_json::from_value(history.clone()).expect("a history");
+    fingerprint(&history)
 }

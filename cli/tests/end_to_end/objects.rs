@@ -36,16 +36,66 @@ fn a_violation_is_reported_with_its_harness_its_outcomes_and_a_trace() {
         "called size()",
         "reads atomic 1",
         "put(0, 0), get(0), size()      size() returns 1",
-        "replay: interloper hunt striped-map --schema '{ get(0); size() } || { put(0, 0) }' --engine systematic --seed 42",
+        "replay: interloper replay interloper-failures/striped-map-size-42.json",
     ] {
         assert!(ran.out.contains(part), "{part} is not in\n{}", ran.out);
     }
     assert!(ran.err.contains("schemas, ") && ran.err.contains("executions in "), "{}", ran.err);
     assert_eq!(hunt(&["striped-map", "--method", "size"]).out, ran.out, "the same bytes each time");
-    // Its replay line is a request that shows the same.
+    // The schema alone shows the same.
     let again = hunt(&["striped-map", "--schema", "{ get(0); size() } || { put(0, 0) }", "--engine", "systematic"]);
     assert_eq!(again.code, Some(1));
     assert!(again.out.contains("put(0, 0), get(0), size()      size() returns 1"), "{}", again.out);
+}
+
+/// The replay file of a finding runs the same execution; when the object's answer changes, the replay says so.
+#[test]
+fn a_finding_of_a_hunt_replays() {
+    let folder = Folder::new();
+    assert_eq!(folder.run(&["hunt", "striped-map", "--method", "size"]).code, Some(1));
+    let name = "interloper-failures/striped-map-size-42.json";
+    let ran = folder.run(&["replay", name]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    for part in ["called size()", "put(0, 0), get(0), size()      size() returns 1", "\nthe same history as recorded ("] {
+        assert!(ran.out.contains(part), "{part} is not in\n{}", ran.out);
+    }
+    let document = json(&folder.run(&["replay", name, "--format", "json"]));
+    assert_eq!((&document["object"], &document["same"]), (&"striped-map".into(), &true.into()));
+    let edit = |change: &dyn Fn(&mut Value)| {
+        let whole = folder.read(name);
+        let mut file: Value = serde_json::from_str(&whole).expect("JSON");
+        change(&mut file);
+        folder.write(name, &file.to_string());
+        let ran = folder.run(&["replay", name]);
+        folder.write(name, &whole);
+        ran
+    };
+    // Without its decisions every task runs to its end: an order explains that.
+    let other = edit(&|file| file["decisions"] = "-".into());
+    assert_eq!(other.code, Some(1), "{}{}", other.out, other.err);
+    assert!(other.out.contains("diverged from the recorded history: "), "{}", other.out);
+    let gone = edit(&|file| file["about"]["object"] = "striped-mop".into());
+    assert_eq!(gone.code, Some(2));
+    assert!(gone.err.contains("no object 'striped-mop'"), "{}", gone.err);
+}
+
+#[test]
+fn what_refutes_a_level_of_visibility_replays() {
+    let folder = Folder::new();
+    let ran = folder.run(&["visibility", "striped-map", "--method", "size"]);
+    let line = ran.out.lines().find(|line| line.starts_with("  replay size: interloper replay "));
+    let file = line.and_then(|line| line.rsplit(' ').next()).unwrap_or_else(|| panic!("{}{}", ran.out, ran.err));
+    let replayed = folder.run(&["replay", file]);
+    assert_eq!(replayed.code, Some(0), "{}{}", replayed.out, replayed.err);
+}
+
+/// Real threads leave no decisions, so there is no file to promise.
+#[test]
+fn what_only_real_threads_have_shown_has_no_replay_file() {
+    let folder = Folder::new();
+    let ran = folder.run(&["hunt", "dashmap", "--method", "len", "--programs", "400", "--time", "20"]);
+    assert!(!ran.out.contains("interloper replay"), "{}", ran.out);
+    assert!(!folder.has("interloper-failures"), "{}", ran.out);
 }
 
 #[test]

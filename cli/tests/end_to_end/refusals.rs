@@ -89,20 +89,20 @@ fn a_log_filter_that_is_none() {
 fn files_that_are_no_replay_files() {
     let folder = Folder::new();
     folder.write("empty.json", "");
-    folder.write("newer.json", "{\"version\": 3, \"case\": \"x\", \"more\": true}");
-    folder.write("other.json", "{\"version\": 2, \"cases\": []}");
+    folder.write("newer.json", "{\"version\": 4, \"case\": \"x\", \"more\": true}");
+    folder.write("other.json", "{\"version\": 3, \"cases\": []}");
     folder.write("text.json", "no JSON");
     let check = |name: &str, reason: &str| {
         refused_in(&folder, &["replay", name], &format!("cannot replay {name}: {reason}"));
     };
     check("missing.json", "No such file or directory (os error 2)");
-    check(".", "not a file");
+    check(".", "it is not a file");
     check("empty.json", "damaged: EOF while parsing a value at line 1 column 0");
-    check("newer.json", "written by a newer interloper (version 3, this one reads version 2)");
+    check("newer.json", "written by a newer interloper (version 4, this one reads version 3)");
     check(
         "other.json",
-        "damaged: unknown field `cases`, expected one of `version`, `case`, `seed`, `options`, \
-                         `decisions`, `history_hash`, `history` at line 1 column 22",
+        "damaged: unknown field `cases`, expected one of `version`, `about`, `seed`, `execution`, `finding`, `decisions`, \
+         `found`, `history_hash`, `history`, `counterexample` at line 1 column 22",
     );
     check("text.json", "damaged: expected ident at line 1 column 2");
 }

@@ -305,7 +305,7 @@ impl Checker {
 
     /// The execution that was made last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
-        let (mut counterexample, trace) = describe(worker, &self.name, &shown, made, execution);
+        let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
         backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
         let text = shown.decisions.to_string();
         // The seed makes a longer one again.
@@ -314,7 +314,7 @@ impl Checker {
         let Found { finding, number, decisions, .. } = shown;
         let (smallest, execution) = (decisions.clone(), number + 1);
         let departures = made.execution.departures;
-        Violation { finding, execution, decisions, smallest, departures, counterexample, trace }
+        Violation { finding, execution, decisions, smallest, departures, counterexample, trace, history }
     }
 }
 

@@ -1,5 +1,7 @@
 //! An execution as a counterexample: one column for each task.
 
+use interloper_collections::words::Said;
+use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::words::{Names, is_silent};
 use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, Hold, Holding, TaskReport};
@@ -7,6 +9,7 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::annotated::{Annotated, block_name};
 use super::long_rows::shorten;
+use super::mark::BlockResult;
 use super::outcome::Outcome;
 use super::report::{Finding, Step};
 use super::runner::Made;
@@ -26,7 +29,7 @@ pub(crate) fn describe(
     found: &Found,
     made: &Made,
     execution: Option<u64>,
-) -> (Counterexample, Vec<Step>) {
+) -> (Counterexample, Vec<Step>, Vec<Moment>) {
     let trace = worker.runner().engine.trace();
     let names = worker.runner().engine.names(&made.execution);
     let scene = Scene { worker, trace: &trace, names };
@@ -58,9 +61,29 @@ pub(crate) fn describe(
         },
         replay: None,
     };
-    let shown = steps.into_iter().zip(trace.iter()).filter(|(_, event)| !is_silent(event.operation.action));
-    let steps = shown.map(|(step, _)| step).collect();
-    (counterexample, steps)
+    let history = scene.history(found, &steps, made);
+    let shown = scene.described(found).zip(steps).filter(|(index, _)| !is_silent(trace[*index].operation.action));
+    let steps = shown.map(|(_, step)| step).collect();
+    (counterexample, steps, history)
+}
+
+/// What came of an execution, by its structure.
+fn ending(found: &Found, made: &Made) -> Vec<Moment> {
+    let end = Moment::new(None, found.finding.word(), &found.finding.to_string());
+    let message = match &found.finding {
+        Finding::Panic { message, .. } | Finding::Aborted { message, .. } => Some(message),
+        Finding::Failed { reason } => Some(reason),
+        _ => None,
+    };
+    let end = message.into_iter().fold(end, |end, message| end.with(message));
+    let Some(outcome) = &made.outcome else { return vec![end] };
+    let returned = Moment::new(None, "returned", "the program returned").with(&outcome.returned);
+    let result = |result: &BlockResult| {
+        Moment::new(Some(result.task.0), "block-result", &result.to_string()).with(result.name).with(&result.value)
+    };
+    let panic = |(task, message): &(TaskId, String)| Moment::new(Some(task.0), "panicked", message).with(message);
+    let results = outcome.results.iter().map(result).chain(outcome.panics.iter().map(panic));
+    [returned].into_iter().chain(results).chain([end]).collect()
 }
 
 /// The columns of the tasks. Where there are many, those have one that do something that is shown.
@@ -149,11 +172,40 @@ impl Scene<'_> {
         self.trace.len().saturating_sub(DESCRIBED)
     }
 
+    /// The indices of the steps that are described.
+    fn described<'s>(&'s self, found: &'s Found) -> impl Iterator<Item = usize> + 's {
+        let first = self.first_described();
+        let before = |index: &usize| self.position_in_triple(found, *index).is_some();
+        (0..first).filter(before).chain(first..self.trace.len())
+    }
+
+    /// The execution by its structure.
+    fn history(&self, found: &Found, steps: &[Step], made: &Made) -> Vec<Moment> {
+        let moment = |(index, step): (usize, &Step)| {
+            let Event { task, operation, only_read, .. } = self.trace[index];
+            if is_silent(operation.action) {
+                return None;
+            }
+            let says = format!("{}: {}", step.task, step.action);
+            let mut moment = Moment::new(Some(task.0), operation.action.code(), &says);
+            moment.object = u32::try_from(operation.object.index()).ok();
+            if only_read {
+                moment = moment.with("only reads");
+            }
+            if let Action::BlockBegin(number) = operation.action {
+                moment = moment.with(self.names.block(number));
+            }
+            if let Some(said) = self.said(index) {
+                moment = said.result.iter().fold(moment.with(&said.arguments), |moment, result| moment.with(result));
+            }
+            Some(moment)
+        };
+        self.described(found).zip(steps).filter_map(moment).chain(ending(found, made)).collect()
+    }
+
     /// A row for each step but those that go without saying.
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
         let first = self.first_described();
-        let before = |index: &usize| self.position_in_triple(found, *index).is_some();
-        let described = (0..first).filter(before).chain(first..self.trace.len());
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
             let action = self.trace[index].operation.action;
@@ -171,7 +223,7 @@ impl Scene<'_> {
             Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
         };
         let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
-        let rows = described.zip(steps).filter_map(row);
+        let rows = self.described(found).zip(steps).filter_map(row);
         let rows = rows.map(|(index, row)| (marked.is_some_and(|marked| marked.contains(&index)), row));
         shorten(rows.collect(), first)
     }
@@ -204,12 +256,19 @@ impl Scene<'_> {
         own.iter().enumerate().filter(first).map(text).collect()
     }
 
+    /// The arguments and the result of a step of a collection.
+    fn said(&self, index: usize) -> Option<&Said> {
+        self.trace[index].operation.action.call()?;
+        let before = self.trace[..index].iter().filter(|event| event.operation.action.call().is_some()).count();
+        self.worker.said().get(before)
+    }
+
     /// What the step of this index does, in words: that of a collection with its arguments and its result.
     fn says_of(&self, index: usize) -> String {
         let operation = self.trace[index].operation;
-        let Some(call) = operation.action.call() else { return self.names.step(operation) };
-        let before = self.trace[..index].iter().filter(|event| event.operation.action.call().is_some()).count();
-        let Some(said) = self.worker.said().get(before) else { return self.names.step(operation) };
+        let (Some(call), Some(said)) = (operation.action.call(), self.said(index)) else {
+            return self.names.step(operation);
+        };
         let result = said.result.as_ref().map(|result| format!(" → {}", shown(result))).unwrap_or_default();
         format!("{}{result}", self.names.call_of(call.verb, &shown(&said.arguments), operation.object))
     }

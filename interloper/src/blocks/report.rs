@@ -3,6 +3,7 @@
 use std::fmt;
 
 use interloper_report::Counterexample;
+use interloper_report::replay_file::Moment;
 use interloper_report::shorten::middle;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::{Freedoms, SourcePlace, Unseen};
@@ -83,6 +84,8 @@ pub struct Violation {
     pub counterexample: Counterexample,
     /// Its steps, of more than 10,000 the last ones; of a long execution the counterexample leaves some out.
     pub trace: Vec<Step>,
+    /// The same steps by their structure, and what came of them: what a replay is compared with.
+    pub history: Vec<Moment>,
 }
 
 /// A step of an execution, in words.
@@ -154,6 +157,23 @@ impl Finding {
     /// The grade.
     pub fn grade(&self) -> Grade {
         if matches!(self, Finding::Benign) { Grade::Error } else { Grade::Bug }
+    }
+
+    /// The finding as one word, as files have it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Finding::Benign => "benign",
+            Finding::Unexplained { .. } => "not-atomic",
+            Finding::Panic { .. } => "panic",
+            Finding::Aborted { .. } => "panic-that-cannot-unwind",
+            Finding::StackOverflow => "stack-overflow",
+            Finding::Deadlock => "deadlock",
+            Finding::Leaked => "leaked",
+            Finding::Livelock => "livelock",
+            Finding::StepBound => "step-bound",
+            Finding::Exited { .. } => "exited",
+            Finding::Failed { .. } => "failed",
+        }
     }
 
     /// With what tells it from another one of its kind.

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 use interloper_scheduler::decisions::Decisions;
 
 use super::check::{Checker, LONGEST_SHOWN};
-use super::failures::{self, Failure};
+use super::failures;
 use super::overrides::{self, BadVariable};
-use super::report::{Grade, Misuse, Report};
+use super::report::{Grade, Misuse, Report, Violation};
 use super::runner::Body;
 use super::sections::Blocks;
 use super::settings::Settings;
@@ -80,16 +81,33 @@ impl Test<'_> {
         if let Ok(decisions) = value.parse::<Decisions>() {
             return Some(self.replayed(&self.settings, &decisions, program, None));
         }
-        let expected = "a file that a failing test has written, or its decisions, are expected";
         let path = self.find(Path::new(&value));
-        match Failure::read(&path) {
-            Err(error) => Some(Err(bad(format!("{expected}: {error}")))),
-            // Another test's: this one is run as always.
-            Ok(failure) if failure.test != self.site.name => None,
-            Ok(failure) => Some(self.replay_file(&path, &failure, program).and_then(|report| match report {
+        match failures::read(&path) {
+            Err(error) => Some(Err(bad(format!("a replay file or its decisions are expected: {error}")))),
+            Ok(file) if !self.is_about(&file) => {
+                // This test is run as always, and says so: its pass is no replay of that file.
+                eprintln!(
+                    "{} is about {} {}: this test is not replayed",
+                    path.display(),
+                    file.about.what(),
+                    file.about.name()
+                );
+                None
+            }
+            Ok(file) => Some(self.replay_file(&path, &file, program).and_then(|report| match report {
                 Some(report) => self.judge(report, None),
                 None => Err(format!("{} does not fit the program as it is now", path.display())),
             })),
+        }
+    }
+
+    /// Whether a file is about this test, or about a program or case of the same name.
+    fn is_about(&self, file: &ReplayFile) -> bool {
+        match &file.about {
+            About::Test { name, .. } => name == self.site.name,
+            // A program of the suite, run as a test.
+            About::Program { name, .. } => Some(name.replace('-', "_").as_str()) == self.site.name.rsplit("::").next(),
+            About::Case { .. } | About::Schema { .. } => false,
         }
     }
 
@@ -118,13 +136,16 @@ impl Test<'_> {
         Ok(())
     }
 
-    /// Makes the execution of a file: the smallest one, or the one that was found if the smallest does not fit. None when
-    /// neither does.
-    fn replay_file(&self, path: &Path, failure: &Failure, program: Body<'_>) -> Result<Option<Report>, String> {
-        let blocks = if failure.critical_sections { Blocks::CriticalSections } else { Blocks::Marked };
-        let settings = Settings { seed: failure.seed, blocks, ..self.settings.clone() };
+    /// Runs the execution of a file: the smallest one, or the one that was found first if the smallest does not fit. None
+    /// when neither does.
+    fn replay_file(&self, path: &Path, file: &ReplayFile, program: Body<'_>) -> Result<Option<Report>, String> {
+        let blocks = match file.about {
+            About::Test { critical_sections: true, .. } => Blocks::CriticalSections,
+            _ => Blocks::Marked,
+        };
+        let settings = Settings { seed: file.seed, blocks, ..self.settings.clone() };
         let wrong = |reason: String| format!("{}: {reason}", path.display());
-        for decisions in failure.decisions().map_err(wrong)? {
+        for decisions in failures::decisions(file).map_err(|unusable| wrong(unusable.to_string()))? {
             match self.checker(&settings).replay_values(&decisions, program) {
                 Ok(report) => return Ok(Some(report)),
                 Err(Misuse::Diverged { .. }) => {}
@@ -150,9 +171,12 @@ impl Test<'_> {
                 Ok(())
             }
             None => {
-                let written = folder
-                    .zip(report.violation())
-                    .map(|(folder, violation)| Failure::new(self.site.name, &self.settings, violation).write(folder));
+                let write = |folder: &Path, violation: &Violation| {
+                    let file = failures::file(self.site.name, &self.settings, violation);
+                    let path = file.path(folder);
+                    file.write(&path).map(|()| path)
+                };
+                let written = folder.zip(report.violation()).map(|(folder, violation)| write(folder, violation));
                 let path = match written {
                     Some(Ok(path)) => Some(path),
                     Some(Err(error)) => {
@@ -190,7 +214,7 @@ impl Test<'_> {
         match (self.variable)("INTERLOPER_FAILURES") {
             Some(off) if off == "off" => None,
             Some(folder) => Some(PathBuf::from(folder)),
-            None => Some(beside(self.site).join(failures::FOLDER)),
+            None => Some(beside(self.site).join(FOLDER)),
         }
     }
 

@@ -1,10 +1,10 @@
 //! A violating run as a counterexample: what happened, and why no sequential order explains it.
 
-use std::hash::Hasher;
 use std::panic::Location;
 
 use interloper_commutativity::Value;
 use interloper_linearize::composed::{self, Disagreement};
+use interloper_report::replay_file::Moment;
 use interloper_report::{self as report, Column, Counterexample, Lane, Place, Row};
 use interloper_scheduler::decisions::Decisions;
 
@@ -26,7 +26,7 @@ pub(crate) fn violation(
     let abort = runner.log.abort;
     let call = runner.call_text(0, argument);
     let rows = rows(runner, ended, abort);
-    let history_hash = hash(&runner.world.state_text(initial), &call, &rows);
+    let history = history(runner, initial, &call, &rows, ended, abort);
     let environment = runner.log.events.iter().filter(|event| event.actor == Actor::Environment).count();
     // Explaining runs the method again and so overwrites the log: everything that reads it comes first.
     let names: Vec<String> = environment_names(&runner.world, &runner.log.events);
@@ -55,7 +55,64 @@ pub(crate) fn violation(
         },
         replay: Some(replay(decisions)),
     };
-    Ok(Violation { counterexample, environment_operations, execution, decisions: decisions.clone(), history_hash })
+    Ok(Violation { counterexample, environment_operations, execution, decisions: decisions.clone(), history })
+}
+
+/// The run by its structure. `rows` are the same in words.
+fn history(
+    runner: &Runner<'_>,
+    initial: StateId,
+    call: &str,
+    rows: &[Row],
+    ended: Ended,
+    abort: Option<Abort>,
+) -> Vec<Moment> {
+    let world = &runner.world;
+    let steps = runner.log.events.iter().map(|event| moment(world, event));
+    let steps = steps.chain([end_moment(world, 0, ended.returned, abort)]);
+    let steps = steps.zip(rows).map(|(moment, row)| Moment { says: row.event.to_string(), ..moment });
+    start_moments(&world.state_text(initial), &[call.to_owned()]).into_iter().chain(steps).collect()
+}
+
+/// What a history begins with: the initial state, and the calls of the method with their arguments.
+pub(crate) fn start_moments(state: &str, calls: &[String]) -> Vec<Moment> {
+    let start = Moment::new(None, "start", "start").and_state(state);
+    let call = |(number, call): (usize, &String)| Moment::new(u32::try_from(number).ok(), "call", call).with(call);
+    std::iter::once(start).chain(calls.iter().enumerate().map(call)).collect()
+}
+
+/// A step by its structure.
+pub(crate) fn moment(world: &World, event: &Event) -> Moment {
+    let by = match event.actor {
+        Actor::Method(call) => u32::try_from(call).ok(),
+        Actor::Environment => None,
+    };
+    let moment = match event.did {
+        Did::Call(call, result) => {
+            let arguments = &world.call_of(call).invocation.arguments;
+            let called = Moment::new(by, world.call_name(call), "");
+            arguments.iter().fold(called, |moment, argument| moment.with(argument)).with(world.value(result))
+        }
+        Did::Section(part) => Moment::new(by, "section", "").with(&world.parts()[part.0 as usize].name),
+        Did::Pause(what) => Moment::new(by, "pause", "").with(what),
+        Did::Begin => Moment::new(by, "begin", ""),
+        Did::End(returned) => return end_moment(world, by.unwrap_or(0) as usize, returned, None),
+    };
+    moment.and_state(&world.state_text(event.state))
+}
+
+/// The end of a call by its structure.
+pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: Option<Abort>) -> Moment {
+    let action = match abort {
+        Some(Abort::Deadlock(_)) => "deadlock",
+        Some(Abort::StepBound | Abort::CutShort) => "step bound",
+        Some(Abort::StackOverflow) => "stack overflow",
+        Some(Abort::EndOfProcess) => "abort",
+        Some(Abort::Panic) | None => "end",
+    };
+    let moment = Moment::new(u32::try_from(call).ok(), action, "");
+    // What a call that did not return would have returned says nothing.
+    if action == "end" { moment.with(world.value(returned)) } else { moment }
 }
 
 /// How the run is made again. Decisions that are too long to be copied are named.
@@ -210,37 +267,4 @@ pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Dead
 
 pub(crate) fn place(location: &Location<'_>) -> String {
     format!("{}:{}:{}", location.file(), location.line(), location.column())
-}
-
-/// A fingerprint of a history: its text under FNV-1a, which is the same on every machine. Places in the source are
-/// left out, so that an edit elsewhere in the file does not make a run another one.
-pub(crate) fn hash(start: &str, call: &str, rows: &[Row]) -> u64 {
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-    hasher.write(start.as_bytes());
-    hasher.write(call.as_bytes());
-    for row in rows {
-        hasher.write_usize(row.column);
-        hasher.write(row.event.to_string().as_bytes());
-        hasher.write(row.state.as_deref().unwrap_or_default().as_bytes());
-        hasher.write(b"\n");
-    }
-    hasher.finish()
-}
-
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.write(&(number as u64).to_le_bytes());
-    }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use interloper_report::Counterexample;
+use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
 
 /// What the search found out about a method.
@@ -112,8 +113,8 @@ pub struct Violation {
     pub execution: u64,
     /// What determines the run.
     pub decisions: Decisions,
-    /// A fingerprint of the run's history, equal on every machine.
-    pub history_hash: u64,
+    /// The run by its structure: what a replay is compared with.
+    pub history: Vec<Moment>,
 }
 
 /// The result of a check.

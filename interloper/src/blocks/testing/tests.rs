@@ -135,7 +135,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     // What is no failure at all is no reason to pass over it.
     fs::write(&folder.files()[0], "{}").unwrap();
     let message = plainly(&folder, good).unwrap_err();
-    assert!(message.contains("is no failure that can be replayed: missing field `version`"), "{message}");
+    assert!(message.contains("cannot be replayed: damaged: missing field `version`"), "{message}");
 }
 
 #[test]
@@ -158,16 +158,19 @@ fn one_failure_is_replayed_on_request() {
     assert!(message.contains("replay: 1 execution"), "{message}");
     // By its name in the folder, and by its decisions.
     assert_eq!(replay("suite-case-42.json", lost).as_ref(), Some(&message));
-    let failure = Failure::read(&folder.files()[0]).unwrap();
-    let [smallest, found] = failure.decisions().unwrap();
-    for decisions in [smallest, found] {
+    let failure = failures::read(&folder.files()[0]).unwrap();
+    let decisions = failures::decisions(&failure).unwrap();
+    assert_eq!(decisions.len(), 2);
+    for decisions in decisions {
         let message = replay(&decisions.to_string(), lost).unwrap();
         assert!(message.contains("replay: 1 execution"), "{message}");
     }
     assert_eq!(replay(&file, good).unwrap(), format!("{file} does not fit the program as it is now"));
     let message = replay("nonsense", good).unwrap();
     assert!(
-        message.starts_with("the environment variable INTERLOPER_REPLAY is \"nonsense\": a file that"),
+        message.starts_with(
+            "the environment variable INTERLOPER_REPLAY is \"nonsense\": a replay file or its decisions are"
+        ),
         "{message}"
     );
     // Another test's failure is none of ours.

@@ -1,6 +1,7 @@
 //! A refuted run of several calls in words: its rows, and the orders that fail to explain it.
 
 use interloper_linearize::history::History;
+use interloper_report::replay_file::Moment;
 use interloper_report::{self as report, Column, Counterexample, Lane};
 use interloper_scheduler::decisions::Decisions;
 
@@ -58,7 +59,14 @@ pub(super) fn describe(
         let returned = runner.not_returned();
         rows.push(explain::last_row(&runner.world, column_of[call], returned, Some(ended)));
     }
-    let history_hash = explain::hash(&runner.world.state_text(made.initial), &texts.join(" | "), &rows);
+    let not_returned = runner.not_returned();
+    let ended = abort.zip(last);
+    let ended = ended.map(|(abort, call)| explain::end_moment(&runner.world, call, not_returned, Some(abort)));
+    let says = rows.iter().map(|row| row.event.to_string()).chain([String::new()]);
+    let steps = runner.log.events.iter().map(|event| explain::moment(&runner.world, event)).chain(ended);
+    let steps = steps.zip(says).map(|(moment, says)| Moment { says, ..moment });
+    let start = explain::start_moments(&runner.world.state_text(made.initial), &texts);
+    let history = start.into_iter().chain(steps).collect();
     let orders = if abort.is_some() { Vec::new() } else { orders(runner, made)? };
     let counterexample = Counterexample {
         name: runner.description.name.clone(),
@@ -83,7 +91,7 @@ pub(super) fn describe(
         environment_operations: count(environment_operations),
         execution,
         decisions: decisions.clone(),
-        history_hash,
+        history,
     })
 }
 
