@@ -38,5 +38,5 @@ pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
-pub use strategy::{Pending, Strategy};
+pub use strategy::{Around, Pending, Strategy};
 pub use traces::{Fingerprint, Fingerprints, Pick, Traces, Unseen, meets};
