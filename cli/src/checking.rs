@@ -2,6 +2,7 @@
 
 use interloper::{Adversary, Environment, Misuse, Report, Search, Settings, Verdict};
 use interloper_suite::Case;
+use serde::Serialize;
 
 use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
 use crate::failure::Failure;
@@ -25,6 +26,21 @@ pub enum Outcome {
     NotApplicable,
     /// The case is described wrongly.
     Misuse(Misuse),
+}
+
+/// What random executions say about the traces or histories that they have not shown.
+#[derive(Serialize)]
+pub struct Unseen {
+    executions: u64,
+    once: u64,
+    /// How likely a further execution is to show a new one.
+    probability: f64,
+}
+
+impl From<interloper::Unseen> for Unseen {
+    fn from(unseen: interloper::Unseen) -> Unseen {
+        Unseen { executions: unseen.executions, once: unseen.once, probability: unseen.probability() }
+    }
 }
 
 impl Checked {

@@ -12,8 +12,12 @@ use interloper_commutativity::Value;
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
+<<<<<<< HEAD
 use interloper_scheduler::Deadline;
 use interloper_scheduler::decisions::Decisions;
+=======
+use interloper_scheduler::{Deadline, Unseen};
+>>>>>>> w-a
 
 use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
 use crate::object::{Object, Program};
@@ -125,7 +129,7 @@ impl Hunt {
                         }
                     }
                     Ok(attempt) => {
-                        hunted.note(&schema, &attempt.runs);
+                        hunted.note(&schema, &attempt.runs, &engine);
                         let cut_short = attempt.runs.timed_out(deadline);
                         if let Some(found) = attempt.finding(&schema) {
                             hunted.end = Ended::Found(Box::new(found));
@@ -268,10 +272,19 @@ pub struct Coverage {
     pub traces: u64,
     /// Whether there were more traces than are counted.
     pub more_traces: bool,
+    /// For random schedules: what the executions say about the traces of their schemas that they have not shown. Of a schema
+    /// whose executions ended with a finding it says nothing.
+    pub unseen: Option<Unseen>,
     /// How many executions were ended without an outcome, in a livelock or at the bound on their steps.
     pub cut: u64,
     /// The first of these, with its schema.
     pub first_cut: Option<Box<(Schema, Trace)>>,
+}
+
+impl Coverage {
+    fn see(&mut self, unseen: Unseen) {
+        self.unseen = Some(self.unseen.map_or(unseen, |before| before.and(unseen)));
+    }
 }
 
 /// Why a search ended.
@@ -344,7 +357,7 @@ impl Hunted {
     }
 
     /// Takes note of what running a schema came to.
-    fn note(&mut self, schema: &Schema, runs: &Runs) {
+    fn note(&mut self, schema: &Schema, runs: &Runs, engine: &Engine) {
         self.executions += runs.executions();
         if let Runs::Systematic(explored) = runs {
             let own = &mut self.coverage;
@@ -352,6 +365,9 @@ impl Hunted {
             own.traces += explored.traces.number();
             own.more_traces |= !explored.traces.is_exact();
             own.cut += explored.cut;
+            if engine.draws() && explored.stopped.is_none() && explored.executions > 0 {
+                own.see(explored.traces.unseen());
+            }
             if let (None, Some(cut)) = (&own.first_cut, &explored.first_cut) {
                 own.first_cut = Some(Box::new((schema.clone(), (**cut).clone())));
             }
@@ -366,6 +382,7 @@ impl Hunted {
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;
         self.coverage.cut += later.coverage.cut;
+        later.coverage.unseen.into_iter().for_each(|unseen| self.coverage.see(unseen));
         self.coverage.first_cut = self.coverage.first_cut.take().or(later.coverage.first_cut);
         self.took += later.took;
         self.skipped.extend(later.skipped);

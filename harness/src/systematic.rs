@@ -180,6 +180,14 @@ pub enum Search {
 }
 
 impl Search {
+    /// Whether schedules are drawn at random.
+    pub fn is_random(self) -> bool {
+        match self {
+            Search::Exhaustive | Search::Preemptions(_) => false,
+            Search::RandomWalk(_) | Search::Pct { .. } | Search::Pos(_) | Search::Portfolio(_) => true,
+        }
+    }
+
     /// The strategy, from its first execution on.
     fn strategy(self) -> Box<dyn Strategy> {
         match self {

@@ -63,6 +63,7 @@ pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};
 pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, object, test};
+pub use interloper_scheduler::Unseen;
 pub use interloper_scheduler::decisions::Decisions;
 
 /// The README's program compiles and does what it says.

@@ -310,6 +310,30 @@ mod ends_of_the_process {
         });
         assert_eq!(verdict, "panic that cannot unwind", "{text}");
         assert!(text.contains("sour"), "{text}");
+        for abort in [std::process::abort as fn() -> !, interloper::process::abort] {
+            thread_local!(static ABORT: Cell<fn() -> !> = const { Cell::new(std::process::abort) });
+            ABORT.set(abort);
+            let (verdict, text, _) = several(|map, key| {
+                map.remove(&key);
+                if map.contains_key(&key) { ABORT.get()() } else { 0 }
+            });
+            assert_eq!(verdict, "abort of the process", "{text}");
+            assert!(text.contains("asked for the process to be aborted"), "{text}");
+        }
+        let (verdict, text, _) = several(|map, key| {
+            map.remove(&key);
+            if map.contains_key(&key) { interloper::process::exit(3) } else { 0 }
+        });
+        assert_eq!(verdict, "exit of the process", "{text}");
+        assert!(text.contains("called process::exit(3)"), "{text}");
+        // Where nobody comes in between, nobody asks for it.
+        let method = MethodUnderTest::new("several", Map::new, |map: &Map, key: u32| {
+            if map.insert(key, 1).is_some_and(|before| before > 99) {
+                std::process::abort()
+            }
+        });
+        let report = method.arguments([7]).concurrent(2).settings(|settings| settings.executions = Some(100)).check();
+        assert!(report.expect("well described").violation.is_none());
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub enum End {
         task: TaskId,
         /// How.
         exit: Exit,
-        /// Where.
+        /// Where; for the `std::process::abort` of std itself, where the last step of the task was.
         location: Place,
     },
     /// The program, or whoever observes it, ended the execution.

@@ -41,5 +41,5 @@ pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
-pub use strategy::{Pending, Strategy};
+pub use strategy::{Around, Pending, Strategy};
 pub use traces::{Fingerprint, Fingerprints, Pick, Traces, Unseen, meets};

@@ -251,6 +251,21 @@ impl Unseen {
     pub fn probability(self) -> f64 {
         if self.executions == 0 { 1.0 } else { self.once as f64 / self.executions as f64 }
     }
+
+    /// The estimate in words; `noun` is what executions were told apart by: `trace`.
+    pub fn text(self, noun: &str) -> String {
+        match self.once {
+            0 => format!("no {noun} came only once"),
+            _ => format!("about {:.1} % of further executions would show a new {noun}", 100.0 * self.probability()),
+        }
+    }
+
+    /// What is known when executions of several programs were drawn, each program as often as it was: of a further
+    /// execution of one of them.
+    #[must_use]
+    pub fn and(self, other: Unseen) -> Unseen {
+        Unseen { executions: self.executions + other.executions, once: self.once + other.once }
+    }
 }
 
 impl Traces {

@@ -9,7 +9,7 @@ use interloper_report::text::{self, Style};
 use serde::Serialize;
 
 use super::checking::Checked;
-use crate::checking::{grouped, plural};
+use crate::checking::{Unseen, grouped, plural};
 use crate::output;
 
 /// A program in a JSON document.
@@ -29,7 +29,7 @@ pub struct ProgramResult {
     steps: u64,
     /// For random schedules: of how many executions, how many were the only ones of their traces (Good–Turing).
     #[serde(skip_serializing_if = "Option::is_none")]
-    unseen: Option<UnseenTraces>,
+    unseen: Option<Unseen>,
     /// What the time did not suffice for.
     #[serde(skip_serializing_if = "String::is_empty")]
     cut_short: String,
@@ -43,15 +43,6 @@ pub struct ProgramResult {
     /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
-}
-
-/// What executions say about the traces that they have not shown.
-#[derive(Serialize)]
-struct UnseenTraces {
-    executions: u64,
-    once: u64,
-    /// How likely a further execution is to show a new trace.
-    probability: f64,
 }
 
 /// What a check gave, for a document.
@@ -71,11 +62,7 @@ pub fn result(checked: &Checked, counterexample: Option<Counterexample>) -> Prog
         traces: count(|report| report.coverage.traces),
         more_traces: report.is_some_and(|report| report.coverage.more_traces),
         steps: count(|report| report.coverage.steps),
-        unseen: report.and_then(|report| report.coverage.unseen).map(|unseen| UnseenTraces {
-            executions: unseen.executions,
-            once: unseen.once,
-            probability: unseen.probability(),
-        }),
+        unseen: report.and_then(|report| report.coverage.unseen).map(Unseen::from),
         cut_short: report.map_or_else(String::new, |report| report.coverage.cut_short.to_string()),
         violated: count(|report| report.coverage.violated),
         bugs: count(|report| report.coverage.bugs),

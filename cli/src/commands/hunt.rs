@@ -1,5 +1,6 @@
 //! `interloper hunt`.
 
+use interloper::Unseen;
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Campaign, Coverage, Ended, Found, Hunt, Reproduced, Searched, Source, What};
 use interloper::objects::judge::Refusal;
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use super::{Answer, JSON_VERSION, json};
 use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
-use crate::checking::{grouped, plural};
+use crate::checking::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::output;
@@ -203,7 +204,9 @@ fn covered(rows: &[Row]) -> String {
         return String::new();
     }
     let more = if rows.iter().any(|row| row.searched.hunted.coverage.more_traces) { "more than " } else { "" };
-    format!("\n{more}{} of the schemas, {}\n", plural(traces, "trace"), plural(steps, "step"))
+    let unseen = rows.iter().filter_map(|row| row.searched.hunted.coverage.unseen).reduce(Unseen::and);
+    let unseen = unseen.map_or_else(String::new, |unseen| format!("; {}", unseen.text("trace")));
+    format!("\n{more}{} of the schemas, {}{unseen}\n", plural(traces, "trace"), plural(steps, "step"))
 }
 
 /// What kept a search from going on: the time, and executions that were cut, of which the first is shown.
@@ -290,6 +293,9 @@ fn method(subject: &Subject, campaign: &Campaign, row: &Row) -> serde_json::Valu
         "exhausted": hunted.end == Ended::NoMore,
         "skipped": hunted.skipped.iter().map(skipped).collect::<Vec<_>>(),
     });
+    if let Some(unseen) = hunted.coverage.unseen {
+        document["unseen"] = serde_json::to_value(UnseenTraces::from(unseen)).expect("numbers");
+    }
     if let Some(cut) = &hunted.coverage.first_cut {
         let rendered = interloper_report::json::render(&explain_cut(&subject.object, &row.label, &cut.0, &cut.1));
         document["first_cut"] = serde_json::from_str(&rendered).expect("a rendering is JSON");

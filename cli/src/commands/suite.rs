@@ -4,8 +4,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use interloper::blocks::Program;
+<<<<<<< HEAD
 use interloper::{Misuse, Report, Verdict};
 use interloper_report::replay_file::{self, FOLDER};
+=======
+use interloper::{Coverage, Misuse, Report, Verdict};
+>>>>>>> w-a
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
 use interloper_report::{Counterexample, file};
@@ -18,7 +22,7 @@ use crate::blocks;
 use crate::blocks::files::{write_page, write_trace};
 use crate::blocks::printing::{self, ProgramResult};
 use crate::catalogue::{self, Entry};
-use crate::checking::{Checked, Outcome, check_all, grouped, plural};
+use crate::checking::{Checked, Outcome, Unseen, check_all, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{can_write, make_folder};
@@ -41,9 +45,39 @@ struct CaseResult {
     environment_operations: Option<u32>,
     executions_to_violation: Option<u64>,
     executions: u64,
+    /// What each search went through: the open environment first, then the program's where that was tried.
+    searches: Vec<Searched>,
     /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
+}
+
+#[derive(Serialize)]
+struct Searched {
+    environment: String,
+    executions: u64,
+    /// How many different histories these were; with `more_histories`, there were more.
+    histories: u64,
+    more_histories: bool,
+    steps: u64,
+    random: bool,
+    complete: bool,
+    /// For random executions: what they say about the histories that they have not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<Unseen>,
+}
+
+fn searched(coverage: &Coverage) -> Searched {
+    Searched {
+        environment: coverage.environment.clone(),
+        executions: coverage.executions,
+        histories: coverage.histories,
+        more_histories: coverage.more_histories,
+        steps: coverage.steps,
+        random: coverage.random,
+        complete: coverage.complete,
+        unseen: coverage.unseen.map(Unseen::from),
+    }
 }
 
 /// Checks every case and every program. Only what is unexpected is reported in full.
@@ -312,6 +346,7 @@ fn document(
             environment_operations: violation.map(|violation| violation.environment_operations),
             executions_to_violation: violation.map(|violation| violation.execution),
             executions: checked.report().map_or(0, Report::executions),
+            searches: checked.report().map_or_else(Vec::new, |report| report.coverage.iter().map(searched).collect()),
             counterexample,
         }
     };

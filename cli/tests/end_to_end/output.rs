@@ -53,6 +53,7 @@ fn the_suite_as_json_has_the_promised_fields() {
             "environment_operations",
             "executions_to_violation",
             "executions",
+            "searches",
         ];
         promised.sort_unstable();
         let keys: Vec<&str> = found.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -62,7 +63,11 @@ fn the_suite_as_json_has_the_promised_fields() {
         let violates = found["verdict"] == "not-linearizable" || found["verdict"] == "modular";
         assert_eq!(found["environment_operations"].is_u64(), violates, "{found}");
         assert_eq!(found["executions_to_violation"].is_u64(), violates, "{found}");
-        assert!(found["executions"].is_u64(), "{found}");
+        let searches = found["searches"].as_array().expect("a list");
+        let of = |field: &str| searches.iter().map(|search| search[field].as_u64().expect("a number")).sum::<u64>();
+        assert_eq!(found["executions"], of("executions"), "{found}");
+        assert!((1..=of("executions")).contains(&of("histories")) && of("steps") > 0, "{found}");
+        assert!(searches.iter().all(|search| search.get("unseen").is_none()), "not drawn at random: {found}");
     }
 }
 

@@ -58,6 +58,14 @@ impl Engine {
         engine
     }
 
+    /// Whether the schedules of a program are drawn at random, by the scheduler.
+    pub(crate) fn draws(&self) -> bool {
+        match self {
+            Engine::Stress(_) => false,
+            Engine::Systematic(settings) => settings.search.is_random(),
+        }
+    }
+
     /// When a run ends at the latest.
     pub fn deadline(&self) -> Deadline {
         match self {

@@ -454,3 +454,41 @@ fn panics_are_outcomes_and_calls_that_never_return_are_named() {
     assert_eq!(*schema, schemas[1]);
     assert!(outcome[1..].contains(&crate::object::panicked("nothing left")), "{outcome:?}");
 }
+
+/// Two calls of one step each on the same object have few traces. With 100 executions each trace comes more than once, so
+/// nothing new is to be expected.
+#[test]
+fn random_schedules_say_what_they_have_not_shown() {
+    let hunted = |search: Search, executions: u64| {
+        let settings = systematic::Settings {
+            search,
+            executions: Executions::AtMost(executions),
+            ..systematic::Settings::default()
+        };
+        let object = pair();
+        let schemas = ["{ put(0, 1) } || { put(0, 2) }", "{ get(0) } || { remove(0) }"];
+        let schemas = schemas.map(|schema| Schema::parse(schema).expect("a schema"));
+        let source = Source::Given(schemas.to_vec());
+        let hunt =
+            Hunt { source, engine: Engine::Systematic(settings), ..Hunt::new(&object, Pool::Together(vec![]), 1) };
+        let hunted = hunt.run(&mut |_| Next::Continue);
+        assert!(hunted.found().is_none(), "{hunted:?}");
+        hunted.coverage.unseen
+    };
+    assert_eq!(hunted(Search::RandomWalk(1), 100), Some(Unseen { executions: 200, once: 0 }));
+    assert_eq!(hunted(Search::RandomWalk(1), 1), Some(Unseen { executions: 2, once: 2 }));
+    assert_eq!(hunted(Search::Exhaustive, 100), None);
+}
+
+/// What was found ended the executions of its schema, and not by chance.
+#[test]
+fn a_schema_with_a_finding_says_nothing_of_what_is_unseen() {
+    let object = pair();
+    let settings = systematic::Settings { search: Search::RandomWalk(1), ..systematic::Settings::default() };
+    let found = by_rank(&object, "size").run(&mut |_| Next::Continue);
+    let source = Source::Given(vec![found.found().expect("size is not atomic").schema.clone()]);
+    let hunt = Hunt { source, engine: Engine::Systematic(settings), ..Hunt::new(&object, Pool::Together(vec![]), 1) };
+    let hunted = hunt.run(&mut |_| Next::Continue);
+    assert!(hunted.found().is_some(), "{hunted:?}");
+    assert_eq!(hunted.coverage.unseen, None);
+}

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
-use interloper_scheduler::runtime::{self, NewTask, Operation, TaskId};
-use interloper_scheduler::{Event, Execution, Freedoms, Pending, Strategy};
+use interloper_scheduler::runtime::{self, NewTask, TaskId};
+use interloper_scheduler::{Around, Event, Pending, Strategy};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Span;
@@ -214,47 +214,25 @@ pub(super) struct Counting<'s> {
     pub(super) asked: Rc<Cell<usize>>,
 }
 
-impl Strategy for Counting<'_> {
-    fn begin(&mut self) -> bool {
+impl<'s> Around for Counting<'s> {
+    type Inner = dyn Strategy + 's;
+
+    fn inner(&self) -> &(dyn Strategy + 's) {
+        self.strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut (dyn Strategy + 's) {
+        self.strategy
+    }
+
+    fn around_begin(&mut self) -> bool {
         self.asked.set(0);
         self.strategy.begin()
     }
 
-    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+    fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         self.asked.set(self.asked.get() + 1);
         self.strategy.choose(current, pending)
-    }
-
-    fn pick(&mut self, options: u32) -> u32 {
-        self.strategy.pick(options)
-    }
-
-    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
-        self.strategy.freedoms(admitted)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.strategy.departs()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.strategy.wants_marks()
-    }
-
-    fn wants_parts(&self) -> bool {
-        self.strategy.wants_parts()
-    }
-
-    fn part(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.part(task, operation);
-    }
-
-    fn only_read(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.only_read(task, operation);
-    }
-
-    fn end(&mut self, execution: &Execution, trace: &[Event]) {
-        self.strategy.end(execution, trace);
     }
 }
 

@@ -9,8 +9,8 @@ use std::backtrace::Backtrace;
 use std::rc::Rc;
 
 use interloper_report::{Counterexample, Deadlock, Event as Shown, Place};
-use interloper_scheduler::{Blocked, End, Event, Execution, Freedoms, Pending, Strategy, TaskReport};
-use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, TaskId};
+use interloper_scheduler::{Around, Blocked, End, Event, Pending, Strategy, TaskReport};
+use interloper_std::runtime::{Action, ObjectId, ObjectKind, TaskId};
 
 /// A strategy, and the stack of each step.
 pub(crate) struct Callers<S> {
@@ -36,12 +36,18 @@ impl<S: Strategy> Callers<S> {
     }
 }
 
-impl<S: Strategy> Strategy for Callers<S> {
-    fn begin(&mut self) -> bool {
-        self.strategy.begin()
+impl<S: Strategy> Around for Callers<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.strategy
     }
 
-    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.strategy
+    }
+
+    fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         // Whoever asks does so on its own stack, before its next step.
         if let Some(task) = self.asks {
             *self.last(task) = Some(Rc::new(Backtrace::force_capture()));
@@ -52,38 +58,6 @@ impl<S: Strategy> Strategy for Callers<S> {
         let stack = self.last(task).clone();
         self.steps.push(stack);
         index
-    }
-
-    fn pick(&mut self, options: u32) -> u32 {
-        self.strategy.pick(options)
-    }
-
-    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
-        self.strategy.freedoms(admitted)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.strategy.departs()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.strategy.wants_marks()
-    }
-
-    fn wants_parts(&self) -> bool {
-        self.strategy.wants_parts()
-    }
-
-    fn part(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.part(task, operation);
-    }
-
-    fn only_read(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.only_read(task, operation);
-    }
-
-    fn end(&mut self, execution: &Execution, trace: &[Event]) {
-        self.strategy.end(execution, trace);
     }
 }
 

@@ -344,20 +344,12 @@ impl fmt::Display for Coverage {
             out.write_str(", with blocks interrupted where they wait")?;
         }
         if let Some(unseen) = self.unseen {
-            write!(out, "; {}", new_trace(unseen))?;
+            write!(out, "; {}", unseen.text("trace"))?;
         }
         if self.cut_short != CutShort::default() {
             write!(out, "; the time ran out during {}", self.cut_short)?;
         }
         Ok(())
-    }
-}
-
-/// The estimate in words.
-fn new_trace(unseen: Unseen) -> String {
-    match unseen.once {
-        0 => "no trace came only once".to_owned(),
-        _ => format!("about {:.1} % of further executions would show a new trace", 100.0 * unseen.probability()),
     }
 }
 

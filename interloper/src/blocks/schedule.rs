@@ -8,7 +8,7 @@ use interloper_scheduler::strategies::{
     AtomFuzzer, Cut, Exhaustive, MAX_DEPTH, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk,
     Selection, Surw,
 };
-use interloper_scheduler::{Event, Execution, Freedoms, Pending, Strategy};
+use interloper_scheduler::{Around, Freedoms, Pending, Strategy};
 use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Blocks, Rule, Tracker};
@@ -206,47 +206,24 @@ struct SometimesFree<S> {
     strategy: S,
 }
 
-impl<S: Strategy> Strategy for SometimesFree<S> {
-    fn begin(&mut self) -> bool {
+impl<S: Strategy> Around for SometimesFree<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.strategy
+    }
+
+    fn around_begin(&mut self) -> bool {
         self.next += 1;
         self.strategy.begin()
     }
 
-    #[inline]
-    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        self.strategy.choose(current, pending)
-    }
-
-    fn pick(&mut self, options: u32) -> u32 {
-        self.strategy.pick(options)
-    }
-
-    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+    fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         if self.next.is_multiple_of(FREE) { self.strategy.freedoms(admitted) } else { Freedoms::NONE }
-    }
-
-    fn departs(&mut self) -> bool {
-        self.strategy.departs()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.strategy.wants_marks()
-    }
-
-    fn wants_parts(&self) -> bool {
-        self.strategy.wants_parts()
-    }
-
-    fn part(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.part(task, operation);
-    }
-
-    fn only_read(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.only_read(task, operation);
-    }
-
-    fn end(&mut self, execution: &Execution, trace: &[Event]) {
-        self.strategy.end(execution, trace);
     }
 }
 
@@ -262,13 +239,23 @@ impl<S> Announcing<S> {
     }
 }
 
-impl<S: Strategy> Strategy for Announcing<S> {
-    fn begin(&mut self) -> bool {
+impl<S: Strategy> Around for Announcing<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.strategy
+    }
+
+    fn around_begin(&mut self) -> bool {
         self.tracker.reset();
         self.strategy.begin()
     }
 
-    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+    fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let index = self.strategy.choose(current, pending);
         let Pending { task, operation } = pending[index];
         let before = self.tracker.in_section(task);
@@ -281,38 +268,6 @@ impl<S: Strategy> Strategy for Announcing<S> {
         // There is nothing to choose from; the strategy sees a step of the task.
         self.strategy.choose(current, &[Pending { task, operation: Operation { action, ..operation } }]);
         index
-    }
-
-    fn pick(&mut self, options: u32) -> u32 {
-        self.strategy.pick(options)
-    }
-
-    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
-        self.strategy.freedoms(admitted)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.strategy.departs()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.strategy.wants_marks()
-    }
-
-    fn wants_parts(&self) -> bool {
-        self.strategy.wants_parts()
-    }
-
-    fn part(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.part(task, operation);
-    }
-
-    fn only_read(&mut self, task: TaskId, operation: Operation) {
-        self.strategy.only_read(task, operation);
-    }
-
-    fn end(&mut self, execution: &Execution, trace: &[Event]) {
-        self.strategy.end(execution, trace);
     }
 }
 
@@ -411,46 +366,6 @@ fn probability(parameter: Option<&str>) -> Result<f64, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Keeps what it is told.
-    #[derive(Default)]
-    struct Told(std::rc::Rc<std::cell::RefCell<Vec<&'static str>>>);
-
-    impl Strategy for Told {
-        fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
-            0
-        }
-
-        fn departs(&mut self) -> bool {
-            self.0.borrow_mut().push("departs");
-            true
-        }
-
-        fn only_read(&mut self, _: TaskId, _: Operation) {
-            self.0.borrow_mut().push("only_read");
-        }
-    }
-
-    /// A strategy around another one that keeps something to itself makes the other one blind.
-    #[test]
-    fn strategies_around_others_tell_them() {
-        let operation = Operation {
-            object: interloper_std::runtime::ObjectId::from_index(0),
-            action: Action::ReadWrite,
-            location: std::panic::Location::caller(),
-        };
-        let told = || Told(std::rc::Rc::default());
-        let check = |told: Told, around: &mut dyn FnMut(Told) -> Box<dyn Strategy>| {
-            let heard = told.0.clone();
-            let mut strategy = around(told);
-            strategy.only_read(TaskId(0), operation);
-            assert!(strategy.departs());
-            assert_eq!(*heard.borrow(), ["only_read", "departs"]);
-        };
-        check(told(), &mut |told| sometimes_free(0, told));
-        check(told(), &mut |told| Box::new(Announcing::new(told, Rule::default())));
-        check(told(), &mut |told| Box::new(super::super::backtraces::Callers::new(told)));
-    }
 
     #[test]
     fn text_forms_round_trip() {

@@ -53,6 +53,11 @@ impl Arguments {
         self.values.len()
     }
 
+    /// The first of the arguments that is the same as this one.
+    pub fn first_like(&self, index: usize) -> usize {
+        self.values[..index].iter().position(|value| *value == self.values[index]).unwrap_or(index)
+    }
+
     /// An argument, as a subject is called with it.
     pub fn get(&self, index: usize) -> Argument<'_> {
         if self.given { Argument::Given(index) } else { Argument::Made(&self.values[index]) }

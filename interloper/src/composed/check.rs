@@ -1,5 +1,6 @@
 //! The driver: searches for a run of a method under test that no sequential order explains.
 
+use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 
 use interloper_collections::Subject;
@@ -12,12 +13,13 @@ use crate::composed::adversary::{Adversary, Environment, random_bits};
 use crate::composed::bench::Bench;
 use crate::composed::clock::Clock;
 use crate::composed::explore::{Found, Program, explore};
+use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::method::{MethodUnderTest, Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
 use crate::composed::run::Rules;
 use crate::composed::runner::{self, Ended, Runner};
-use crate::composed::world::{CallSet, Part, StateId};
+use crate::composed::world::{CallSet, Part, StateId, hash_of};
 use crate::composed::{concurrent, domain, explain};
 
 /// A method under test whatever its types: what a suite holds many of.
@@ -246,14 +248,15 @@ fn search(
         alphabet: allowed.count_ones() as usize,
         bound: settings.bound,
         calls: 1,
-        executions: 0,
-        random: false,
-        violating: 0,
-        complete: false,
+        ..Coverage::default()
     };
     match settings.adversary {
         Adversary::Naive => explore(&mut Naive { base: runner.base(), runner, rules }, &random(settings), 0, coverage),
-        _ => explore(&mut OneCall { runner, rules, initial }, settings, settings.bound, coverage),
+        _ => {
+            let again = matches!(settings.search, Search::Random { .. }) || !tells_runs_apart(runner, initial);
+            let last = Start { argument: 0, initial: initial[0] };
+            explore(&mut OneCall { runner, rules, initial, again, last }, settings, settings.bound, coverage)
+        }
     }
 }
 
@@ -271,11 +274,43 @@ struct OneCall<'a, 'm> {
     runner: &'a mut Runner<'m>,
     rules: Rules,
     initial: &'a [StateId],
+    /// Whether two runs may have the same history.
+    again: bool,
+    last: Start,
+}
+
+/// Where a run begins.
+#[derive(Clone, Copy)]
+struct Start {
+    argument: usize,
+    initial: StateId,
+}
+
+/// Whether runs of one call that differ in a decision differ in their histories. At the first decision that differs, they
+/// begin differently, or the environment does something else there, or does something where the method makes its next
+/// step or returns.
+fn tells_runs_apart(runner: &Runner<'_>, initial: &[StateId]) -> bool {
+    fn differ<T: Ord>(all: &[T]) -> bool {
+        all.iter().collect::<BTreeSet<_>>().len() == all.len()
+    }
+    differ(&runner.arguments.values) && differ(initial) && differ(runner.world.alphabet())
 }
 
 impl Program for OneCall<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
-        Ok(make_run(self.runner, source, &self.rules, self.initial)?.refuted)
+        let Made { argument, initial, refuted, .. } = make_run(self.runner, source, &self.rules, self.initial)?;
+        self.last = Start { argument, initial };
+        Ok(refuted)
+    }
+
+    fn shown(&self) -> Shown {
+        let Runner { log, world, .. } = &*self.runner;
+        let fingerprint = || {
+            let Start { argument, initial } = self.last;
+            let start = (self.runner.arguments.first_like(argument) as u64) << 32 | initial.index() as u64;
+            fingerprint(start, log, world, Numbers::Kept)
+        };
+        Shown { steps: log.events.len() as u64, history: self.again.then(fingerprint) }
     }
 
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
@@ -367,9 +402,8 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
         bound: settings.bound,
         calls: 1,
         executions: 1,
-        random: false,
-        violating: 0,
-        complete: false,
+        histories: 1,
+        ..Coverage::default()
     };
     if runner.description.calls > 1 || settings.environment == Environment::Closed {
         return concurrent::replay(runner, settings, &initial, allowed, decisions, coverage);
@@ -383,6 +417,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     if let Some(divergence) = source.divergence() {
         return Err(Misuse::Diverged { reason: divergence.to_string() });
     }
+    coverage.steps = runner.log.steps_of_all();
     coverage.violating = u64::from(made.refuted);
     coverage.complete = !made.refuted;
     let violation = match made.refuted {
@@ -413,6 +448,13 @@ impl Program for Naive<'_, '_> {
         let initial = self.runner.world.state(&self.base);
         let ended = self.runner.run(source, 0, initial, &self.rules)?;
         Ok(self.runner.log.abort.is_some() || self.runner.refuted(0, initial, ended)?)
+    }
+
+    fn shown(&self) -> Shown {
+        let Runner { log, world, arguments, .. } = &*self.runner;
+        // The state that runs begin in is the same for all.
+        let history = fingerprint(hash_of(&arguments.values), log, world, Numbers::Forgotten);
+        Shown { steps: log.events.len() as u64, history: Some(history) }
     }
 
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {

@@ -10,12 +10,13 @@ use crate::composed::adversary::{Adversary, Environment};
 use crate::composed::check::{count, rules};
 use crate::composed::clock::Clock;
 use crate::composed::explore::{self, Found};
+use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
 use crate::composed::run::Rules;
 use crate::composed::runner::{Runner, STACK, watchdog};
-use crate::composed::world::{CallSet, StateId};
+use crate::composed::world::{CallSet, StateId, hash_of};
 
 mod describe;
 mod execute;
@@ -29,7 +30,7 @@ use history::Made;
 const CALLS_IN_A_ROW: usize = 2;
 
 /// One call of a program: which of the object's methods, with which of the arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Planned {
     method: usize,
     argument: usize,
@@ -54,12 +55,9 @@ pub(crate) fn open(
         alphabet: allowed.count_ones() as usize,
         bound: settings.bound,
         calls: runner.description.calls,
-        executions: 0,
-        random: false,
-        violating: 0,
-        complete: false,
+        ..Coverage::default()
     };
-    let mut calls = SeveralCalls { runner, engine: engine(settings), rules, initial, draw: calls_at_once };
+    let mut calls = SeveralCalls::new(runner, settings, rules, initial, calls_at_once);
     explore::explore(&mut calls, settings, settings.bound, coverage)
 }
 
@@ -76,12 +74,9 @@ pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[St
         alphabet: 0,
         bound: 0,
         calls,
-        executions: 0,
-        random: false,
-        violating: 0,
-        complete: false,
+        ..Coverage::default()
     };
-    let mut calls = SeveralCalls { runner, engine: engine(settings), rules, initial: &reachable, draw };
+    let mut calls = SeveralCalls::new(runner, settings, rules, &reachable, draw);
     explore::explore(&mut calls, settings, 0, coverage)
 }
 
@@ -164,11 +159,18 @@ struct SeveralCalls<'a, 'm> {
     rules: Rules,
     initial: &'a [StateId],
     draw: Draw,
+    /// Where the last run began.
+    start: u64,
 }
 
 impl explore::Program for SeveralCalls<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
         self.make(source)?.refuted(self.runner)
+    }
+
+    fn shown(&self) -> Shown {
+        let Runner { log, world, .. } = &*self.runner;
+        Shown { steps: log.steps_of_all(), history: Some(fingerprint(self.start, log, world, Numbers::Kept)) }
     }
 
     fn clock(&mut self) -> &mut Clock {
@@ -193,11 +195,25 @@ impl explore::Program for SeveralCalls<'_, '_> {
     }
 }
 
-impl SeveralCalls<'_, '_> {
+impl<'a, 'm> SeveralCalls<'a, 'm> {
+    fn new(
+        runner: &'a mut Runner<'m>,
+        settings: &Settings,
+        rules: Rules,
+        initial: &'a [StateId],
+        draw: Draw,
+    ) -> SeveralCalls<'a, 'm> {
+        SeveralCalls { runner, engine: engine(settings), rules, initial, draw, start: 0 }
+    }
+
     fn make(&mut self, source: &mut dyn Source) -> Result<Made, Misuse> {
-        let Self { runner, engine, rules, initial, draw } = self;
+        let Self { runner, engine, rules, initial, draw, .. } = self;
         let program = draw(runner, source);
         let initial = initial[source.decide(Question::InitialState, count(initial.len())) as usize];
+        let calls = program.iter().map(|calls| {
+            calls.iter().map(|call| Planned { argument: runner.arguments.first_like(call.argument), ..*call })
+        });
+        self.start = hash_of(&(calls.map(Vec::from_iter).collect::<Program>(), initial));
         let end = runner.with_subject(initial, rules, |runner, subject, parts| {
             execute(runner, subject, parts, engine, source, rules, initial, &program)
         })?;
@@ -227,12 +243,13 @@ pub(crate) fn replay(
         false => (initial.to_vec(), calls_at_once),
     };
     let mut source = ReplaySource::new(decisions.clone());
-    let mut calls = SeveralCalls { runner, engine: engine(settings), rules, initial: &initial, draw };
+    let mut calls = SeveralCalls::new(runner, settings, rules, &initial, draw);
     let made = calls.make(&mut source)?;
     if let Some(divergence) = source.divergence() {
         return Err(Misuse::Diverged { reason: divergence.to_string() });
     }
     let refuted = made.refuted(runner)?;
+    coverage.steps = runner.log.steps_of_all();
     coverage.complete = !refuted;
     coverage.calls = made.program.iter().map(Vec::len).sum();
     let violation = if refuted { Some(describe(runner, &made, decisions, 1)?) } else { None };

@@ -7,6 +7,7 @@ use interloper_linearize::composed::{self, Disagreement};
 use interloper_report::replay_file::Moment;
 use interloper_report::{self as report, Column, Counterexample, Lane, Place, Row};
 use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::runtime::Exit;
 
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Verdict, Violation};
@@ -185,7 +186,10 @@ pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: 
             report::Event::Blocked("did not return within the step bound".to_owned())
         }
         (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),
-        (Some(Abort::EndOfProcess), _) => report::Event::Blocked("asked for the process to be aborted".to_owned()),
+        (Some(Abort::EndOfProcess(Exit::Abort)), _) => {
+            report::Event::Blocked("asked for the process to be aborted".to_owned())
+        }
+        (Some(Abort::EndOfProcess(exit)), _) => report::Event::Blocked(format!("called {exit}")),
         (Some(Abort::Panic) | None, Value::Variant(variant)) if &*variant.name == "panic" => {
             match variant.fields.first() {
                 Some(Value::Text(message)) => report::Event::Panicked(message.to_string()),

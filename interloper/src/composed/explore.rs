@@ -1,8 +1,10 @@
 //! The loop of every search: make a run, judge it, go on until a violation, a limit or the end.
 
+use interloper_scheduler::Traces;
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
 
 use crate::composed::clock::Clock;
+use crate::composed::histories::Shown;
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Verdict, Violation};
@@ -31,6 +33,9 @@ pub(crate) trait Program {
     /// Makes one run as `source` decides. Gives whether no sequential order explains it.
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse>;
 
+    /// What the run that was just made has shown.
+    fn shown(&self) -> Shown;
+
     /// Makes the run again that these decisions determine, and describes it, however late it is. `source` has just made
     /// it.
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse>;
@@ -52,21 +57,43 @@ pub(crate) fn explore(
     let mut runs = Runs::new(settings, bound);
     let mut found = Found { coverage, violation: None, cut: false };
     found.coverage.random = matches!(runs, Runs::Random { .. });
+    let mut histories = Traces::default();
+    search(program, settings, &mut runs, &mut found, &mut histories)?;
+    found.coverage.histories += histories.number();
+    found.coverage.more_histories = !histories.is_exact();
+    let drawn = found.coverage.random && found.coverage.executions > 0;
+    found.coverage.unseen = (drawn && (settings.keep_going || found.violation.is_none())).then(|| histories.unseen());
+    Ok(found)
+}
+
+fn search(
+    program: &mut dyn Program,
+    settings: &Settings,
+    runs: &mut Runs,
+    found: &mut Found,
+    histories: &mut Traces,
+) -> Result<(), Misuse> {
     while runs.begin(found.coverage.executions) {
         let made = found.coverage.executions;
         if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
             found.cut = true;
-            return Ok(found);
+            return Ok(());
         }
-        let refuted = match program.refuted(&mut runs) {
+        let refuted = match program.refuted(runs) {
             // The execution that a limit has cut short is none.
             Err(Misuse::CutShort) => {
                 found.cut = true;
-                return Ok(found);
+                return Ok(());
             }
             refuted => refuted?,
         };
         found.coverage.executions += 1;
+        let shown = program.shown();
+        found.coverage.steps += shown.steps;
+        match shown.history {
+            Some(history) => histories.note(history),
+            None => found.coverage.histories += 1,
+        }
         if refuted {
             found.coverage.violating += 1;
             if found.violation.is_none() {
@@ -74,7 +101,7 @@ pub(crate) fn explore(
                 found.violation = Some(describe(program, &decisions, found.coverage.executions)?);
             }
             if !settings.keep_going {
-                return Ok(found);
+                return Ok(());
             }
         }
         runs.end();
@@ -82,7 +109,7 @@ pub(crate) fn explore(
     runs.diverged()?;
     found.coverage.complete = runs.is_complete();
     found.cut = !found.coverage.complete && !found.coverage.random;
-    Ok(found)
+    Ok(())
 }
 
 /// What was found is told, however late it is.

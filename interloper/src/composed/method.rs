@@ -303,10 +303,18 @@ where
     #[track_caller]
     pub fn assert_verdict(&self, expected: Verdict) {
         match self.check() {
-            Ok(report) if report.verdict == expected => {}
+            Ok(report) if report.verdict == expected => said(&report),
             Ok(report) => panic!("expected {expected}, found {}\n\n{report}", report.verdict),
             Err(misuse) => panic!("{}: {misuse}", self.description.name),
         }
+    }
+}
+
+/// What a test that passes has covered: `cargo test -- --show-output` shows it.
+#[allow(clippy::print_stdout, reason = "libtest captures it")]
+fn said(report: &Report) {
+    for coverage in &report.coverage {
+        println!("{}: {coverage}", report.name);
     }
 }
 

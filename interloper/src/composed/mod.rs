@@ -2,7 +2,7 @@
 //!
 //! `method` describes it, `bench` hides its types, `domain` says what the environment may do. `explore` makes runs one after
 //! the other: `runner` prepares each, `run` is the session that the collections report to, in the numbered states of `world`.
-//! `check` leads the searches, `concurrent` does it for several calls, `explain` describes what was found.
+//! `histories` tells runs apart. `check` leads the searches, `concurrent` does it for several calls, `explain` describes what was found.
 
 mod adversary;
 mod bench;
@@ -12,6 +12,7 @@ mod concurrent;
 mod domain;
 mod explain;
 mod explore;
+mod histories;
 mod method;
 mod misuse;
 mod outcome;

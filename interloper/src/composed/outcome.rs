@@ -4,6 +4,7 @@ use std::fmt;
 
 use interloper_report::Counterexample;
 use interloper_report::replay_file::Moment;
+use interloper_scheduler::Unseen;
 use interloper_scheduler::decisions::Decisions;
 
 /// What the search found out about a method.
@@ -65,6 +66,15 @@ pub struct Coverage {
     pub calls: usize,
     /// Runs of the method, the sequential reference runs not counted.
     pub executions: u64,
+    /// The steps of the method that these made, with the operations of their environment.
+    pub steps: u64,
+    /// How many different histories they were: where a run begins, and its steps and those of the environment with their
+    /// results, in their order.
+    pub histories: u64,
+    /// Whether there were more histories than are counted.
+    pub more_histories: bool,
+    /// For random runs, unless the search ended at a violation: what they say about the histories that they have not shown.
+    pub unseen: Option<Unseen>,
     /// Whether they were drawn at random: they cover no bound.
     pub random: bool,
     /// How many of them no sequential order explains: 1 at most, unless the search keeps going.
@@ -89,12 +99,25 @@ impl fmt::Display for Coverage {
         }
         write!(out, "; ")?;
         plural(out, self.executions, if self.random { "random execution" } else { "execution" })?;
+        if self.executions > 0 {
+            out.write_str(if self.more_histories { " of more than " } else { " of " })?;
+            match self.histories {
+                1 => write!(out, "1 history")?,
+                histories => write!(out, "{histories} histories")?,
+            }
+            write!(out, ", ")?;
+            plural(out, self.steps, "step")?;
+        }
         out.write_str(match (self.complete, self.violating) {
             (true, _) => ", complete",
             (false, 0) if self.random => "",
             (false, 0) => ", not complete",
             (false, _) => ", stopped at the first violation",
-        })
+        })?;
+        match self.unseen {
+            Some(unseen) => write!(out, "; {}", unseen.text("history")),
+            None => Ok(()),
+        }
     }
 }
 

@@ -476,7 +476,7 @@ fn number(length: usize) -> u32 {
     u32::try_from(length).ok().filter(|&id| id != UNKNOWN).expect("fewer than 2^32 - 1 states, calls and results")
 }
 
-fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
+pub(crate) fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish()

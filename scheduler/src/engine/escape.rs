@@ -2,8 +2,9 @@
 //!
 //! - It uses up its stack: it runs into the guard page below it, which is a segmentation fault.
 //! - A panic of it cannot unwind: std aborts.
+//! - It calls the real `std::process::abort`.
 //!
-//! Both are signals. Their handler makes the thread go on behind the fiber of the task. The frames of the task are gone
+//! All are signals. Their handler makes the thread go on behind the fiber of the task. The frames of the task are gone
 //! then, without destructors, so no task of the execution runs again: whatever they hold is given up. Should a stack have
 //! ended inside the allocator, that may be left locked.
 
@@ -16,7 +17,9 @@ pub(super) enum Escape {
     /// It has used up its stack.
     StackOverflow,
     /// A panic of it could not unwind.
-    Abort(PanicReport),
+    Doomed(PanicReport),
+    /// It asked for the process to be aborted.
+    Abort,
 }
 
 /// The ways out of fibers, by their tasks.
@@ -102,10 +105,7 @@ mod system {
         let escape = match signal {
             // SAFETY: the address is there for a segmentation fault.
             libc::SIGSEGV if trap.stack_ptr_in_bounds(unsafe { (*info).si_addr() } as usize) => Escape::StackOverflow,
-            libc::SIGABRT => match core.doomed.take() {
-                Some(report) => Escape::Abort(report),
-                None => return false,
-            },
+            libc::SIGABRT => core.doomed.take().map_or(Escape::Abort, Escape::Doomed),
             _ => return false,
         };
         // The engine itself must not have been interrupted: its state would be lost.

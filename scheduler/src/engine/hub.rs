@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use interloper_std::runtime::{self, Place, TaskId};
+use interloper_std::runtime::{self, Exit, Place, TaskId};
 
 use super::core::{Core, MAIN};
 use super::escape::Escape;
@@ -164,7 +164,11 @@ impl Core {
         let mut state = self.state.borrow_mut();
         let end = match escape {
             Escape::StackOverflow => End::StackOverflow { task: TaskId(task as u32), last: state.operation(task) },
-            Escape::Abort(report) => {
+            Escape::Abort => {
+                let location = state.operation(task).location;
+                End::Exited { task: TaskId(task as u32), exit: Exit::Abort, location }
+            }
+            Escape::Doomed(report) => {
                 let report = PanicReport { name: state.tasks[task].name.clone(), ..report };
                 state.panics.push(report.clone());
                 End::Aborted(report)

@@ -1,9 +1,6 @@
 //! Several strategies that take turns.
 
-use interloper_std::runtime::{Operation, TaskId};
-
-use crate::strategy::{Pending, Strategy};
-use crate::{Event, Execution, Freedoms};
+use crate::strategy::{Around, Strategy};
 
 /// Splits a budget: each execution is made by the next strategy in turn, until all have none left to make.
 #[derive(Default)]
@@ -36,14 +33,22 @@ impl<'a> Portfolio<'a> {
     pub fn name(&self) -> Option<&'static str> {
         self.members.get(self.turn).map(|member| member.name)
     }
-
-    fn current(&mut self) -> &mut dyn Strategy {
-        &mut *self.members[self.turn].strategy
-    }
 }
 
-impl Strategy for Portfolio<'_> {
-    fn begin(&mut self) -> bool {
+impl<'a> Around for Portfolio<'a> {
+    type Inner = dyn Strategy + 'a;
+
+    /// # Panics
+    /// When there is no strategy: then there is no execution either.
+    fn inner(&self) -> &(dyn Strategy + 'a) {
+        &*self.members[self.turn].strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut (dyn Strategy + 'a) {
+        &mut *self.members[self.turn].strategy
+    }
+
+    fn around_begin(&mut self) -> bool {
         for _ in 0..self.members.len() {
             self.turn = (self.turn + 1) % self.members.len();
             let member = &mut self.members[self.turn];
@@ -53,41 +58,5 @@ impl Strategy for Portfolio<'_> {
             }
         }
         false
-    }
-
-    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        self.current().choose(current, pending)
-    }
-
-    fn pick(&mut self, options: u32) -> u32 {
-        self.current().pick(options)
-    }
-
-    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
-        self.current().freedoms(admitted)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.current().departs()
-    }
-
-    fn wants_marks(&self) -> bool {
-        self.members.get(self.turn).is_none_or(|member| member.strategy.wants_marks())
-    }
-
-    fn wants_parts(&self) -> bool {
-        self.members[self.turn].strategy.wants_parts()
-    }
-
-    fn part(&mut self, task: TaskId, operation: Operation) {
-        self.current().part(task, operation);
-    }
-
-    fn only_read(&mut self, task: TaskId, operation: Operation) {
-        self.current().only_read(task, operation);
-    }
-
-    fn end(&mut self, execution: &Execution, trace: &[Event]) {
-        self.current().end(execution, trace);
     }
 }

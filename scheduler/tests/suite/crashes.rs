@@ -146,6 +146,32 @@ fn a_deep_recursion_that_fits() {
 }
 
 #[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn the_abort_of_std_itself_is_a_result() {
+    use interloper_scheduler::runtime::Exit;
+
+    let log = Log::default();
+    let mut engine = Engine::new(Config::default());
+    for _ in 0..3 {
+        let line = line!() + 4;
+        let execution = engine.run(&mut RandomWalk::new(0), || {
+            let value = Dropped(log.clone(), "unwound");
+            let child = spawn(|| {
+                drop(Lock::new().lock());
+                std::process::abort();
+            });
+            let _value = value;
+            join(child).unwrap();
+        });
+        let End::Exited { task, exit, location } = execution.end else { panic!("{execution:?}") };
+        assert_eq!((task, exit, location.line()), (TaskId(1), Exit::Abort, line));
+        // Nothing runs any more.
+        assert!(log.take().is_empty());
+    }
+    assert!(engine.run(&mut RandomWalk::new(0), || drop(Lock::new().lock())).end.is_finished());
+}
+
+#[test]
 fn a_step_that_does_not_come_to_its_end_is_named() {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};

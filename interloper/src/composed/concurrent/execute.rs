@@ -66,6 +66,7 @@ pub(super) fn execute(
     match execution.end {
         End::StackOverflow { .. } => return run.lost(Lost::StackOverflow),
         End::Aborted(report) => return run.lost(Lost::Panic(report)),
+        End::Exited { exit, .. } => return run.exited(exit),
         _ if run.has_ended() => {}
         End::Finished => {}
         // A thread that a method had made, and joined by nobody: its end is not that of a call.

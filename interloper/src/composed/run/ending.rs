@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use interloper_scheduler::runtime::Exit;
 use interloper_scheduler::{Lost, PanicReport};
 
 use super::gap::{Inner, MANY_CALLS};
@@ -101,20 +102,31 @@ impl Run<'_> {
 
     /// A call was led out of its stack, or has left it for good. Gives the state that the run had reached.
     pub fn lost(self, lost: Lost) -> StateId {
-        let interrupted = self.inner.try_borrow_mut().is_err();
-        let inner = self.inner.into_inner();
-        let log = inner.log;
-        log.lost = true;
         let abort = match lost {
             Lost::StackOverflow => Abort::StackOverflow,
-            Lost::Abort => Abort::EndOfProcess,
+            Lost::Abort => Abort::EndOfProcess(Exit::Abort),
             Lost::Panic(report) => {
-                log.panic.get_or_insert(report);
+                if let Ok(mut inner) = self.inner.try_borrow_mut() {
+                    inner.log.panic.get_or_insert(report);
+                }
                 Abort::Panic
             }
             // Whoever gives a call up has said why.
             Lost::GivenUp => Abort::StepBound,
         };
+        self.left(abort)
+    }
+
+    /// The same for a call that asked for the end of the process.
+    pub fn exited(self, exit: Exit) -> StateId {
+        self.left(Abort::EndOfProcess(exit))
+    }
+
+    fn left(self, abort: Abort) -> StateId {
+        let interrupted = self.inner.try_borrow_mut().is_err();
+        let inner = self.inner.into_inner();
+        let log = inner.log;
+        log.lost = true;
         if interrupted {
             log.stray.get_or_insert(Stray::Interrupted(abort));
         }

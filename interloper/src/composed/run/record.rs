@@ -5,6 +5,7 @@ use std::panic::Location;
 use interloper_collections::session::{Needs, PartId};
 use interloper_commutativity::Value;
 use interloper_scheduler::PanicReport;
+use interloper_scheduler::runtime::Exit;
 
 use crate::composed::world::{CallId, CallSet, ResultId, StateId};
 
@@ -61,8 +62,8 @@ pub(crate) enum Abort {
     StackOverflow,
     /// A panic of a call could not unwind; it is in [`Log::panic`].
     Panic,
-    /// A call asked for the process to be aborted.
-    EndOfProcess,
+    /// A call asked for the end of the process.
+    EndOfProcess(Exit),
     /// The time that the check may take, or the memory, was over.
     CutShort,
 }
@@ -79,7 +80,8 @@ impl Abort {
             Abort::Deadlock(_) => Some("deadlock"),
             Abort::StackOverflow => Some("stack overflow"),
             Abort::Panic => Some("panic that cannot unwind"),
-            Abort::EndOfProcess => Some("abort of the process"),
+            Abort::EndOfProcess(Exit::Abort) => Some("abort of the process"),
+            Abort::EndOfProcess(Exit::Code(_)) => Some("exit of the process"),
             Abort::StepBound | Abort::CutShort => None,
         }
     }

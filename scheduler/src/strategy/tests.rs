@@ -1,0 +1,180 @@
+//! What is around a strategy hands on all that it does not take for itself.
+
+use std::cell::RefCell;
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::Duration;
+
+use interloper_std::runtime::{Action, ObjectId};
+
+use super::*;
+use crate::strategies::Portfolio;
+use crate::{End, Event, Execution, Freedom};
+
+/// Writes down what it is asked and told, and answers unlike the defaults of [`Strategy`].
+#[derive(Clone, Default)]
+struct Listener(Rc<RefCell<Vec<&'static str>>>);
+
+impl Listener {
+    fn hears(&self, what: &'static str) {
+        self.0.borrow_mut().push(what);
+    }
+}
+
+// A method that is missing here would not be tested.
+#[deny(clippy::missing_trait_methods)]
+impl Strategy for Listener {
+    fn begin(&mut self) -> bool {
+        self.hears("begin");
+        false
+    }
+
+    fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {
+        self.hears("choose");
+        pending.len() - 1
+    }
+
+    fn pick(&mut self, options: u32) -> u32 {
+        self.hears("pick");
+        options - 1
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.hears("freedoms");
+        admitted.with(Freedom::Time, 7)
+    }
+
+    fn departs(&mut self) -> bool {
+        self.hears("departs");
+        true
+    }
+
+    fn wants_marks(&self) -> bool {
+        self.hears("wants_marks");
+        false
+    }
+
+    fn wants_parts(&self) -> bool {
+        self.hears("wants_parts");
+        true
+    }
+
+    fn part(&mut self, _: TaskId, _: Operation) {
+        self.hears("part");
+    }
+
+    fn only_read(&mut self, _: TaskId, _: Operation) {
+        self.hears("only_read");
+    }
+
+    fn end(&mut self, _: &Execution, _: &[Event]) {
+        self.hears("end");
+    }
+}
+
+/// Takes nothing for itself.
+struct Plain<S>(S);
+
+impl<S: Strategy> Around for Plain<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.0
+    }
+
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.0
+    }
+}
+
+/// Asks and tells a strategy everything, and gives what it answered.
+fn everything(strategy: &mut dyn Strategy) -> (bool, usize, u32, u32, [bool; 3]) {
+    let operation =
+        Operation { object: ObjectId::from_index(0), action: Action::ReadWrite, location: Location::caller() };
+    let pending = [0, 1, 2].map(|task| Pending { task: TaskId(task), operation });
+    let begun = strategy.begin();
+    let chosen = strategy.choose(None, &pending);
+    let picked = strategy.pick(5);
+    let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
+    let answers = [strategy.departs(), strategy.wants_marks(), strategy.wants_parts()];
+    strategy.part(TaskId(0), operation);
+    strategy.only_read(TaskId(0), operation);
+    let execution = Execution {
+        end: End::Finished,
+        steps: 0,
+        preemptions: 0,
+        tasks: 1,
+        clock: Duration::ZERO,
+        steered: false,
+        tried: false,
+        departures: Freedoms::NONE,
+        withheld: false,
+        stuck: Vec::new(),
+        panics: Vec::new(),
+    };
+    strategy.end(&execution, &[]);
+    (begun, chosen, picked, early, answers)
+}
+
+#[test]
+fn everything_is_handed_on_and_every_answer_comes_back() {
+    let check = |listener: &Listener, around: &mut dyn Strategy| {
+        listener.0.borrow_mut().clear();
+        assert_eq!(everything(around), (false, 2, 4, 7, [true, false, true]));
+        let all = [
+            "begin",
+            "choose",
+            "pick",
+            "freedoms",
+            "departs",
+            "wants_marks",
+            "wants_parts",
+            "part",
+            "only_read",
+            "end",
+        ];
+        assert_eq!(*listener.0.borrow(), all);
+    };
+    let listener = Listener::default();
+    let inner = || listener.clone();
+    check(&listener, &mut inner());
+    check(&listener, &mut Plain(&mut inner()));
+    check(&listener, &mut Box::new(inner()));
+    check(&listener, &mut Plain(Box::new(inner()) as Box<dyn Strategy>));
+    check(&listener, &mut Portfolio::new().with("only", inner()));
+}
+
+/// Takes what can be taken.
+struct Taking(Listener);
+
+impl Around for Taking {
+    type Inner = Listener;
+
+    fn inner(&self) -> &Listener {
+        &self.0
+    }
+
+    fn inner_mut(&mut self) -> &mut Listener {
+        &mut self.0
+    }
+
+    fn around_begin(&mut self) -> bool {
+        true
+    }
+
+    fn around_choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
+        1
+    }
+
+    fn around_freedoms(&mut self, _: Freedoms) -> Freedoms {
+        Freedoms::NONE
+    }
+}
+
+#[test]
+fn what_is_taken_is_not_handed_on() {
+    let mut taking = Taking(Listener::default());
+    let heard = taking.0.clone();
+    assert_eq!(everything(&mut taking), (true, 1, 4, 0, [true, false, true]));
+    assert_eq!(*heard.0.borrow(), ["pick", "departs", "wants_marks", "wants_parts", "part", "only_read", "end"]);
+}
