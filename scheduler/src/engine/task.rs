@@ -167,3 +167,10 @@ impl Slots {
         self.order.is_empty()
     }
 }
+
+impl Drop for Slots {
+    /// What is left belongs to tasks that could not be unwound. Its destructors may rely on what those tasks have not done.
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
