@@ -8,5 +8,6 @@ mod hints;
 mod atomics;
 mod channels;
 mod lazies;
+mod rounds;
 mod seeds;
 mod statics;
