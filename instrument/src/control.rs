@@ -51,6 +51,9 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
 pub(crate) trait Compact: Sized {
     /// Another one with the value that this one has now. No step.
     fn copied(&self) -> Self;
+
+    /// The value as a number, if it is one that is the same in every run: small, so that it is no address. No step.
+    fn number(&self) -> Option<u64>;
 }
 
 /// Announces a step of an atomic, in a controlled run; gives the one that stands for `whole` here.
@@ -59,6 +62,9 @@ pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> &A
     let here = runtime::with(|current| {
         let (here, object) = placed(&current, whole);
         current.runtime().step(Operation { object, action, location });
+        if current.addresses().are_watched() {
+            show(&current, here);
+        }
         here
     });
     here.unwrap_or_else(|| {
@@ -67,6 +73,15 @@ pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> &A
         }
         whole
     })
+}
+
+/// Tells the runtime what the step finds.
+#[cold]
+#[inline(never)]
+fn show<A: Compact>(current: &Current<'_>, here: &A) {
+    if let Some(number) = here.number() {
+        current.runtime().saw(number);
+    }
 }
 
 #[inline]

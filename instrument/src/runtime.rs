@@ -14,7 +14,7 @@
 //! | re-entrant locks | `acquire` at the first level only; the count is the mirror's |
 //! | `Condvar` | [`Runtime::wait`], which gives the lock back and takes it again; [`Runtime::notify`] |
 //! | `Once`, `OnceLock`, `LazyLock` | `acquire` exclusively around the initialiser, `step(Read)` afterwards; the value of a static lives in [`Runtime::shared`], so it is fresh in each execution |
-//! | `Barrier` | `step(ReadWrite)`, then [`Runtime::block`] for all but the last, which calls [`Runtime::wake`] |
+//! | `Barrier` | `step(ReadWrite)`, then [`Runtime::block`] for all but the last, which calls [`Runtime::wake`]; who leads: [`Runtime::choose`] |
 //! | concurrent collections | [`Runtime::step_when_free`] with `Invoke` or `Inspect`, then the real operation; a guard: [`keep`](Runtime::keep), [`free`](Runtime::free) |
 //! | channels | `step(ReadWrite)`, then the real queue; a full or empty one: [`Runtime::block`], whose continuation is the same `ReadWrite` |
 //! | `thread::spawn`, `Builder` | [`Runtime::spawn`] |
@@ -162,6 +162,11 @@ pub trait Runtime {
 
     /// A visible step that is always enabled.
     fn step(&self, operation: Operation);
+
+    /// The number that the step of an atomic found, before it wrote. Asked for by [`Addresses::watch`] only.
+    fn saw(&self, number: u64) {
+        let _ = number;
+    }
 
     /// The step that the task is in turned out to have only read: a compare-exchange that failed, say.
     ///

@@ -12,6 +12,7 @@ mod own_stack;
 mod panics;
 mod progress;
 mod reports;
+mod rounds;
 mod runtime;
 mod state;
 mod task;

@@ -56,13 +56,22 @@ impl<T> Meeting<T> {
         lock(self.side(side)).iter().any(|waiting| waiting.token.met().is_none() && !Arc::ptr_eq(&waiting.token, own))
     }
 
-    /// Meets the first of this side, and wakes it if it sends. Who receives is woken by the message.
+    /// Meets one of this side, and wakes it if it sends. Who receives is woken by the message. Which one is met is a decision,
+    /// since crossbeam-channel does not promise any order.
     pub(crate) fn meet(&self, current: &Current<'_>, side: Side, own: Option<&Arc<Token>>) -> Option<Arc<Deal<T>>> {
-        let mut waiting = lock(self.side(side));
         let is_own = |token: &Arc<Token>| own.is_some_and(|own| Arc::ptr_eq(token, own));
-        let position =
-            waiting.iter().position(|waiting| !is_own(&waiting.token) && waiting.token.meet(waiting.case))?;
-        let met = waiting.remove(position);
+        let can_meet = |waiting: &Waiting<T>| !is_own(&waiting.token) && waiting.token.met().is_none();
+        let others = lock(self.side(side)).iter().filter(|waiting| can_meet(waiting)).count();
+        if others == 0 {
+            return None;
+        }
+        let chosen = current.runtime().choose(others as u32) as usize;
+        let mut waiting = lock(self.side(side));
+        let mut positions = (0..waiting.len()).filter(|&position| can_meet(&waiting[position]));
+        let met = positions.nth(chosen)?;
+        let met = waiting.remove(met);
+        let is_met = met.token.meet(met.case);
+        debug_assert!(is_met, "nobody else has met it");
         drop(waiting);
         lock(&self.deals).push((met.token.clone(), met.deal.clone()));
         met.token.wake(current);

@@ -140,9 +140,8 @@ pub trait Session {
 
 thread_local! {
     static CURRENT: Cell<Option<*const (dyn Session + 'static)>> = const { Cell::new(None) };
-    /// The number of the run on this thread; 0 outside of one.
+    /// The number of the run on this thread, which no other run has; 0 outside of one.
     static RUN: Cell<u64> = const { Cell::new(0) };
-    static LAST_RUN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Runs `body` under `session`: every instrumented collection used by it on this thread reports to it. The session
@@ -155,8 +154,8 @@ pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
             RUN.set(self.1);
         }
     }
-    let run = if session.is_run() { LAST_RUN.get() + 1 } else { 0 };
-    LAST_RUN.set(LAST_RUN.get().max(run));
+    static NEXT_RUN: AtomicU64 = AtomicU64::new(1);
+    let run = if session.is_run() { NEXT_RUN.fetch_add(1, Ordering::Relaxed) } else { 0 };
     let pointer: *const (dyn Session + '_) = session;
     // SAFETY: only the lifetime changes. The pointer is read by `current` alone, on this thread, and `Restore` takes
     // it away before `session`'s borrow ends, also on unwinding.
@@ -195,6 +194,12 @@ pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
     let pointer = CURRENT.try_with(Cell::get).ok().flatten()?;
     // SAFETY: `with_session` keeps the session borrowed for as long as the pointer is here.
     Some(use_it(unsafe { &*pointer }))
+}
+
+/// The number of the run on this thread; 0 outside of one.
+#[inline]
+pub(crate) fn run() -> u64 {
+    RUN.try_with(Cell::get).unwrap_or(0)
 }
 
 /// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside of a

@@ -5,7 +5,7 @@ use std::panic::Location;
 use interloper_commutativity::{MethodId, Value};
 use interloper_std::runtime;
 
-use crate::session::{Effect, Handle, Mode, Needs, PartId, Step, controlled, current};
+use crate::session::{Effect, Handle, Mode, Needs, PartId, Session, Step, controlled, current, run};
 use crate::task::Task;
 
 /// The call of an operation under a session, or in a program that a runtime controls.
@@ -18,8 +18,8 @@ pub(crate) struct Site {
 /// Whom a collection reports to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The session, of which it is this part.
-    Part(PartId),
+    /// The session, of which it is this part, in the run of this number.
+    Part(PartId, u64),
     /// Nobody: there is a session, and the collection is no part of the run.
     Private,
     /// The runtime: there is no session.
@@ -62,7 +62,7 @@ impl Handle {
     fn site_of(&self, writes: bool) -> Option<Site> {
         let location = Location::caller();
         if controlled() {
-            let owner = self.part().map_or(Owner::Private, Owner::Part);
+            let owner = self.part().map_or(Owner::Private, |part| Owner::Part(part, run()));
             if owner == Owner::Private {
                 self.visit(location);
             }
@@ -135,8 +135,8 @@ impl Site {
 
     #[inline]
     fn announce(&self, method: Option<MethodId>, arguments: &[Value], needs: Needs) {
-        let Site { owner: Owner::Part(part), location } = *self else { return };
-        current(|session| session.before(&Step { part, method, arguments, needs, location }));
+        let location = self.location;
+        self.with_part(|session, part| session.before(&Step { part, method, arguments, needs, location }));
     }
 
     /// For a private collection: lets others run until `free`.
@@ -167,15 +167,25 @@ impl Site {
     /// Reports that a critical section left the collection in `state`.
     #[inline]
     pub(crate) fn after_section(&self, state: impl FnOnce() -> Value) {
-        if let Owner::Part(_) = self.owner {
+        if let Owner::Part(..) = self.owner {
             self.report(Effect::Section { state: &state() });
         }
     }
 
     #[inline]
     fn report(&self, effect: Effect<'_>) {
-        let Owner::Part(part) = self.owner else { return };
-        current(|session| session.after(part, effect, self.location));
+        self.with_part(|session, part| session.after(part, effect, self.location));
+    }
+
+    /// Calls `use_it` with the session and the part that the collection is. Not in another run: a guard can outlive its run
+    /// (in a static, say), and there is nothing to say then.
+    #[inline]
+    fn with_part(&self, use_it: impl FnOnce(&dyn Session, PartId)) {
+        if let Owner::Part(part, number) = self.owner
+            && number == run()
+        {
+            current(|session| use_it(session, part));
+        }
     }
 
     /// Keeps the locks `needs` until the result is dropped.
@@ -193,9 +203,7 @@ impl Site {
 
     fn keep(&self, needs: Needs, known: bool) {
         match self.owner {
-            Owner::Part(part) => {
-                current(|session| session.hold(part, needs, self.location));
-            }
+            Owner::Part(..) => self.with_part(|session, part| session.hold(part, needs, self.location)),
             Owner::Private => {}
             Owner::Task(task) => task.keep(needs, known, self.location),
         }
@@ -224,9 +232,7 @@ impl Site {
     #[inline]
     fn release(&self, needs: Needs, known: bool) {
         match self.owner {
-            Owner::Part(part) => {
-                current(|session| session.release(part, needs));
-            }
+            Owner::Part(..) => self.with_part(|session, part| session.release(part, needs)),
             Owner::Private => {
                 current(|session| session.progressed());
             }

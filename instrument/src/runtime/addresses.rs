@@ -16,6 +16,8 @@ pub struct Addresses {
     table: RefCell<Table>,
     /// What the quick way through the table needs to know.
     view: View,
+    /// Whether the runtime is told which numbers are found.
+    watched: Cell<bool>,
 }
 
 /// The slots of the table, how many there are but for one, and their stamp.
@@ -51,6 +53,17 @@ impl Addresses {
         if self.execution.replace(execution.get()) != execution.get() {
             self.change(Table::clear);
         }
+    }
+
+    /// Whether [`super::Runtime::saw`] is to be called from now on.
+    pub fn watch(&self, watch: bool) {
+        self.watched.set(watch);
+    }
+
+    /// Whether the runtime is told which numbers are found.
+    #[inline(always)]
+    pub(crate) fn are_watched(&self) -> bool {
+        self.watched.get()
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {

@@ -84,7 +84,9 @@ impl Core {
         let Operation { object, action, location } = state.enabled[index].operation;
         let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
         if chosen != state.current {
-            state.limit = state.next_limit(self.config.step_bound);
+            if state.change_turns(chosen, self.config.step_bound) {
+                self.addresses.watch(true);
+            }
         }
         self.record(state, chosen, object, action, location, cause);
     }
@@ -143,7 +145,8 @@ impl Core {
         let at_bound = state.steps >= self.config.step_bound;
         if !at_bound {
             state.be_fair(alone);
-            state.limit = state.next_limit(self.config.step_bound);
+            state.limit = state.next_limit(state.current, self.config.step_bound);
+            self.addresses.watch(state.tasks[state.current].rounds.is_watched());
             if state.revive(self.config.livelock_rounds) {
                 return Some(());
             }

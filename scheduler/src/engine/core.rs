@@ -103,9 +103,9 @@ impl Core {
         self.choosing.set(false);
         let mut state = self.state.borrow_mut();
         state.reset();
-        state.limit = state.next_limit(self.config.step_bound);
         self.begin_freedoms(&mut state, strategy);
         state.add_task(None, location, None);
+        state.limit = state.next_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
         if let Some(beat) = &self.beat {
             // The main task starts where the engine is called.

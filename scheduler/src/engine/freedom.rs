@@ -18,6 +18,9 @@
 //!
 //! A writer makes a step of its own, [`Action::Contend`], before the one that takes the lock. From there on readers wait.
 //! Executions in which readers go before a writer that waits are among these: there the writer makes both steps later.
+//! A writer with a time-out (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until its time
+//! has passed, so it adds no deadlock. What is missing are readers that do not wait, or not long enough, and fail because
+//! of such a writer.
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Woken};
 
+use super::rounds::{LONGEST, Turn, UNSURE_STEPS, UNWATCHED_STEPS};
 use super::state::State;
 use super::task::Gate;
 use crate::execution::Cause;
@@ -19,9 +20,9 @@ pub(super) struct Timer {
 /// More than a program can wait for: 100,000 years.
 const NEVER: Duration = Duration::from_secs(100_000 * 366 * 86_400);
 
-/// So many steps a task makes in a row, while others could go on, before it is held back for as many of theirs: without
-/// this a task that waits in whatever kind of loop (one that wakes itself, say) would keep those from running that it
-/// waits for, under a strategy that prefers it.
+/// So many steps a task makes in a row, while others could go on, before it is held back for as many of each of them. A task
+/// that waits in a loop is mostly recognised earlier (see `rounds.rs`); without this, one that is not recognised would keep
+/// those from running that it waits for, under a strategy that prefers it.
 const FAIR_STEPS: u64 = 4096;
 
 /// So often a task looks at the clock before the clock passes because of that.
@@ -77,12 +78,35 @@ impl State {
     }
 
     fn enable_yielded(&mut self, cause: Cause) {
-        while let Some(task) = self.yielded.pop() {
-            if self.tasks[task].gate == Gate::Change {
+        // The steps of a task that goes round are a change for those that look at what it writes, but it leaves everything
+        // as it was.
+        let changed = cause != self.idle();
+        let goes_round = changed && self.tasks[self.current].rounds.goes_round();
+        let mut kept = 0;
+        for index in 0..self.yielded.len() {
+            let task = self.yielded[index];
+            if self.tasks[task].rounds.waits() {
+                if goes_round || !self.tasks[task].rounds.goes_on(changed) {
+                    self.yielded[kept] = task;
+                    kept += 1;
+                } else {
+                    self.let_go_on(task);
+                }
+            } else if self.tasks[task].gate == Gate::Change {
                 self.proceed(task);
                 self.tasks[task].cause = cause;
                 self.enable(task);
             }
+        }
+        self.yielded.truncate(kept);
+    }
+
+    /// A task that was kept from its step may make it, if nothing else is in the way.
+    fn let_go_on(&mut self, task: usize) {
+        self.tasks[task].rests = false;
+        let is_waiting = self.tasks[task].position.is_none() && !self.tasks[task].done;
+        if is_waiting && self.is_open(task, self.tasks[task].gate) {
+            self.enable(task);
         }
     }
 
@@ -93,29 +117,68 @@ impl State {
         self.clock.checked_add(timeout.max(SHORTEST)).filter(|deadline| *deadline < NEVER)
     }
 
-    /// The next step before which somebody may have to be held back, or let go on; the bound at most.
-    pub(super) fn next_limit(&self, bound: u64) -> u64 {
-        let until = self.held_back.map_or(u64::MAX, |(_, until)| until);
-        bound.min(self.steps.saturating_add(FAIR_STEPS)).min(until)
+    /// The next step before which the running task may have to be held back, or another one let go on; the bound at most.
+    pub(super) fn next_limit(&self, current: usize, bound: u64) -> u64 {
+        let until = self.held_back.iter().map(|(_, until)| *until).min().unwrap_or(u64::MAX);
+        bound.min(self.steps.saturating_add(self.tasks[current].rounds.unwatched_steps())).min(until)
+    }
+
+    /// Another task goes on. Whether it is watched.
+    #[inline]
+    pub(super) fn change_turns(&mut self, chosen: usize, bound: u64) -> bool {
+        self.row = self.steps;
+        let is_watched = self.tasks[chosen].rounds.is_watched();
+        if is_watched {
+            self.tasks[chosen].rounds.interrupted();
+        }
+        self.limit = self.next_limit(chosen, bound);
+        is_watched
     }
 
     /// A task has gone on for long, or was held back for long, or nobody else can go on: it is the turn of others.
     pub(super) fn be_fair(&mut self, alone: bool) {
-        let held_back = self.held_back;
-        if let Some((task, _)) = self.held_back.take_if(|(_, until)| self.steps >= *until || self.enabled.is_empty())
-            && self.tasks[task].position.is_none()
-            && !self.tasks[task].done
-            && self.is_open(task, self.tasks[task].gate)
-        {
-            self.enable(task);
+        let is_idle = self.enabled.is_empty();
+        while let Some(index) = self.held_back.iter().position(|(_, until)| is_idle || self.steps >= *until) {
+            let (task, _) = self.held_back.remove(index);
+            self.let_go_on(task);
         }
         let current = self.current;
-        let is_long = self.steps >= self.limit && held_back.is_none();
-        if is_long && !alone && self.enabled.len() > 1 && self.tasks[current].position.is_some() {
-            self.disable(current);
-            self.held_back = Some((current, self.steps + FAIR_STEPS));
-            self.steered = true;
+        let others_wait = self.enabled.len() > 1 || !self.timers.is_empty();
+        if alone || !others_wait || self.tasks[current].position.is_none() {
+            return;
         }
+        let in_a_row = self.steps - self.row;
+        let holds = !self.tasks[current].held.is_empty();
+        if in_a_row >= FAIR_STEPS + u64::from(holds) * LONGEST as u64 {
+            self.hold_back(current, FAIR_STEPS);
+        } else if in_a_row >= UNWATCHED_STEPS || self.tasks[current].rounds.is_watched() {
+            let operation = self.operation(current);
+            let kind = self.objects[operation.object.index()].kind;
+            match self.tasks[current].rounds.next(operation, kind, in_a_row, holds) {
+                Turn::Taken => {}
+                Turn::Waits => {
+                    self.rest(current);
+                    self.yielded.push(current);
+                }
+                Turn::HeldBack => self.hold_back(current, UNSURE_STEPS),
+            }
+        }
+    }
+
+    /// The running task has gone on for so many steps: it is held back for as many of each of the others.
+    fn hold_back(&mut self, task: usize, steps: u64) {
+        if self.enabled.len() > 1 {
+            // Longer than those of the others that also go on and on take until they are held back.
+            let until = self.steps + steps * self.enabled.len() as u64;
+            self.rest(task);
+            self.held_back.push((task, until));
+        }
+    }
+
+    fn rest(&mut self, task: usize) {
+        self.disable(task);
+        self.tasks[task].rests = true;
+        self.steered = true;
     }
 
     /// The running task looks at the clock. If it does so again and again it waits for a time: the clock passes, a little

@@ -60,6 +60,14 @@ impl Runtime for Core {
         drop(self.make(operation, gate));
     }
 
+    fn saw(&self, number: u64) {
+        let mut state = self.state.borrow_mut();
+        let task = state.current;
+        let rounds = &mut state.tasks[task].rounds;
+        rounds.saw(number);
+        self.addresses.watch(rounds.is_watched());
+    }
+
     fn only_read(&self) {
         self.turn_out_only_read(&mut self.state.borrow_mut());
     }

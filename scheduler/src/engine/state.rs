@@ -42,8 +42,10 @@ pub(super) struct State {
     pub(super) idle_rounds: u32,
     /// Steps up to which no question of fairness comes up, and at most to the bound.
     pub(super) limit: u64,
-    /// The task that is held back so that others can go on, and until which step at most.
-    pub(super) held_back: Option<(usize, u64)>,
+    /// The steps that were made when another task went on last.
+    pub(super) row: u64,
+    /// The tasks that are held back so that others can go on, and until which step at most.
+    pub(super) held_back: Vec<(usize, u64)>,
     /// Whether the engine decided what a strategy would.
     pub(super) steered: bool,
     /// How far the clock has passed because tasks looked at it.
@@ -106,7 +108,8 @@ impl State {
             yielded: Vec::new(),
             idle_rounds: 0,
             limit: 0,
-            held_back: None,
+            row: 0,
+            held_back: Vec::new(),
             steered: false,
             polled: Duration::ZERO,
             tried: false,
@@ -144,7 +147,8 @@ impl State {
         self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
         self.yielded.clear();
-        (self.limit, self.held_back, self.steered, self.polled) = (0, None, false, Duration::ZERO);
+        (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);
+        self.held_back.clear();
         self.tried = false;
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
         (self.freedoms_answer, self.withheld) = (None, false);
@@ -176,6 +180,7 @@ impl State {
             self.tasks.push(Task::new(object, start));
         }
         self.tasks[index].restart(object, start, name, body);
+        self.tasks[self.current].rounds.does_something_new();
         self.live += 1;
         self.unfinished += 1;
         self.enable(index);
@@ -289,7 +294,7 @@ impl State {
                 Gate::Needs => self.tasks[task].needs.iter().any(|need| need.lock == object),
                 _ => false,
             };
-            if concerned {
+            if concerned && !self.tasks[task].rests {
                 match (self.is_open(task, self.tasks[task].gate), self.tasks[task].position) {
                     (true, None) => self.enable(task),
                     (false, Some(_)) => self.disable(task),
@@ -448,6 +453,7 @@ impl State {
     /// The step that is being made, an attempt of the running task, has only read.
     pub(super) fn turn_out_only_read(&mut self) {
         self.dirty = false;
+        self.tasks[self.current].rounds.only_read();
         self.spins(self.current, self.operation(self.current));
         if let Some(event) = self.trace.iter_mut().rfind(|event| !event.continues) {
             event.only_read = true;

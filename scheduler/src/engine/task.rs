@@ -7,6 +7,7 @@ use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, Place, Tas
 use super::fiber::Link;
 use super::hints::Hints;
 use super::progress::Spin;
+use super::rounds::Rounds;
 use crate::execution::{Cause, Held};
 
 /// A task, or a place for one.
@@ -42,6 +43,9 @@ pub(super) struct Task {
     pub(super) unwinding: bool,
     pub(super) locals: Slots,
     pub(super) spin: Spin,
+    pub(super) rounds: Rounds,
+    /// It is kept from its next step so that others go on, whether its gate is open or not.
+    pub(super) rests: bool,
     /// How often it has looked at the clock since it was last woken by it.
     pub(super) looks: u32,
     pub(super) abort_steps: u32,
@@ -109,6 +113,8 @@ impl Task {
             unwinding: false,
             locals: Slots::default(),
             spin: Spin::default(),
+            rounds: Rounds::default(),
+            rests: false,
             looks: 0,
             abort_steps: 0,
             contends: None,
@@ -130,9 +136,10 @@ impl Task {
         self.locals.forget();
         (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
         self.hints.restart();
+        self.rounds.restart();
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.joined, self.token, self.panicked) = (false, false, false, false);
-        (self.unwinding, self.lost, self.contends) = (false, false, None);
+        (self.unwinding, self.lost, self.contends, self.rests) = (false, false, None, false);
         (self.spin, self.looks, self.abort_steps, self.cause) = (Spin::default(), 0, 0, Cause::Ready);
     }
 }
@@ -165,5 +172,12 @@ impl Slots {
 
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
+    }
+}
+
+impl Drop for Slots {
+    /// What is left belongs to tasks that could not be unwound. Its destructors may rely on what those tasks have not done.
+    fn drop(&mut self) {
+        self.forget();
     }
 }

@@ -8,5 +8,7 @@ mod hints;
 mod atomics;
 mod channels;
 mod lazies;
+mod open_choices;
+mod rounds;
 mod seeds;
 mod statics;

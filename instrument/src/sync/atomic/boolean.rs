@@ -40,7 +40,7 @@ impl AtomicBool {
     }
 }
 
-compact! { [] AtomicBool }
+compact! { [] AtomicBool, |value| Some(u64::from(value)) }
 
 impl From<bool> for AtomicBool {
     #[inline]

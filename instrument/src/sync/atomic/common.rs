@@ -188,10 +188,14 @@ macro_rules! common_methods {
 
 /// What makes an atomic one that is known by its address.
 macro_rules! compact {
-    ([$($parameters:tt)*] $atomic:ty) => {
+    ([$($parameters:tt)*] $atomic:ty, $number:expr) => {
         impl<$($parameters)*> Compact for $atomic {
             fn copied(&self) -> Self {
                 Self::new(self.inner.load(Ordering::Relaxed))
+            }
+
+            fn number(&self) -> Option<u64> {
+                $number(self.inner.load(Ordering::Relaxed))
             }
         }
     };

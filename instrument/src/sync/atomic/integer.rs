@@ -52,7 +52,7 @@ macro_rules! integer {
                 }
             }
 
-            compact! { [] $atomic }
+            compact! { [] $atomic, |value: $value| u32::try_from(value).ok().map(u64::from) }
 
             impl From<$value> for $atomic {
                 #[inline]

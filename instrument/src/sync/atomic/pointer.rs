@@ -77,7 +77,7 @@ impl<T> AtomicPtr<T> {
     }
 }
 
-compact! { [T] AtomicPtr<T> }
+compact! { [T] AtomicPtr<T>, |_| None }
 
 impl<T> Default for AtomicPtr<T> {
     fn default() -> AtomicPtr<T> {

@@ -76,14 +76,20 @@ impl<T> Meeting<T> {
         state.offers.remove(position).map(|(_, message)| message)
     }
 
-    /// What there is for the receiver. Lets the sender go on.
+    /// What there is for the receiver. Lets the sender go on: std does not say which one, so that is a decision.
     pub(super) fn take(&self, current: &Current<'_>) -> Option<T> {
         let mut state = self.state();
         if let Some(message) = state.handed.take() {
             return Some(message);
         }
-        let (queue, message) = state.offers.pop_front()?;
+        let offers = state.offers.len();
+        if offers == 0 {
+            return None;
+        }
+        // Nothing else comes between: the offers stay.
         drop(state);
+        let first = current.runtime().choose(offers as u32) as usize;
+        let (queue, message) = self.state().offers.remove(first)?;
         current.runtime().wake(queue, Count::All);
         Some(message)
     }

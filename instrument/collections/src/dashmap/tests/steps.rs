@@ -1,13 +1,14 @@
 //! What the session hears: steps, effects and locks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use super::{Map, entries};
 use crate::dashmap::Entry;
-use crate::session::{Instrumented, LockId, Mode, Needs};
+use crate::session::{Effect, Instrumented, LockId, Mode, Needs, PartId, RunId, Session, Step, with_session};
 use crate::testing::{Recorder, done};
 
 /// Runs `program` on a map with these entries, and compares what the session hears.
@@ -385,4 +386,46 @@ fn announced_locks_cover_the_real_ones() {
         });
         waiting.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|_| panic!("{name} takes a lock it kept silent"));
     }
+}
+
+/// A guard that outlives its run (in a static, say) says nothing to the session of the next one.
+#[test]
+fn a_guard_reports_to_the_session_of_its_own_run() {
+    #[derive(Default)]
+    struct Count(Cell<u32>);
+    impl Session for Count {
+        fn is_run(&self) -> bool {
+            true
+        }
+        fn before(&self, _: &Step<'_>) {}
+        fn after(&self, _: PartId, _: Effect<'_>, _: &'static Location<'static>) {
+            self.0.set(self.0.get() + 1);
+        }
+        fn hold(&self, _: PartId, _: Needs, _: &'static Location<'static>) {}
+        fn release(&self, _: PartId, _: Needs) {
+            self.0.set(self.0.get() + 1);
+        }
+        fn pause(&self, _: &'static str, _: &'static Location<'static>) {}
+        fn stalled(&self, _: &'static str, _: &'static Location<'static>) {}
+        fn progressed(&self) {}
+        fn mark(&self) {}
+    }
+    let map = Map::new();
+    map.handle().bind(RunId::new(), PartId(0));
+    let (first, second) = (Count::default(), Count::default());
+    let insert_and_write = || {
+        map.insert(1, 5);
+        let mut guard = map.get_mut(&1).expect("it was inserted");
+        *guard = 6;
+        guard
+    };
+    // The insertion and the first look; then, at the end of the guard, the write and the lock.
+    with_session(&first, || drop(insert_and_write()));
+    assert_eq!(first.0.take(), 4);
+    let guard = with_session(&first, insert_and_write);
+    assert_eq!(first.0.get(), 2);
+    with_session(&second, || drop(guard));
+    assert_eq!((first.0.get(), second.0.get()), (2, 0));
+    // The lock is free all the same.
+    assert_eq!(map.get(&1).map(|value| *value), Some(6));
 }
