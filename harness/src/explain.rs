@@ -5,8 +5,8 @@ use interloper_linearize::program::Behaviour;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::{Column, Counterexample, Event, Lane, Order, Row};
-use interloper_scheduler::End;
 use interloper_scheduler::runtime::{Action, Mode, ObjectId, ObjectKind, Operation};
+use interloper_scheduler::{Deadline, End};
 
 use crate::hunt::{Found, Runs, What};
 use crate::object::{Object, Program, Sequential};
@@ -18,6 +18,18 @@ const SHOWN_ORDERS: usize = 12;
 
 /// Describes a finding of a method.
 pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &Found) -> Counterexample {
+    explain_until(object, method, visibility, found, Deadline::NEVER)
+}
+
+/// Describes a finding of a method. When the time is over it shows one sequential order that does not explain the
+/// outcome, and does not run the calls in the others.
+pub fn explain_until(
+    object: &Object,
+    method: &str,
+    visibility: &Visibility,
+    found: &Found,
+    deadline: Deadline,
+) -> Counterexample {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
     let sequence = |index: usize| Column { title: format!("sequence {}", index + 1), lane: Lane::Thread };
     let (rows, orders) = match &found.what {
@@ -26,7 +38,7 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
                 Some(trace) => steps(&program, trace),
                 None => results(&program, outcome),
             };
-            (rows, orders(&program, visibility, outcome, admitted))
+            (rows, orders(&program, visibility, outcome, admitted, deadline))
         }
         What::Blocked(places) => (blocked(&program, places), vec![]),
         What::Panicked(message) => (vec![Row::event(0, Event::Panicked(message.clone()))], vec![]),
@@ -204,19 +216,29 @@ fn blocked(program: &Program, places: &[Blocked]) -> Vec<Row> {
 
 /// Each sequential order with the first result that is another one. With methods that may miss something there are more
 /// explanations than orders: then it says how many outcomes are right.
-fn orders(program: &Program, visibility: &Visibility, outcome: &[Value], admitted: &[Vec<Value>]) -> Vec<Order> {
+fn orders(
+    program: &Program,
+    visibility: &Visibility,
+    outcome: &[Value],
+    admitted: &[Vec<Value>],
+    deadline: Deadline,
+) -> Vec<Order> {
     let complete = |(_, predicates): (&str, &[_])| predicates == [Level::Complete.into()];
     if !visibility.entries().all(complete) {
         let sequence = format!("any order, with {visibility}");
         let first = admitted.first().map(|first| crate::generated::text(first)).unwrap_or_default();
         return vec![Order { sequence, disagreement: format!("other outcomes, such as {first}") }];
     }
-    let mut search = Orders { program, outcome, taken: vec![], all: vec![], more: 0 };
+    let mut search = Orders { program, outcome, deadline, taken: vec![], all: vec![], more: 0, out_of_time: false };
     search.extend(&mut program.sequential());
     let mut orders = search.all;
     if search.more > 0 {
         let disagreement = "none of them gives the outcome".to_owned();
         orders.push(Order { sequence: format!("{} more", search.more), disagreement });
+    }
+    if search.out_of_time {
+        let disagreement = "the time was up before they were looked at".to_owned();
+        orders.push(Order { sequence: "other orders".to_owned(), disagreement });
     }
     orders
 }
@@ -225,9 +247,11 @@ fn orders(program: &Program, visibility: &Visibility, outcome: &[Value], admitte
 struct Orders<'a> {
     program: &'a Program,
     outcome: &'a [Value],
+    deadline: Deadline,
     taken: Vec<usize>,
     all: Vec<Order>,
     more: usize,
+    out_of_time: bool,
 }
 
 /// More orders than this are not counted.
@@ -236,7 +260,11 @@ const COUNTED: usize = 10_000;
 impl Orders<'_> {
     fn extend(&mut self, sequential: &mut Sequential) {
         let predecessors = self.program.schema().predecessors();
-        if self.more >= COUNTED {
+        if self.more >= COUNTED || self.out_of_time {
+            return;
+        }
+        if !self.all.is_empty() && self.deadline.is_over() {
+            self.out_of_time = true;
             return;
         }
         if self.taken.len() == predecessors.len() {

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use interloper_commutativity::Value;
-pub use interloper_scheduler::Executions;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, ObjectId, ObjectKind, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
 use interloper_scheduler::{
-    Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped,
-    Strategy, Traces, Unlock, Watchdog,
+    Config, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped, Strategy, Traces,
+    Unlock, Watchdog,
 };
+pub use interloper_scheduler::{Deadline, Executions};
 
 use crate::object::Program;
 use crate::stress::Next;
