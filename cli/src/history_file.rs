@@ -14,6 +14,7 @@
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use interloper_commutativity::Value;
@@ -237,9 +238,8 @@ fn entries(json: &Json) -> Result<Value, String> {
     }
 }
 
-/// Writes a recording, one line for each event.
-pub fn write(recording: &Recording) -> String {
-    let mut text = String::new();
+/// Writes a recording, one line after the other: a line for each event.
+pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
     for event in recording.history.events() {
         let RecordedCall { process, invocation, result } = &recording.calls[event.call()];
         let line = if event.is_return() {
@@ -250,8 +250,7 @@ pub fn write(recording: &Recording) -> String {
             let arguments: Vec<Json> = invocation.arguments.iter().map(to_json).collect();
             serde_json::json!({ "process": process, "type": "invoke", "call": &*invocation.method, "args": arguments })
         };
-        text.push_str(&line.to_string());
-        text.push('\n');
+        writeln!(out, "{line}")?;
     }
-    text
+    Ok(())
 }

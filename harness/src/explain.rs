@@ -8,7 +8,7 @@ use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
 use interloper_scheduler::runtime::{Action, Operation};
 use interloper_scheduler::words::is_silent;
-use interloper_scheduler::{End, Event};
+use interloper_scheduler::{Deadline, End, Event};
 
 use crate::hunt::{Found, Runs, What};
 use crate::object::{Object, Program, Sequential};
@@ -20,6 +20,18 @@ const SHOWN_ORDERS: usize = 12;
 
 /// Describes a finding of a method.
 pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &Found) -> Counterexample {
+    explain_until(object, method, visibility, found, Deadline::NEVER)
+}
+
+/// Describes a finding of a method. When the time is over it shows one sequential order that does not explain the
+/// outcome, and does not run the calls in the others.
+pub fn explain_until(
+    object: &Object,
+    method: &str,
+    visibility: &Visibility,
+    found: &Found,
+    deadline: Deadline,
+) -> Counterexample {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
     let sequence = |index: usize| Column { title: sequence_name(index), lane: Lane::Thread };
     let (rows, orders) = match &found.what {
@@ -28,7 +40,7 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
                 Some(trace) => steps(&program, trace),
                 None => results(&program, outcome),
             };
-            (rows, orders(&program, visibility, outcome, admitted))
+            (rows, orders(&program, visibility, outcome, admitted, deadline))
         }
         What::Blocked(places) => (blocked(&program, places), vec![]),
         What::Panicked(message) => (vec![Row::event(0, Shown::Panicked(message.clone()))], vec![]),
@@ -194,19 +206,29 @@ fn blocked(program: &Program, places: &[Blocked]) -> Vec<Row> {
 
 /// Each sequential order with the first result that is another one. With methods that may miss something there are more
 /// explanations than orders: then it says how many outcomes are right.
-fn orders(program: &Program, visibility: &Visibility, outcome: &[Value], admitted: &[Vec<Value>]) -> Vec<Order> {
+fn orders(
+    program: &Program,
+    visibility: &Visibility,
+    outcome: &[Value],
+    admitted: &[Vec<Value>],
+    deadline: Deadline,
+) -> Vec<Order> {
     let complete = |(_, predicates): (&str, &[_])| predicates == [Level::Complete.into()];
     if !visibility.entries().all(complete) {
         let sequence = format!("any order, with {visibility}");
         let first = admitted.first().map(|first| crate::generated::text(first)).unwrap_or_default();
         return vec![Order { sequence, disagreement: format!("other outcomes, such as {first}") }];
     }
-    let mut search = Orders { program, outcome, taken: vec![], all: vec![], more: 0 };
+    let mut search = Orders { program, outcome, deadline, taken: vec![], all: vec![], more: 0, out_of_time: false };
     search.extend(&mut program.sequential());
     let mut orders = search.all;
     if search.more > 0 {
         let disagreement = "none of them gives the outcome".to_owned();
         orders.push(Order { sequence: format!("{} more", search.more), disagreement });
+    }
+    if search.out_of_time {
+        let disagreement = "the time was up before they were looked at".to_owned();
+        orders.push(Order { sequence: "other orders".to_owned(), disagreement });
     }
     orders
 }
@@ -215,9 +237,11 @@ fn orders(program: &Program, visibility: &Visibility, outcome: &[Value], admitte
 struct Orders<'a> {
     program: &'a Program,
     outcome: &'a [Value],
+    deadline: Deadline,
     taken: Vec<usize>,
     all: Vec<Order>,
     more: usize,
+    out_of_time: bool,
 }
 
 /// More orders than this are not counted.
@@ -226,7 +250,11 @@ const COUNTED: usize = 10_000;
 impl Orders<'_> {
     fn extend(&mut self, sequential: &mut Sequential) {
         let predecessors = self.program.schema().predecessors();
-        if self.more >= COUNTED {
+        if self.more >= COUNTED || self.out_of_time {
+            return;
+        }
+        if !self.all.is_empty() && self.deadline.is_over() {
+            self.out_of_time = true;
             return;
         }
         if self.taken.len() == predecessors.len() {

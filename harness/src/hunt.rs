@@ -12,12 +12,8 @@ use interloper_commutativity::Value;
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
-<<<<<<< HEAD
-use interloper_scheduler::Deadline;
 use interloper_scheduler::decisions::Decisions;
-=======
 use interloper_scheduler::{Deadline, Unseen};
->>>>>>> w-a
 
 use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
 use crate::object::{Object, Program};

@@ -9,16 +9,15 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use interloper_commutativity::Value;
-pub use interloper_scheduler::Executions;
-pub use interloper_scheduler::Unlock;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, TaskId};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Deadline, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped,
-    Strategy, Traces, Watchdog,
+    Config, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped, Strategy, Traces,
+    Watchdog,
 };
+pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
 use crate::object::Program;
 use crate::stress::Next;

@@ -340,6 +340,42 @@ fn damaged_visibilities() {
     assert!(good > 300 && bad > 300, "{good} good, {bad} bad");
 }
 
+/// No text of the length that a command line has room for takes a gigabyte, whatever it repeats.
+#[test]
+fn no_text_takes_a_gigabyte() {
+    const LENGTH: usize = 128 << 10;
+    let repeated = ["put(1,0);", "[put(1,0)],", "0<1,", "{1=0},", "contains=weak,", "basic(get)+", "get|"];
+    let begun = ["", "{ ", "{ f(", "{ f(\"", "[f()], [f()], {", "size=", "size=basic("];
+    let (mut read, mut refused) = (0, 0);
+    for piece in PIECES.iter().chain(&repeated) {
+        for begun in begun {
+            let text = format!("{begun}{}", piece.repeat(LENGTH / piece.len()));
+            let used = peak(|| {
+                let parsed = [Schema::parse(&text).is_ok(), text.parse::<Visibility>().is_ok()];
+                read += parsed.iter().filter(|parsed| **parsed).count();
+                refused += parsed.iter().filter(|parsed| !**parsed).count();
+            });
+            assert!(used < 1 << 30, "{used} bytes for {begun:?} and {piece:?}");
+        }
+    }
+    // What has an end is read.
+    let letters = "é".repeat(LENGTH / 2);
+    for whole in [format!("{{ f(\"{letters}\") }}"), format!("{{ f([{}0]) }}", "0,".repeat(LENGTH / 2))] {
+        let used = peak(|| assert!(Schema::parse(&whole).is_ok()));
+        assert!(used < 1 << 30, "{used} bytes");
+        read += 1;
+    }
+    assert!(read >= 2 && refused > 300, "{read} read, {refused} refused");
+    // The most memory that this process has had.
+    #[cfg(target_os = "linux")]
+    {
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says it");
+        let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+        assert!(kilobytes < 1 << 20, "{kilobytes} kB");
+    }
+}
+
 #[test]
 fn the_counter_counts() {
     assert_eq!(peak(|| drop(std::hint::black_box((vec![1_u8; 1000], vec![1_u8; 500])))), 1500);

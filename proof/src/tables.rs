@@ -27,8 +27,9 @@ pub fn methods(outcomes: &[Outcome]) -> String {
         for searched in methods {
             let [small, large] = searched.systematic.map(tally);
             let mut verdict = verdict(searched);
-            if searched.violation.is_some() && objects::doubtful(object.name(), &searched.method) {
-                verdict.push_str(", doubtful");
+            let because_of = objects::because_of(object.name(), &searched.method);
+            if let Some(core) = because_of.filter(|_| searched.violation.is_some()) {
+                verdict.push_str(&format!(" because of `{core}`"));
             }
             let random = searched.random.executions;
             out.push_str(&format!(

@@ -85,7 +85,7 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     let start = Instant::now();
     let (recorded, is_whole) = reading::read(&arguments.file, data_type, start, patience)?;
     let checked = judge(&recorded, data_type, || is_whole && start.elapsed() < patience)?;
-    let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, patience };
+    let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, start, patience };
     if let Some(page) = &arguments.html {
         write_page(&judged.page().page(), page)?;
     }
@@ -146,10 +146,16 @@ struct Judged<'j> {
     /// Whether all of the history was read.
     is_whole: bool,
     checked: &'j Checked,
+    start: Instant,
+    /// How long reading, judging and showing it may take from then on.
     patience: Duration,
 }
 
 impl Judged<'_> {
+    fn is_out_of_time(&self) -> bool {
+        self.start.elapsed() >= self.patience
+    }
+
     fn finding(&self) -> Finding {
         match self.checked.verdict {
             Verdict::Linearizable { .. } => Finding::Expected,

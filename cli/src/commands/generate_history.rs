@@ -3,9 +3,9 @@
 use interloper_linearize::generate::{Calls, Workload, correct, corrupt};
 use interloper_linearize::random::Random;
 
-use super::Answer;
+use super::{Answer, Rest};
 use crate::args::{Format, GenerateHistoryArgs, OutputArgs, SearchArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, Finding};
 use crate::history_file;
 use crate::nearest::unknown;
 
@@ -32,7 +32,9 @@ pub fn run(arguments: &GenerateHistoryArgs, search: &SearchArgs, output: &Output
     if arguments.corrupt && !corrupt(&mut recording, &mut random) {
         return Err(Failure::Request("no two calls have results to exchange; generate more calls".to_owned()));
     }
-    Ok(Answer::expected(history_file::write(&recording)))
+    // A text of ten million calls would take more memory than the calls.
+    let rest: Rest = Box::new(move |out| history_file::write(&recording, out));
+    Ok(Answer { text: String::new(), rest: Some(rest), finding: Finding::Expected })
 }
 
 fn calls(arguments: &GenerateHistoryArgs) -> Result<Calls, Failure> {

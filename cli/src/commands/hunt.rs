@@ -4,7 +4,8 @@ use interloper::Unseen;
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Campaign, Coverage, Ended, Found, Hunt, Reproduced, Searched, Source, What};
 use interloper::objects::judge::Refusal;
-use interloper::objects::{MethodId, Next, Pool, Schema, explain, explain_cut};
+use interloper::objects::systematic::Deadline;
+use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::render;
 use serde_json::json;
@@ -79,6 +80,8 @@ struct Row {
     searched: Searched,
     /// The command that replays the finding, where there is a replay file.
     replay: Option<String>,
+    /// When the time of the method is over, that of its report included.
+    deadline: Deadline,
 }
 
 impl Row {
@@ -104,12 +107,13 @@ impl Row {
 
 fn row(subject: &Subject, campaign: &Campaign, method: MethodId, watcher: &mut Watcher) -> Row {
     let label = subject.object.label(method);
+    let deadline = Deadline::of(campaign.time);
     let searched = campaign.method(method, &mut |progress| {
         watcher.note(&label, progress.schema, progress.schemas, progress.executions);
         Next::Continue
     });
     watcher.done(searched.hunted.schemas, searched.hunted.executions);
-    Row { label, searched, replay: None }
+    Row { label, searched, replay: None, deadline }
 }
 
 /// Runs one schema for as long as a method would be searched.
@@ -124,6 +128,7 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
         time: campaign.time,
         ..Hunt::new(&subject.object, Pool::Together(vec![]), campaign.seed)
     };
+    let deadline = Deadline::of(campaign.time);
     let hunted = hunt.run(&mut |_| Next::Continue);
     if let [(schema, refusal)] = &hunted.skipped[..]
         && !matches!(refusal, Refusal::Disagreement(_))
@@ -140,7 +145,7 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
         .filter(|_| subject.engine == EngineArg::Stress)
         .map(|minimised| campaign.reproduce(&minimised.found));
     let searched = Searched { method: MethodId(0), hunted, smallest, of_core: false, reproduced };
-    Ok(Row { label: "schema".to_owned(), searched, replay: None })
+    Ok(Row { label: "schema".to_owned(), searched, replay: None, deadline })
 }
 
 fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, output: &OutputArgs) -> String {
@@ -247,7 +252,7 @@ fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, out
         table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
     }
     let shown = row.searched.traced().unwrap_or(found);
-    let mut counterexample = explain(&subject.object, &row.label, &campaign.visibility, shown);
+    let mut counterexample = explain_until(&subject.object, &row.label, &campaign.visibility, shown, row.deadline);
     let again = || {
         let (name, schema) = (subject.studied.name, &shown.schema);
         format!("interloper hunt {name} --schema '{schema}' --engine stress --seed {}", campaign.seed)
@@ -305,7 +310,7 @@ fn method(subject: &Subject, campaign: &Campaign, row: &Row) -> serde_json::Valu
         document["replay"] = row.replay.as_deref().into();
         let traced = row.searched.traced();
         if let Some(traced) = traced {
-            let counterexample = explain(&subject.object, &row.label, &campaign.visibility, traced);
+            let counterexample = explain_until(&subject.object, &row.label, &campaign.visibility, traced, row.deadline);
             let text = interloper_report::json::render(&counterexample);
             document["trace"] = serde_json::from_str(&text).expect("a rendering is JSON");
         }

@@ -4,12 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use interloper::blocks::Program;
-<<<<<<< HEAD
-use interloper::{Misuse, Report, Verdict};
-use interloper_report::replay_file::{self, FOLDER};
-=======
 use interloper::{Coverage, Misuse, Report, Verdict};
->>>>>>> w-a
+use interloper_report::replay_file::{self, FOLDER};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
 use interloper_report::{Counterexample, file};

@@ -6,6 +6,12 @@ use interloper_linearize::types::type_named;
 
 use super::*;
 
+fn written(recording: &Recording) -> String {
+    let mut text = Vec::new();
+    write(recording, &mut text).expect("memory can be written to");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
 fn read(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
     let mut reader = Reader::new(data_type);
     reader.read(bytes)?;
@@ -21,7 +27,7 @@ fn what_is_written_is_read() {
     for calls in [Calls::Register { values: 2 }, Calls::KeyedText { keys: 2 }, Calls::Queue, Calls::Set] {
         let workload = Workload { calls, processes: 3, length: 40, pending: 100 };
         let recording = correct(&workload, &mut Random::seeded(3));
-        let read = read(write(&recording).as_bytes(), calls.data_type()).expect("what was written");
+        let read = read(written(&recording).as_bytes(), calls.data_type()).expect("what was written");
         assert_eq!(read.recording.history, recording.history);
         for (read, written) in read.recording.calls.iter().zip(&recording.calls) {
             assert_eq!((read.process, &read.invocation), (written.process, &written.invocation));
@@ -33,10 +39,48 @@ fn what_is_written_is_read() {
     }
 }
 
+/// Keeps nothing but the length of the longest piece, and is full after so many bytes.
+struct Pieces {
+    room: usize,
+    longest: usize,
+    whole: usize,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        if self.whole + piece.len() > self.room {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        (self.longest, self.whole) = (self.longest.max(piece.len()), self.whole + piece.len());
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_history_is_written_piece_by_piece() {
+    let workload = Workload { calls: Calls::Queue, processes: 3, length: 1_000, pending: 0 };
+    let recording = correct(&workload, &mut Random::seeded(3));
+    let text = written(&recording);
+    let line = text.lines().map(|line| line.len() + 1).max().expect("there are lines");
+    let mut pieces = Pieces { room: text.len(), longest: 0, whole: 0 };
+    write(&recording, &mut pieces).expect("there is room");
+    assert_eq!(pieces.whole, text.len());
+    assert!(pieces.longest <= line, "{} bytes at once, and no line has more than {line}", pieces.longest);
+    // Whoever has no room for the rest hears no more of it.
+    let mut full = Pieces { room: text.len() / 2, longest: 0, whole: 0 };
+    let error = write(&recording, &mut full).expect_err("there is no room");
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    assert!(full.whole > text.len() / 2 - line);
+}
+
 #[test]
 fn it_does_not_matter_where_pieces_end() {
     let workload = Workload { calls: Calls::KeyedText { keys: 2 }, processes: 3, length: 6, pending: 100 };
-    let text = format!("\u{feff}{}", write(&correct(&workload, &mut Random::seeded(4))));
+    let text = format!("\u{feff}{}", written(&correct(&workload, &mut Random::seeded(4))));
     let kv = type_named("kv").expect("a type");
     let whole = read(text.as_bytes(), kv).expect("what was written");
     for size in [1, 2, 3, 7, 64] {
@@ -233,7 +277,7 @@ fn damaged_histories() {
     for round in 0..6_000 {
         let calls = kinds[round % kinds.len()];
         let workload = Workload { calls, processes: 3, length: 12, pending: 50 };
-        let text = write(&correct(&workload, &mut random));
+        let text = written(&correct(&workload, &mut random));
         let bytes = damaged(text.as_bytes(), &mut random);
         match read(&bytes, calls.data_type()) {
             Ok(recorded) => {
@@ -241,7 +285,7 @@ fn damaged_histories() {
                 assert_eq!(recorded.lines.len(), recorded.recording.calls.len());
                 let checked = check(calls.data_type(), &recorded.recording, Budget::StopAfter(2_000));
                 assert!(checked.is_ok(), "each call was looked at when it was read");
-                let again = read(write(&recorded.recording).as_bytes(), calls.data_type());
+                let again = read(written(&recorded.recording).as_bytes(), calls.data_type());
                 assert_eq!(again.expect("what was written").lines.len(), recorded.lines.len());
             }
             Err(malformed) => {

@@ -56,7 +56,8 @@ fn a_finding_of_a_hunt_replays() {
     let name = "interloper-failures/striped-map-size-42.json";
     let ran = folder.run(&["replay", name]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    for part in ["called size()", "put(0, 0), get(0), size()      size() returns 1", "\nthe same history as recorded ("] {
+    for part in ["called size()", "put(0, 0), get(0), size()      size() returns 1", "\nthe same history as recorded ("]
+    {
         assert!(ran.out.contains(part), "{part} is not in\n{}", ran.out);
     }
     let document = json(&folder.run(&["replay", name, "--format", "json"]));

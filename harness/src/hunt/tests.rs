@@ -152,6 +152,23 @@ fn executions_that_are_cut_are_shown() {
 }
 
 #[test]
+fn the_orders_of_a_finding_are_looked_at_while_there_is_time() {
+    let object = pair();
+    let hunted = by_rank(&object, "size").run(&mut |_| Next::Continue);
+    let found = hunted.found().expect("size is not atomic");
+    let shown = |deadline| crate::explain::explain_until(&object, "size", object.visibility(), found, deadline);
+    let whole = crate::explain::explain(&object, "size", object.visibility(), found);
+    assert_eq!(shown(Deadline::of(Some(Duration::from_secs(3600)))), whole);
+    assert!(whole.orders.len() > 2 && whole.orders.iter().all(|order| !order.disagreement.contains("time")));
+    let brief = shown(Deadline::of(Some(Duration::ZERO)));
+    let [first, rest] = &brief.orders[..] else { panic!("{:?}", brief.orders) };
+    assert_eq!(first, &whole.orders[0]);
+    assert_eq!(rest.sequence, "other orders");
+    assert_eq!(rest.disagreement, "the time was up before they were looked at");
+    assert_eq!((&brief.rows, &brief.detail), (&whole.rows, &whole.detail));
+}
+
+#[test]
 fn a_visibility_that_allows_the_outcome_hides_it() {
     let object = pair();
     let schema = Schema::parse("{ put(0,0); remove(0); put(1,0) } || { size() }").expect("a schema");

@@ -108,7 +108,7 @@ pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: 
         Some(Abort::Deadlock(_)) => "deadlock",
         Some(Abort::StepBound | Abort::CutShort) => "step bound",
         Some(Abort::StackOverflow) => "stack overflow",
-        Some(Abort::EndOfProcess) => "abort",
+        Some(Abort::EndOfProcess(_)) => "abort",
         Some(Abort::Panic) | None => "end",
     };
     let moment = Moment::new(u32::try_from(call).ok(), action, "");

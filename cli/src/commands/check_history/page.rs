@@ -6,7 +6,7 @@ use interloper_linearize::general::Verdict;
 use interloper_report::timeline::{Call, Mark, Timeline};
 
 use super::Judged;
-use super::witness::{Witness, shortened, steps};
+use super::witness::{OUT_OF_TIME, Shortener, Steps, Witness};
 use crate::values::shown;
 
 /// How many events a page shows at most.
@@ -21,6 +21,7 @@ impl Judged<'_> {
             Verdict::NotLinearizable(found) => (found.longest.first().unwrap_or(&none), found.stuck),
             Verdict::Unknown(_) => (&none, None),
         };
+        let short = Shortener::default();
         let window = Window::new(self, stuck);
         let points = self.points(order);
         let rows: BTreeMap<i64, usize> = window.processes(self).into_iter().zip(0..).collect();
@@ -37,20 +38,25 @@ impl Judged<'_> {
                 process: rows[&recorded.process],
                 from,
                 until,
-                text: shortened(&format!("{}{result}", recorded.invocation)),
+                text: short.text(&format!("{}{result}", recorded.invocation)),
                 detail: self.detail(index, points.get(&index).map(|&(_, number)| number)),
                 mark,
             }
         };
+        let calls: Vec<Call> = window.calls.iter().map(call).collect();
+        let steps = Steps::last(self, order, EVENTS / 2, &short);
+        let mut notes = self.notes(&window, &short);
+        notes.extend(steps.out_of_time.then(|| OUT_OF_TIME.to_owned()));
+        notes.extend(short.note().map(str::to_owned));
         Timeline {
             title: self.summary(),
             verdict: self.word().to_owned(),
             is_wrong: matches!(self.checked.verdict, Verdict::NotLinearizable(_)),
-            notes: self.notes(&window),
+            notes,
             processes: rows.keys().map(|process| format!("process {process}")).collect(),
-            calls: window.calls.iter().map(call).collect(),
+            calls,
             events: window.positions.len(),
-            steps: self.steps(order),
+            steps: cells(steps, order.len()),
         }
     }
 
@@ -77,12 +83,12 @@ impl Judged<'_> {
         }
     }
 
-    fn notes(&self, window: &Window) -> Vec<String> {
+    fn notes(&self, window: &Window, short: &Shortener) -> Vec<String> {
         let mut notes = vec![format!("{}.", capitalised(&self.method()))];
         match &self.checked.verdict {
             Verdict::Linearizable { .. } => {}
             Verdict::NotLinearizable(found) => {
-                notes.push(Witness::new(self, found).claim());
+                notes.push(Witness::new(self, found).claim(short));
                 let which =
                     if found.longest.len() == 1 { "the longest linearization" } else { "a longest linearization" };
                 notes.push(format!("The points are those of {which} of what comes before its return."));
@@ -100,16 +106,15 @@ impl Judged<'_> {
         }
         notes
     }
+}
 
-    fn steps(&self, order: &[usize]) -> Vec<[String; 5]> {
-        let (steps, _) = steps(self, order, EVENTS / 2);
-        let first = order.len() - steps.len() + 1;
-        let cells = |(number, step): (usize, super::witness::Step)| {
-            let cells = [number.to_string(), step.process.to_string(), step.invocation, step.result, step.state];
-            cells.map(|cell| shortened(&cell))
-        };
-        (first..).zip(steps).map(cells).collect()
-    }
+/// The rows of the table: the last calls of an order of so many.
+fn cells(Steps { steps, .. }: Steps, calls: usize) -> Vec<[String; 5]> {
+    let first = calls - steps.len() + 1;
+    let cells = |(number, step): (usize, super::witness::Step)| {
+        [number.to_string(), step.process.to_string(), step.invocation, step.result, step.state]
+    };
+    (first..).zip(steps).map(cells).collect()
 }
 
 /// The part of a history that is on the page.

@@ -1,9 +1,12 @@
 //! Why a history is not linearizable, in words.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt::Write;
 
 use interloper_commutativity::Value;
 use interloper_linearize::general;
+use interloper_report::shorten::middle;
 use interloper_report::table::{Align, Table};
 
 use super::Judged;
@@ -12,7 +15,7 @@ use crate::values::shown;
 /// How many calls at the end of a linearization are printed.
 const SHOWN: usize = 20;
 
-/// How long a cell of the table may be.
+/// A cell of a table has so many characters of a value at most, and the number of those that are left out.
 const CELL: usize = 60;
 
 /// A refuted history with the argument for it.
@@ -21,7 +24,7 @@ pub struct Witness<'w> {
     found: &'w general::Witness,
 }
 
-/// A call of a linearization.
+/// A call of a linearization. Its texts are short enough for a cell.
 pub struct Step {
     /// Its index in the recording.
     pub call: usize,
@@ -32,16 +35,50 @@ pub struct Step {
     pub state: String,
 }
 
+/// The end of a linearization.
+pub struct Steps {
+    /// Its last calls.
+    pub steps: Vec<Step>,
+    /// The state that it leaves; none where that is too much work to know.
+    pub end: Option<Value>,
+    /// Whether the time was up before the states were known.
+    pub out_of_time: bool,
+}
+
+/// Said where [`Steps::out_of_time`].
+pub const OUT_OF_TIME: &str = "The time was up before the states were known; --time sets it.";
+
+/// Shortens texts, and knows whether there was one to shorten.
+#[derive(Default)]
+pub struct Shortener {
+    has_shortened: Cell<bool>,
+}
+
+impl Shortener {
+    /// As much of a text as a cell holds: its beginning and its end.
+    pub fn text(&self, text: &str) -> String {
+        let short = middle(text, CELL);
+        self.has_shortened.set(self.has_shortened.get() || matches!(short, Cow::Owned(_)));
+        short.into_owned()
+    }
+
+    /// Where all of the texts is, if there was a long one.
+    pub fn note(&self) -> Option<&'static str> {
+        self.has_shortened.get().then_some("Long values are shortened; the lines of the history have all of them.")
+    }
+}
+
 impl<'w> Witness<'w> {
     pub fn new(judged: &'w Judged<'w>, found: &'w general::Witness) -> Self {
         Witness { judged, found }
     }
 
     pub fn text(&self) -> String {
+        let short = Shortener::default();
         let order = self.found.longest.first().map_or(&[][..], Vec::as_slice);
-        let mut text = self.claim();
+        let mut text = self.claim(&short);
         text.push('\n');
-        let (steps, end) = steps(self.judged, order, SHOWN);
+        let Steps { steps, end, out_of_time } = Steps::last(self.judged, order, SHOWN, &short);
         match order.len() {
             0 if self.is_first() => text.push_str("\nNothing comes before it.\n"),
             0 => text.push_str("\nNothing that comes before can be placed either.\n"),
@@ -62,19 +99,20 @@ impl<'w> Witness<'w> {
             let mut table = Table::new(left);
             for step in steps {
                 let line = self.judged.recorded.lines[step.call].invoked.to_string();
-                let cells = [line, step.process.to_string(), step.invocation, step.result, step.state];
-                table.row(cells.map(|cell| shortened(&cell)));
+                table.row([line, step.process.to_string(), step.invocation, step.result, step.state]);
             }
             write!(text, "{table}").expect("writing to a string");
         }
-        if let Some(would) = self.would(end) {
-            writeln!(text, "\n{would}").expect("writing to a string");
+        let would = self.would(end, &short);
+        let out_of_time = out_of_time.then(|| OUT_OF_TIME.to_owned());
+        for line in would.into_iter().chain(out_of_time).chain(short.note().map(str::to_owned)) {
+            writeln!(text, "\n{line}").expect("writing to a string");
         }
         text
     }
 
     /// What is wrong, in one sentence.
-    pub fn claim(&self) -> String {
+    pub fn claim(&self, short: &Shortener) -> String {
         let Some(stuck) = self.found.stuck else { return "No order of the calls explains their results.".to_owned() };
         let (call, lines) = (&self.judged.recorded.recording.calls[stuck], self.judged.recorded.lines[stuck]);
         let result = call.result.as_ref().map_or("nothing".to_owned(), shown);
@@ -82,8 +120,8 @@ impl<'w> Witness<'w> {
             Some(returned) => format!("lines {} to {returned}", lines.invoked),
             None => format!("line {}", lines.invoked),
         };
-        let invocation = shortened(&call.invocation.to_string());
-        format!("{invocation} of process {} cannot have returned {} ({place}).", call.process, shortened(&result))
+        let (invocation, result) = (short.text(&call.invocation.to_string()), short.text(&result));
+        format!("{invocation} of process {} cannot have returned {result} ({place}).", call.process)
     }
 
     /// Whether the call that cannot be placed overlaps no other call, and none comes before it.
@@ -94,61 +132,132 @@ impl<'w> Witness<'w> {
     }
 
     /// What the call that cannot be placed would return where the linearization ends.
-    fn would(&self, end: Option<Value>) -> Option<String> {
+    fn would(&self, end: Option<Value>, short: &Shortener) -> Option<String> {
         let mut end = end?;
         let call = &self.judged.recorded.recording.calls[self.found.stuck?].invocation;
         let result = self.judged.data_type.apply(&mut end, &call.method, &call.arguments);
-        Some(format!("There {} would return {}.", shortened(&call.to_string()), shortened(&shown(&result))))
+        Some(format!("There {} would return {}.", short.text(&call.to_string()), short.text(&shown(&result))))
     }
 }
 
-/// The last `most` calls of an order with the states that they leave, and the state at the end if it is known.
-pub fn steps(judged: &Judged<'_>, order: &[usize], most: usize) -> (Vec<Step>, Option<Value>) {
-    let mut state = Some(judged.data_type.initial());
-    let mut work = 0;
-    let mut steps = Vec::new();
-    for (index, &call) in order.iter().enumerate() {
-        let recorded = &judged.recorded.recording.calls[call];
-        let invocation = &recorded.invocation;
-        state = state.filter(|state| {
-            work += 1 + state.len();
-            work <= WORK
-        });
-        if let Some(state) = &mut state {
-            judged.data_type.apply(state, &invocation.method, &invocation.arguments);
-        }
-        if index + most >= order.len() {
-            steps.push(Step {
-                call,
-                process: recorded.process,
-                invocation: invocation.to_string(),
-                result: recorded.result.as_ref().map_or("pending".to_owned(), shown),
-                state: state.as_ref().map_or(String::new(), shown),
+impl Steps {
+    /// The last `most` calls of an order with the states that they leave, as far as there is time for them.
+    pub fn last(judged: &Judged<'_>, order: &[usize], most: usize, short: &Shortener) -> Steps {
+        let mut state = Some(judged.data_type.initial());
+        let (mut work, mut out_of_time) = (0, false);
+        let mut steps = Vec::new();
+        for (index, &call) in order.iter().enumerate() {
+            let recorded = &judged.recorded.recording.calls[call];
+            let invocation = &recorded.invocation;
+            state = state.filter(|state| {
+                work += 1 + state.len();
+                out_of_time = judged.is_out_of_time();
+                work <= WORK && !out_of_time
             });
+            if let Some(state) = &mut state {
+                judged.data_type.apply(state, &invocation.method, &invocation.arguments);
+            }
+            if index + most >= order.len() {
+                steps.push(Step {
+                    call,
+                    process: recorded.process,
+                    invocation: short.text(&invocation.to_string()),
+                    result: recorded.result.as_ref().map_or("pending".to_owned(), |result| short.text(&shown(result))),
+                    state: state.as_ref().map_or(String::new(), |state| short.text(&shown(state))),
+                });
+            }
         }
+        Steps { steps, end: state, out_of_time }
     }
-    (steps, state)
 }
 
 /// How many elements of states are gone through, so that a long history of a large collection takes no longer to show
 /// than to judge.
 const WORK: usize = 20_000_000;
 
-/// As much of a text as a cell holds.
-pub fn shortened(text: &str) -> String {
-    if text.chars().count() <= CELL {
-        return text.to_owned();
-    }
-    text.chars().take(CELL - 1).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
+    use interloper_linearize::general::Verdict;
+    use interloper_linearize::types::DataType;
+
+    use super::super::judge;
+    use super::super::type_named;
     use super::*;
+    use crate::history_file::Reader;
 
     #[test]
     fn long_texts_are_shortened() {
-        assert_eq!(shortened(&"é".repeat(60)), "é".repeat(60));
-        assert_eq!(shortened(&"é".repeat(61)), format!("{}…", "é".repeat(59)));
+        let short = Shortener::default();
+        assert_eq!((short.text(&"é".repeat(60)), short.note()), ("é".repeat(60), None));
+        let half = "é".repeat(30);
+        assert_eq!(short.text(&"é".repeat(61)), format!("{half}… (1 character left out) …{half}"));
+        assert_eq!((short.text("é").as_str(), short.note().is_some()), ("é", true));
+    }
+
+    /// A stack onto which `value` is pushed three times, and which gives something else back.
+    fn with_witness(value: &str, patience: Duration, look: impl FnOnce(&Judged<'_>, &general::Witness)) {
+        let push = format!("{{\"process\":0,\"type\":\"invoke\",\"call\":\"push\",\"args\":[\"{value}\"]}}\n");
+        let pushed = format!("{push}{{\"process\":0,\"type\":\"return\",\"value\":null}}\n").repeat(3);
+        let popped = "{\"process\":0,\"type\":\"invoke\",\"call\":\"pop\"}\n{\"type\":\"return\",\"value\":\"other\"}";
+        let data_type: &'static dyn DataType = type_named("stack").expect("a type");
+        let mut reader = Reader::new(data_type);
+        reader.read(format!("{pushed}{popped}").as_bytes()).expect("events");
+        let recorded = reader.finish().expect("events");
+        let checked = judge(&recorded, data_type, || true).expect("calls of the type");
+        let Verdict::NotLinearizable(found) = &checked.verdict else { panic!("nobody has pushed it") };
+        let judged = Judged {
+            data_type,
+            recorded: &recorded,
+            is_whole: true,
+            checked: &checked,
+            start: Instant::now(),
+            patience,
+        };
+        look(&judged, found);
+    }
+
+    #[test]
+    fn states_are_shown_while_there_is_time() {
+        with_witness("a", Duration::from_secs(3600), |judged, found| {
+            let text = Witness::new(judged, found).text();
+            assert!(
+                text.contains("[\"a\", \"a\", \"a\"]\n") && text.contains("There pop() would return \"a\"."),
+                "{text}"
+            );
+            assert!(!text.contains(OUT_OF_TIME), "{text}");
+            let page = judged.page();
+            assert_eq!(page.steps[2][4], "[\"a\", \"a\", \"a\"]");
+            assert!(!page.notes.iter().any(|note| note == OUT_OF_TIME));
+        });
+        with_witness("a", Duration::ZERO, |judged, found| {
+            let text = Witness::new(judged, found).text();
+            assert!(text.contains("pop() of process 0 cannot have returned \"other\" (lines 7 to 8)."), "{text}");
+            assert!(
+                text.contains("push(\"a\")") && !text.contains("[\"a\"") && !text.contains("would return"),
+                "{text}"
+            );
+            assert!(text.ends_with(&format!("\n\n{OUT_OF_TIME}\n")), "{text}");
+            let page = judged.page();
+            assert_eq!((page.steps.len(), page.steps[2][4].as_str()), (3, ""));
+            assert!(page.notes.iter().any(|note| note == OUT_OF_TIME));
+        });
+    }
+
+    #[test]
+    fn values_that_differ_at_their_ends_are_told_apart() {
+        let check = |value: &str, expected: &[&str], is_noted: bool| {
+            with_witness(value, Duration::from_secs(3600), |judged, found| {
+                let (text, page) = (Witness::new(judged, found).text(), judged.page().page());
+                for report in [&text, &page] {
+                    assert!(report.len() < 10_000, "{} characters", report.len());
+                    assert_eq!(report.contains("Long values are shortened"), is_noted, "{report}");
+                }
+                assert!(expected.iter().all(|expected| text.contains(expected) && page.contains(expected)), "{text}");
+            });
+        };
+        check(&format!("{}end", "x".repeat(1 << 20)), &["characters left out) …", "xend"], true);
+        check("short", &["push("], false);
     }
 }
