@@ -6,7 +6,7 @@ use interloper_linearize::types::type_named;
 
 use super::*;
 
-fn read(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
+fn read(bytes: &[u8], data_type: &DataType) -> Result<Recorded, Malformed> {
     let mut reader = Reader::new(data_type);
     reader.read(bytes)?;
     reader.finish()
