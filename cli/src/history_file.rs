@@ -20,7 +20,7 @@ use std::sync::Arc;
 use interloper_commutativity::Value;
 use interloper_linearize::recording::{Process, RecordedCall, Recorder, Recording};
 use interloper_linearize::schema::Invocation;
-use interloper_linearize::types::{DataType, Shape, resolve};
+use interloper_linearize::types::{DataType, Shape};
 use serde_json::{Map, Value as Json};
 
 use crate::values::{from_json, integer, to_json};
@@ -54,7 +54,7 @@ const LONGEST_LINE: usize = 64 << 20;
 
 /// A history of calls of a type, read piece by piece.
 pub struct Reader<'t> {
-    data_type: &'t dyn DataType,
+    data_type: &'t DataType,
     recorder: Recorder,
     /// For each call so far its lines, and whether it happened.
     calls: Vec<(Lines, bool)>,
@@ -71,7 +71,7 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// Nothing is read yet.
-    pub fn new(data_type: &'t dyn DataType) -> Self {
+    pub fn new(data_type: &'t DataType) -> Self {
         Reader {
             data_type,
             recorder: Recorder::new(),
@@ -175,8 +175,7 @@ impl<'t> Reader<'t> {
             Some(Json::Array(arguments)) => self.arguments(&method, arguments)?,
             Some(other) => return Err(format!("\"args\" is {other}, which is no array")),
         };
-        resolve(self.data_type, &method, &arguments)
-            .map_err(|error| format!("in {}: {error}", self.data_type.name()))?;
+        self.data_type.resolve(&method, &arguments).map_err(|error| format!("in {}: {error}", self.data_type.name))?;
         self.recorder.invoke(process, Invocation { method, arguments }).map_err(|error| error.to_string())?;
         self.open.insert(process);
         self.last.insert(process, self.calls.len());
@@ -185,11 +184,8 @@ impl<'t> Reader<'t> {
     }
 
     fn arguments(&self, method: &str, arguments: &[Json]) -> Result<Vec<Value>, String> {
-        let shapes = self
-            .data_type
-            .methods()
-            .iter()
-            .find(|known| known.name == method && known.parameters.len() == arguments.len());
+        let shapes =
+            self.data_type.methods().find(|known| known.name == method && known.parameters.len() == arguments.len());
         let shape = |index: usize| shapes.map(|signature| signature.parameters[index]);
         let value = |(index, argument)| match shape(index) {
             Some(Shape::Entries) => entries(argument),

@@ -156,7 +156,7 @@ const HISTORY: &str = "{\"process\":0,\"type\":\"invoke\",\"call\":\"cas\",\"arg
     {\"process\":2,\"type\":\"fail\"}\n";
 
 /// A history, from the lines of a file.
-fn read_history(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
+fn read_history(bytes: &[u8], data_type: &DataType) -> Result<Recorded, Malformed> {
     let mut reader = Reader::new(data_type);
     reader.read(bytes)?;
     reader.finish()

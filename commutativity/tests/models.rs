@@ -1,6 +1,8 @@
 //! What each model does, written out by hand.
 
-use interloper_commutativity::models::{RegisterModel, model_named, models};
+use interloper_commutativity::models::{
+    KeyedTextModel, RegisterModel, SmallestFirstModel, keyed_text, model_named, models,
+};
 use interloper_commutativity::{Invocation, Model, Value};
 
 /// Runs the calls (a name and integer arguments, `-` standing for `none`) from the initial state and compares the text
@@ -223,6 +225,33 @@ fn priority_queue() {
     ];
     check(&*named("priority-queue"), &calls, "[1, 2, 2]");
     check(&*named("priority-queue"), &[("push 1", "()"), ("clear", "()"), ("peek", "none")], "[]");
+    let calls =
+        [("push 2", "()"), ("push 3", "()"), ("push 1", "()"), ("peek", "1"), ("pop", "1"), ("pop", "2"), ("len", "1")];
+    check(&SmallestFirstModel, &calls, "[3]");
+}
+
+#[test]
+fn keyed_text() {
+    let mut state = KeyedTextModel.initial();
+    let mut run = |name: &str, arguments: &[&Value]| {
+        let method = KeyedTextModel.method_named(name).expect("a method of the store");
+        KeyedTextModel.apply(&mut state, &Invocation::new(method, arguments.iter().copied().cloned())).to_string()
+    };
+    let (key, piece) = (Value::Int(1), Value::text("a"));
+    assert_eq!(run("get", &[&key]), "\"\"");
+    assert_eq!(run("append", &[&key, &piece]), "()");
+    assert_eq!(run("append", &[&key, &piece]), "()");
+    assert_eq!(run("get", &[&key]), "\"aa\"");
+    assert_eq!(run("put", &[&key, &piece]), "()");
+    assert_eq!(run("put", &[&key, &Value::Int(2)]), "refused", "only a text can be appended to");
+    assert_eq!(run("append", &[&key]), "refused");
+    assert_eq!(run("get", &[&key]), "\"a\"");
+    assert_eq!(run("get", &[&Value::Int(2)]), "\"\"");
+    assert_eq!(
+        KeyedTextModel.apply(&mut Value::Int(0), &Invocation::new(keyed_text::GET, [piece])).to_string(),
+        "refused"
+    );
+    assert!(KeyedTextModel.specification().is_none());
 }
 
 const REGISTER: &[(&str, &str)] = &[

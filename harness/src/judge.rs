@@ -207,13 +207,13 @@ impl fmt::Debug for Judge {
 
 /// A model and an object that take every step together.
 struct Lockstep<'a> {
-    model: Typed<'a>,
+    model: Typed,
     object: &'a mut Sequential,
     disagreement: Option<Disagreement>,
 }
 
 impl<'a> Lockstep<'a> {
-    fn new(model: &'a dyn DataType, schema: &'a Schema, object: &'a mut Sequential) -> Lockstep<'a> {
+    fn new(model: &'a DataType, schema: &'a Schema, object: &'a mut Sequential) -> Lockstep<'a> {
         Lockstep { model: Typed::new(model, schema), object, disagreement: None }
     }
 }

@@ -40,7 +40,7 @@ pub struct Object {
     methods: Arc<[Method]>,
     data_independent: bool,
     visibility: Visibility,
-    model: Option<&'static dyn DataType>,
+    model: Option<&'static DataType>,
     erased: Arc<dyn Erased>,
 }
 
@@ -140,7 +140,7 @@ impl Object {
     }
 
     /// The type that its sequential behaviour is said to be that of.
-    pub fn model(&self) -> Option<&'static dyn DataType> {
+    pub fn model(&self) -> Option<&'static DataType> {
         self.model
     }
 
@@ -295,7 +295,7 @@ pub struct Description<T> {
     methods: Vec<Method>,
     data_independent: bool,
     visibility: Visibility,
-    model: Option<&'static dyn DataType>,
+    model: Option<&'static DataType>,
 }
 
 impl<T: Send + Sync + 'static> Description<T> {
@@ -375,7 +375,7 @@ impl<T: Send + Sync + 'static> Description<T> {
 
     /// The sequential behaviour of the object is that of this type, whose methods have the same names. Without it, the
     /// object itself is run on one thread to see what is right (Violat, section 4).
-    pub fn model(mut self, model: &'static dyn DataType) -> Self {
+    pub fn model(mut self, model: &'static DataType) -> Self {
         self.model = Some(model);
         self
     }

@@ -164,7 +164,7 @@ fn what_the_attribute_says_is_what_the_builder_says() {
         assert_eq!(described.methods(), plain.methods());
         assert_eq!(described.data_independent(), plain.data_independent());
         assert_eq!(described.visibility(), plain.visibility());
-        assert_eq!(described.model().map(|model| model.name()), plain.model().map(|model| model.name()));
+        assert_eq!(described.model().map(|model| model.name), plain.model().map(|model| model.name));
     }
     let counter = Counter::object();
     let methods: Vec<_> = counter.methods().iter().map(|method| (&*method.name, method.role, method.reads)).collect();

@@ -15,47 +15,32 @@ use interloper_linearize::program::{Program, Typed};
 use interloper_linearize::random::Random;
 use interloper_linearize::recording::{RecordedCall, Recording, check};
 use interloper_linearize::schema::{Invocation, Schema};
-use interloper_linearize::types::{DataType, KeyedText, Signature, type_named};
+use interloper_linearize::types::{DataType, Meaning, Signature, type_named};
 use interloper_linearize::visibility::Visibility;
 
-/// A key-value store of which histories are not partitioned.
-enum Whole {
-    /// Nobody knows that its keys are independent.
-    Unknown,
-    /// There is also `count()`, which is about all of them.
-    Counted,
-}
-
-static COUNTED: LazyLock<Vec<Signature>> = LazyLock::new(|| {
-    let count = Signature { name: "count", parameters: &[], reads: true };
-    KeyedText.methods().iter().copied().chain([count]).collect()
+/// A key-value store of which nobody knows that its keys are independent.
+static UNKNOWN: LazyLock<DataType> = LazyLock::new(|| {
+    let methods: Vec<Signature> = kv().methods().map(|method| Signature { keyed: false, ..*method }).collect();
+    DataType { methods: Vec::leak(vec![&*methods.leak()]), family: None, ..*kv() }
 });
 
-impl DataType for Whole {
-    fn name(&self) -> &'static str {
-        "kv"
-    }
-    fn methods(&self) -> &'static [Signature] {
-        &COUNTED
-    }
-    fn initial(&self) -> Value {
-        KeyedText.initial()
-    }
-    fn apply(&self, state: &mut Value, method: &str, arguments: &[Value]) -> Value {
-        match method {
-            "count" => Value::Int(state.len() as i64),
-            _ => KeyedText.apply(state, method, arguments),
-        }
-    }
-    fn part(&self, method: &str, arguments: &[Value]) -> Option<Value> {
-        match self {
-            Whole::Unknown => None,
-            Whole::Counted => KeyedText.part(method, arguments),
-        }
-    }
+/// A key-value store of which histories are not partitioned: there is also `count()`, which is about all keys.
+static COUNTED: LazyLock<DataType> = LazyLock::new(|| {
+    const COUNT: &[Signature] = &[Signature {
+        name: "count",
+        parameters: &[],
+        meaning: Meaning::Whole(|state, _| Value::Int(state.len() as i64)),
+        reads: true,
+        keyed: false,
+    }];
+    DataType { methods: Vec::leak([kv().methods, &[COUNT]].concat()), family: None, ..*kv() }
+});
+
+fn kv() -> &'static DataType {
+    type_named("kv").expect("a type")
 }
 
-fn verdict(data_type: &dyn DataType, recording: &Recording) {
+fn verdict(data_type: &DataType, recording: &Recording) {
     black_box(check(data_type, black_box(recording), Budget::Unlimited).expect("calls of the type"));
 }
 
@@ -70,13 +55,13 @@ fn searches(criterion: &mut Criterion) {
     corrupt(&mut bad, &mut random);
     group.bench_function("kv, 405 calls, incorrect", |bench| bench.iter(|| verdict(kv.data_type(), &bad)));
     group.bench_function("kv, 405 calls, incorrect, independent keys not known", |bench| {
-        bench.iter(|| verdict(&Whole::Unknown, &bad));
+        bench.iter(|| verdict(&UNKNOWN, &bad));
     });
     bad.history.atomic();
     let count = Invocation::new("count", []);
     bad.calls.push(RecordedCall { process: 0, invocation: count, result: Some(Value::Int(10)) });
     group.bench_function("kv, 405 calls and a count, incorrect, not partitioned", |bench| {
-        bench.iter(|| verdict(&Whole::Counted, &bad));
+        bench.iter(|| verdict(&COUNTED, &bad));
     });
     let register = Calls::Register { values: 5 };
     let registers: Vec<Recording> =

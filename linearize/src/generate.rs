@@ -60,7 +60,7 @@ const MOST_ELEMENTS: usize = 100;
 
 impl Calls {
     /// The data type.
-    pub fn data_type(self) -> &'static dyn DataType {
+    pub fn data_type(self) -> &'static DataType {
         let name = match self {
             Calls::Register { .. } | Calls::DistinctRegister => "register",
             Calls::Counter => "counter",

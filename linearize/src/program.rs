@@ -6,7 +6,7 @@ use std::sync::Arc;
 use interloper_commutativity::Value;
 
 use crate::schema::{Invocation, Schema};
-use crate::types::DataType;
+use crate::types::{Call, DataType};
 use crate::visibility::{Kind, Level, Predicate, Visibility};
 
 /// A set of invocations, one bit for each, in text order.
@@ -191,29 +191,34 @@ pub trait Behaviour {
 }
 
 /// The invocations of a schema over a reference data type.
-pub struct Typed<'s> {
-    data_type: &'s dyn DataType,
-    invocations: Vec<&'s Invocation>,
+pub struct Typed {
+    initial: Value,
+    calls: Vec<Call>,
 }
 
-impl<'s> Typed<'s> {
-    /// The behaviour of a schema that [`Schema::check`] accepts for this type.
-    pub fn new(data_type: &'s dyn DataType, schema: &'s Schema) -> Typed<'s> {
-        Typed { data_type, invocations: schema.invocations().collect() }
+impl Typed {
+    /// The behaviour of a schema.
+    ///
+    /// # Panics
+    /// When [`Schema::check`] refuses the schema for this type.
+    pub fn new(data_type: &DataType, schema: &Schema) -> Typed {
+        let call = |invocation: &Invocation| {
+            data_type.call(&invocation.method, &invocation.arguments).unwrap_or_else(|reason| panic!("{reason}"))
+        };
+        Typed { initial: data_type.initial(), calls: schema.invocations().map(call).collect() }
     }
 }
 
-impl Behaviour for Typed<'_> {
+impl Behaviour for Typed {
     type State = Value;
 
     fn initial(&mut self) -> Value {
-        self.data_type.initial()
+        self.initial.clone()
     }
 
     fn apply(&mut self, state: &Value, invocation: usize) -> (Value, Value) {
         let mut state = state.clone();
-        let invocation = self.invocations[invocation];
-        let result = self.data_type.apply(&mut state, &invocation.method, &invocation.arguments);
+        let result = self.calls[invocation].run(&mut state);
         (state, result)
     }
 }

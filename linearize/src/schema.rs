@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use interloper_commutativity::Value;
 
-use crate::types::{DataType, resolve};
+use crate::types::DataType;
 
 /// One call in a program: the method and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -270,10 +270,10 @@ impl Schema {
     ///
     /// # Errors
     /// When the type has no such method, or not with such arguments: where in the text, if there is one.
-    pub fn check(&self, data_type: &dyn DataType) -> Result<(), Mistake> {
+    pub fn check(&self, data_type: &DataType) -> Result<(), Mistake> {
         for (index, invocation) in self.invocations().enumerate() {
-            if let Err(reason) = resolve(data_type, &invocation.method, &invocation.arguments) {
-                return Err(self.mistake(index, format!("in {}: {reason}", data_type.name())));
+            if let Err(reason) = data_type.resolve(&invocation.method, &invocation.arguments) {
+                return Err(self.mistake(index, format!("in {}: {reason}", data_type.name)));
             }
         }
         Ok(())

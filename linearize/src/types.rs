@@ -28,77 +28,256 @@
 //!
 //! Iteration over a `map`, `set` or `priority-queue` is in ascending order; the order of a hash table is not modelled.
 
-mod cell;
-mod deque;
-mod kv;
-mod list;
-mod map;
-mod priority_queue;
-mod queue;
-mod set;
-mod stack;
+mod names;
+mod roles;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::fmt;
 
-use interloper_commutativity::Value;
+use interloper_commutativity::{self as models, MethodId, Model, Parameter, Value};
 
-pub use cell::{Counter, Register};
-pub use deque::Deque;
-pub use kv::KeyedText;
-pub use map::Map;
-pub use priority_queue::PriorityQueue;
-pub use queue::Queue;
-pub use set::Set;
-pub use stack::Stack;
+pub use roles::{Family, Role};
+pub use whole::Run;
 
-/// The sequential behaviour of a type.
-pub trait DataType: Send + Sync {
-    /// Its name, `sorted-map` for example.
-    fn name(&self) -> &'static str;
-
-    /// Its methods. A name that occurs twice is overloaded by the number of arguments.
-    fn methods(&self) -> &'static [Signature];
-
-    /// The state of a fresh object.
-    fn initial(&self) -> Value;
-
-    /// Runs one call that [`resolve`] accepts: changes `state` and gives the result. Deterministic.
-    ///
-    /// # Panics
-    /// It may panic for a call that [`resolve`] refuses.
-    fn apply(&self, state: &mut Value, method: &str, arguments: &[Value]) -> Value;
-
-    /// What a call means to the checkers that need no search ([`crate::distinct`]); `result` is none while the call is
-    /// pending.
-    fn role(&self, method: &str, arguments: &[Value], result: Option<&Value>) -> Role {
-        let _ = (method, arguments, result);
-        Role::Other
-    }
-
-    /// The part of the object that a call is about, where an object is made of independent parts, such as the entries of
-    /// a map. None: the call is about all of the object.
-    fn part(&self, method: &str, arguments: &[Value]) -> Option<Value> {
-        let _ = (method, arguments);
-        None
-    }
-
+/// A sequential model, and the names that its methods have in the papers.
+#[derive(Clone, Copy)]
+pub struct DataType {
+    /// What it is called, `sorted-map` for example.
+    pub name: &'static str,
+    /// What its calls do.
+    pub model: &'static dyn Model,
+    /// Its methods, in groups. A name that occurs twice is overloaded by the number of arguments.
+    pub methods: &'static [&'static [Signature]],
     /// The checker for objects of which every call has a [`Role`] of its kind.
-    fn family(&self) -> Option<Family> {
-        None
-    }
+    pub family: Option<Family>,
 }
 
 /// One method of a [`DataType`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Signature {
     /// The name.
     pub name: &'static str,
     /// What it takes.
     pub parameters: &'static [Shape],
+    /// What it does.
+    pub meaning: Meaning,
     /// Whether it never changes the object.
     pub reads: bool,
+    /// Whether a call is about the part of the object that its first argument names, the entry of a map for example, and
+    /// about nothing else.
+    pub keyed: bool,
+}
+
+/// What a method does with the state of its model.
+#[derive(Clone, Copy, Debug)]
+pub enum Meaning {
+    /// What a method of the model does with the same arguments.
+    Method(MethodId, Gives),
+    /// What a method of the model does with this integer.
+    Amount(MethodId, i64, Gives),
+    /// What a method of the model does with each element or entry of the argument. For elements the result is whether any
+    /// of them has changed the object.
+    Each(MethodId),
+    /// Something that no method of the model does.
+    Whole(Run),
+}
+
+/// What a method gives, as the papers write it, where a method of the model gives the result of a Rust collection.
+#[derive(Clone, Copy, Debug)]
+pub enum Gives {
+    /// The same.
+    Same,
+    /// Nothing.
+    Nothing,
+    /// Always `true`.
+    True,
+    /// The content of an option.
+    Content(Absent),
+    /// The key of an optional entry.
+    Key(Absent),
+    /// Whether the result is the case with this name.
+    Whether(&'static str),
+    /// The state that the call leaves.
+    New,
+}
+
+/// What a method gives that finds nothing.
+#[derive(Clone, Copy, Debug)]
+pub enum Absent {
+    /// Java's `null`.
+    Null,
+    /// An exception, see [`error`].
+    Error(&'static str),
+}
+
+/// A call of a data type, ready to be run.
+#[derive(Clone)]
+pub struct Call {
+    model: &'static dyn Model,
+    signature: &'static Signature,
+    /// The method of the model, where there is one, and the arguments that it is given.
+    invocation: models::Invocation,
+}
+
+impl DataType {
+    /// Its methods.
+    pub fn methods(&self) -> impl Iterator<Item = &'static Signature> + use<> {
+        self.methods.iter().copied().flatten()
+    }
+
+    /// The state of a fresh object.
+    pub fn initial(&self) -> Value {
+        self.model.initial()
+    }
+
+    /// The signature of a call.
+    ///
+    /// # Errors
+    /// When there is no such method, or not with such arguments.
+    pub fn resolve(&self, method: &str, arguments: &[Value]) -> Result<&'static Signature, Unresolved> {
+        let fits = |signature: &&Signature| signature.name == method && signature.parameters.len() == arguments.len();
+        let Some(signature) = self.methods().find(fits) else {
+            return Err(self.unresolved(method, arguments.len()));
+        };
+        match signature.parameters.iter().zip(arguments).position(|(shape, argument)| !shape.admits(argument)) {
+            None => Ok(signature),
+            Some(index) => Err(Unresolved::Argument {
+                name: method.to_owned(),
+                index,
+                expected: signature.parameters[index],
+                given: arguments[index].clone(),
+            }),
+        }
+    }
+
+    /// Why there is no method with this name and so many parameters.
+    fn unresolved(&self, method: &str, given: usize) -> Unresolved {
+        let mut expected: Vec<usize> = self
+            .methods()
+            .filter(|signature| signature.name == method)
+            .map(|signature| signature.parameters.len())
+            .collect();
+        if expected.is_empty() {
+            let mut known: Vec<&str> = self.methods().map(|signature| signature.name).collect();
+            known.sort_unstable();
+            known.dedup();
+            return Unresolved::Method { name: method.to_owned(), known };
+        }
+        expected.sort_unstable();
+        Unresolved::Count { name: method.to_owned(), expected, given }
+    }
+
+    /// A call.
+    ///
+    /// # Errors
+    /// As [`DataType::resolve`].
+    pub fn call(&self, method: &str, arguments: &[Value]) -> Result<Call, Unresolved> {
+        Ok(self.resolved(self.resolve(method, arguments)?, arguments))
+    }
+
+    /// A call of a method with arguments that [`DataType::resolve`] accepts.
+    pub(crate) fn resolved(&self, signature: &'static Signature, arguments: &[Value]) -> Call {
+        let invocation = match signature.meaning {
+            Meaning::Method(method, _) => {
+                let given = |(argument, parameter): (&Value, &Parameter)| match parameter {
+                    Parameter::Cursor => Value::option(Some(argument.clone())),
+                    _ => argument.clone(),
+                };
+                let parameters = self.model.method(method).parameters;
+                models::Invocation::new(method, arguments.iter().zip(parameters).map(given))
+            }
+            Meaning::Amount(method, amount, _) => models::Invocation::new(method, [Value::Int(amount)]),
+            Meaning::Each(method) => models::Invocation::new(method, arguments.iter().cloned()),
+            Meaning::Whole(_) => models::Invocation::new(MethodId(0), arguments.iter().cloned()),
+        };
+        Call { model: self.model, signature, invocation }
+    }
+
+    /// Makes a call: changes `state` and gives the result. Deterministic.
+    ///
+    /// # Panics
+    /// For a call that [`DataType::resolve`] refuses.
+    pub fn apply(&self, state: &mut Value, method: &str, arguments: &[Value]) -> Value {
+        self.call(method, arguments).unwrap_or_else(|reason| panic!("in {}: {reason}", self.name)).run(state)
+    }
+}
+
+impl Call {
+    /// Runs it: changes `state` and gives the result. Deterministic.
+    pub fn run(&self, state: &mut Value) -> Value {
+        match self.signature.meaning {
+            Meaning::Method(_, gives) | Meaning::Amount(_, _, gives) => {
+                let result = self.model.apply(state, &self.invocation);
+                gives.of(result, state)
+            }
+            Meaning::Each(method) => self.run_each(method, state),
+            Meaning::Whole(run) => run(state, &self.invocation.arguments),
+        }
+    }
+
+    fn run_each(&self, method: MethodId, state: &mut Value) -> Value {
+        let mut run = |arguments: Vec<Value>| self.model.apply(state, &models::Invocation { method, arguments });
+        match &self.invocation.arguments[0] {
+            Value::Map(entries) if self.signature.parameters == [Shape::Entries] => {
+                entries.iter().for_each(|(key, value)| drop(run(vec![key.clone(), value.clone()])));
+                Value::Unit
+            }
+            items => {
+                let mut changed = false;
+                for item in whole::elements(items) {
+                    changed |= run(vec![item.clone()]) != Value::Bool(false);
+                }
+                Value::Bool(changed)
+            }
+        }
+    }
+}
+
+impl Signature {
+    /// The part of the object that a call is about, where it is about one only.
+    pub fn part<'a>(&self, arguments: &'a [Value]) -> Option<&'a Value> {
+        arguments.first().filter(|_| self.keyed)
+    }
+}
+
+impl Gives {
+    /// What is given when the model's method gave `result` and left `state`.
+    fn of(self, result: Value, state: &Value) -> Value {
+        match self {
+            Gives::Same => result,
+            Gives::Nothing => Value::Unit,
+            Gives::True => Value::Bool(true),
+            Gives::Content(absent) => match result {
+                Value::None => absent.value(),
+                Value::Some(nested) => (*nested).clone(),
+                plain => plain,
+            },
+            Gives::Key(absent) => match result {
+                Value::Tuple(entry) => entry[0].clone(),
+                _ => absent.value(),
+            },
+            Gives::Whether(case) => Value::Bool(matches!(result, Value::Variant(variant) if &*variant.name == case)),
+            Gives::New => state.clone(),
+        }
+    }
+}
+
+impl Absent {
+    fn value(self) -> Value {
+        match self {
+            Absent::Null => Value::None,
+            Absent::Error(reason) => error(reason),
+        }
+    }
+}
+
+/// By its name.
+impl fmt::Debug for DataType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "DataType({})", self.name)
+    }
 }
 
 /// What an argument looks like.
@@ -146,49 +325,6 @@ impl fmt::Display for Shape {
             Shape::Entries => "a map such as {0=1}",
         })
     }
-}
-
-/// What a call means to the checkers of [`crate::distinct`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Inserts a value into a queue, stack or priority queue; adds an element to a set, which was not there; writes a
-    /// register; replaces a text.
-    Insert(Value),
-    /// Appends a piece to a text.
-    Append(Value),
-    /// Removes a value.
-    Remove(Value),
-    /// Finds that there is nothing to remove.
-    Empty,
-    /// Finds an element in a set, or reads a value in a register or a text.
-    Find(Value),
-    /// Does not find an element in a set.
-    Miss(Value),
-    /// A pending call that may insert or remove this element.
-    Unknown(Value),
-    /// A pending call that removes what it finds.
-    UnknownRemoval,
-    /// A pending call that changes nothing.
-    Nothing,
-    /// Something else.
-    Other,
-}
-
-/// The kinds of objects that have a checker of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// See [`crate::distinct::queue`].
-    Queue,
-    /// See [`crate::distinct::stack`].
-    Stack,
-    /// See [`crate::distinct::priority_queue`]; the least value in the order of [`Value`] leaves first.
-    PriorityQueue,
-    /// See [`crate::distinct::set`].
-    Set,
-    /// See [`crate::distinct::register`]; it holds `none` first.
-    Register,
-    /// See [`crate::distinct::text`]: each part of the object is a text that is empty at first.
-    Texts,
 }
 
 /// Why a type has no such call.
@@ -243,54 +379,14 @@ impl fmt::Display for Unresolved {
 
 impl std::error::Error for Unresolved {}
 
-/// The signature of a call.
-///
-/// # Errors
-/// When there is no such method, or not with such arguments.
-pub fn resolve(data_type: &dyn DataType, method: &str, arguments: &[Value]) -> Result<&'static Signature, Unresolved> {
-    let named = || data_type.methods().iter().filter(|signature| signature.name == method);
-    if named().next().is_none() {
-        let mut known: Vec<&str> = data_type.methods().iter().map(|signature| signature.name).collect();
-        known.sort_unstable();
-        known.dedup();
-        return Err(Unresolved::Method { name: method.to_owned(), known });
-    }
-    let Some(signature) = named().find(|signature| signature.parameters.len() == arguments.len()) else {
-        let mut expected: Vec<usize> = named().map(|signature| signature.parameters.len()).collect();
-        expected.sort_unstable();
-        return Err(Unresolved::Count { name: method.to_owned(), expected, given: arguments.len() });
-    };
-    match signature.parameters.iter().zip(arguments).position(|(shape, argument)| !shape.admits(argument)) {
-        None => Ok(signature),
-        Some(index) => Err(Unresolved::Argument {
-            name: method.to_owned(),
-            index,
-            expected: signature.parameters[index],
-            given: arguments[index].clone(),
-        }),
-    }
-}
-
 /// Every type of this module, in the order of the table above.
-pub fn types() -> Vec<&'static dyn DataType> {
-    vec![
-        &Map { sorted: false },
-        &Map { sorted: true },
-        &Set { sorted: false },
-        &Set { sorted: true },
-        &Queue,
-        &Deque,
-        &PriorityQueue,
-        &Stack,
-        &Counter,
-        &Register,
-        &KeyedText,
-    ]
+pub fn types() -> &'static [DataType] {
+    &names::TYPES
 }
 
 /// The type with this name.
-pub fn type_named(name: &str) -> Option<&'static dyn DataType> {
-    types().into_iter().find(|data_type| data_type.name() == name)
+pub fn type_named(name: &str) -> Option<&'static DataType> {
+    types().iter().find(|data_type| data_type.name == name)
 }
 
 /// The result of a call that throws an exception: `error("empty")` for example.
@@ -317,48 +413,5 @@ pub fn agrees(expected: &Value, observed: &Value) -> bool {
             expected.len() == observed.len() && expected.iter().zip(observed).all(|(one, other)| agrees(one, other))
         }
         _ => false,
-    }
-}
-
-/// A signature of a method that changes the object.
-const fn changes(name: &'static str, parameters: &'static [Shape]) -> Signature {
-    Signature { name, parameters, reads: false }
-}
-
-/// A signature of a method that only looks.
-const fn reads(name: &'static str, parameters: &'static [Shape]) -> Signature {
-    Signature { name, parameters, reads: true }
-}
-
-/// The failure of a caller that has not asked [`resolve`].
-fn unresolved(data_type: &str, method: &str, arguments: &[Value]) -> ! {
-    panic!("{data_type} has no method {method} with arguments {}", Value::list(arguments.iter().cloned()))
-}
-
-fn count(length: usize) -> Value {
-    Value::Int(i64::try_from(length).unwrap_or(i64::MAX))
-}
-
-/// The elements of an argument of [`Shape::Elements`].
-fn elements(argument: &Value) -> Vec<&Value> {
-    match argument {
-        Value::List(items) => items.iter().collect(),
-        Value::Set(items) => items.iter().collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Java's `toString` of a collection.
-fn listing<'v>(items: impl IntoIterator<Item = &'v Value>) -> Value {
-    let items: Vec<String> = items.into_iter().map(java).collect();
-    Value::text(format!("[{}]", items.join(", ")))
-}
-
-/// Java's `toString` of an element: text without quotes.
-fn java(value: &Value) -> String {
-    match value {
-        Value::None => "null".to_owned(),
-        Value::Text(text) => text.to_string(),
-        other => other.to_string(),
     }
 }

@@ -97,7 +97,7 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
 }
 
 /// The verdict, if there is one while `go_on` says so.
-fn judge(recorded: &Recorded, data_type: &dyn DataType, go_on: impl Fn() -> bool) -> Result<Checked, Failure> {
+fn judge(recorded: &Recorded, data_type: &DataType, go_on: impl Fn() -> bool) -> Result<Checked, Failure> {
     let unread = || Checked { verdict: Verdict::Unknown(Bound::Attempts), checker: Checker::General, parts: 1 };
     if !go_on() {
         return Ok(unread());
@@ -141,7 +141,7 @@ fn is_standard_input(_: &Metadata) -> bool {
 
 /// A history with its verdict.
 struct Judged<'j> {
-    data_type: &'static dyn DataType,
+    data_type: &'static DataType,
     recorded: &'j Recorded,
     /// Whether all of the history was read.
     is_whole: bool,
@@ -192,7 +192,7 @@ impl Judged<'_> {
             0 => String::new(),
             pending => format!(", {pending} pending"),
         };
-        format!("{}, {calls} of {processes}{pending}", self.data_type.name())
+        format!("{}, {calls} of {processes}{pending}", self.data_type.name)
     }
 
     /// How the verdict was found.
@@ -258,7 +258,7 @@ impl Judged<'_> {
         };
         Document {
             version: JSON_VERSION,
-            data_type: self.data_type.name(),
+            data_type: self.data_type.name,
             verdict: self.word(),
             unknown,
             calls: self.recorded.recording.calls.len(),

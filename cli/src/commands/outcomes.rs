@@ -69,9 +69,9 @@ pub fn run(arguments: &OutcomesArgs, search: &SearchArgs, output: &OutputArgs) -
 }
 
 /// The specification, if every method that it names is one of the type.
-fn visibility(text: &str, data_type: &dyn DataType) -> Result<Visibility, Failure> {
+fn visibility(text: &str, data_type: &DataType) -> Result<Visibility, Failure> {
     let visibility: Visibility = text.parse().map_err(|error| Failure::Request(format!("--visibility: {error}")))?;
-    let known = || data_type.methods().iter().map(|method| method.name);
+    let known = || data_type.methods().map(|method| method.name);
     let about = |methods: &[interloper_linearize::visibility::Predicate]| -> Vec<String> {
         methods.iter().filter_map(|predicate| predicate.about.clone()).flatten().collect()
     };
@@ -80,8 +80,8 @@ fn visibility(text: &str, data_type: &dyn DataType) -> Result<Visibility, Failur
     });
     for method in named {
         if !known().any(|name| name == method) {
-            let kind = format!("method of a {}", data_type.name());
-            let otherwise = format!("'interloper types {}' lists them", data_type.name());
+            let kind = format!("method of a {}", data_type.name);
+            let otherwise = format!("'interloper types {}' lists them", data_type.name);
             return Err(Failure::Request(format!("--visibility: {}", unknown(&kind, &method, known(), &otherwise))));
         }
     }
@@ -98,7 +98,7 @@ fn too_large(error: TooLarge) -> Failure {
 /// What was asked, checked.
 struct Question<'q> {
     arguments: &'q OutcomesArgs,
-    data_type: &'static dyn DataType,
+    data_type: &'static DataType,
     schema: &'q Schema,
     visibility: &'q Visibility,
 }
@@ -173,7 +173,7 @@ impl Question<'_> {
         };
         Document {
             version: JSON_VERSION,
-            data_type: self.data_type.name(),
+            data_type: self.data_type.name,
             schema: &self.arguments.schema,
             visibility: self.visibility.entries().map(|(method, all)| (method, predicates(all))).collect(),
             linearizations,
@@ -183,7 +183,7 @@ impl Question<'_> {
     }
 
     fn heading(&self, linearizations: Option<u128>, outcomes: u128) -> String {
-        let mut text = format!("{}: {}\n", self.data_type.name(), self.schema);
+        let mut text = format!("{}: {}\n", self.data_type.name, self.schema);
         if self.visibility.entries().next().is_some() {
             writeln!(text, "visibility: {}", self.visibility).expect("writing to a string");
         }

@@ -34,19 +34,19 @@ pub fn run(name: Option<&str>, search: &SearchArgs, output: &OutputArgs) -> Resu
     search.only("types", &[])?;
     output.no_html("types")?;
     let chosen = match name {
-        Some(name) => vec![type_named(name)?],
+        Some(name) => std::slice::from_ref(type_named(name)?),
         None => types::types(),
     };
     if output.format == Format::Json {
-        let types = chosen.into_iter().map(listed).collect();
+        let types = chosen.iter().map(listed).collect();
         return Ok(Answer::expected(json(&Document { version: JSON_VERSION, types })));
     }
     let mut table = Table::new([("type", Align::Left), ("method", Align::Left), ("", Align::Left)]);
     for data_type in chosen {
-        for (index, signature) in data_type.methods().iter().enumerate() {
+        for (index, signature) in data_type.methods().enumerate() {
             let parameters: Vec<&str> = signature.parameters.iter().map(|&shape| word(shape)).collect();
             let call = format!("{}({})", signature.name, parameters.join(", "));
-            let first = if index == 0 { data_type.name() } else { "" };
+            let first = if index == 0 { data_type.name } else { "" };
             table.row([first, &call, if signature.reads { "reads" } else { "changes" }]);
         }
     }
@@ -54,19 +54,19 @@ pub fn run(name: Option<&str>, search: &SearchArgs, output: &OutputArgs) -> Resu
 }
 
 /// The type with this name.
-pub fn type_named(name: &str) -> Result<&'static dyn DataType, Failure> {
-    let names = || types::types().into_iter().map(DataType::name);
+pub fn type_named(name: &str) -> Result<&'static DataType, Failure> {
+    let names = || types::types().iter().map(|data_type| data_type.name);
     let otherwise = format!("there are {}", names().collect::<Vec<&str>>().join(", "));
     types::type_named(name).ok_or_else(|| Failure::Request(unknown("type", name, names(), &otherwise)))
 }
 
-fn listed(data_type: &'static dyn DataType) -> Listed {
+fn listed(data_type: &'static DataType) -> Listed {
     let method = |signature: &Signature| Method {
         name: signature.name,
         parameters: signature.parameters.iter().map(|&shape| word(shape)).collect(),
         reads: signature.reads,
     };
-    Listed { name: data_type.name(), methods: data_type.methods().iter().map(method).collect() }
+    Listed { name: data_type.name, methods: data_type.methods().map(method).collect() }
 }
 
 fn word(shape: Shape) -> &'static str {

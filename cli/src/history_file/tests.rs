@@ -12,7 +12,7 @@ fn written(recording: &Recording) -> String {
     String::from_utf8(text).expect("JSON is UTF-8")
 }
 
-fn read(bytes: &[u8], data_type: &dyn DataType) -> Result<Recorded, Malformed> {
+fn read(bytes: &[u8], data_type: &DataType) -> Result<Recorded, Malformed> {
     let mut reader = Reader::new(data_type);
     reader.read(bytes)?;
     reader.finish()

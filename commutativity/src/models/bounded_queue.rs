@@ -52,13 +52,13 @@ impl BoundedQueueModel {
         let full = items.len() >= self.capacity;
         let result = match (call.method, call.arguments.as_slice()) {
             (PUSH, [item]) if full => Value::variant("Err", [item.clone()]),
-            (PUSH, [item]) => Value::variant("Ok", [list::push_back(items, item)]),
+            (PUSH, [item]) => Value::variant("Ok", [list::push(items, End::Back, item)]),
             (FORCE_PUSH, [item]) => {
-                let evicted = if full { list::pop_front(items) } else { Value::None };
-                list::push_back(items, item);
+                let evicted = if full { list::pop(items, End::Front) } else { Value::None };
+                list::push(items, End::Back, item);
                 evicted
             }
-            (POP, []) => list::pop_front(items),
+            (POP, []) => list::pop(items, End::Front),
             (LEN, []) => Value::Int(items.len() as i64),
             (IS_EMPTY, []) => Value::Bool(items.is_empty()),
             (IS_FULL, []) => Value::Bool(full),

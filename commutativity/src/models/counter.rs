@@ -1,10 +1,8 @@
 //! A counter: an atomic integer. The methods are those of [`register`], with the same indices.
 
-use std::sync::LazyLock;
-
-use super::methods::{Entry, signatures, specification};
+use super::methods::{Entry, specification};
 use super::register;
-use crate::{Condition, Invocation, Method, Model, Specification, Value};
+use crate::{Condition, Value};
 
 pub use super::register::{COMPARE_EXCHANGE, FETCH_ADD, FETCH_MAX, FETCH_MIN, FETCH_SUB, LOAD, MODIFY, STORE, SWAP};
 
@@ -16,31 +14,12 @@ pub use super::register::{COMPARE_EXCHANGE, FETCH_ADD, FETCH_MAX, FETCH_MIN, FET
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CounterModel;
 
-impl Model for CounterModel {
-    fn name(&self) -> &str {
-        "counter"
-    }
-
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(entries()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        Value::Int(0)
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            let conflict = |row, column| register::conflict(|_| Condition::Always, row, column);
-            specification("counter", entries(), None, conflict).note("Contents and arguments are integers.")
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        register::run(state, call)
-    }
+model! {
+    CounterModel = "counter", initially |_| Value::Int(0);
+    methods: entries();
+    table: specification("counter", entries(), None, |row, column| register::conflict(|_| Condition::Always, row, column))
+        .note("Contents and arguments are integers.");
+    run: (content, call) => register::run(content, call);
 }
 
 fn entries() -> impl Iterator<Item = Entry> {

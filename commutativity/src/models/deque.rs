@@ -1,11 +1,7 @@
 //! A double-ended queue: `VecDeque`.
 
-use std::sync::{Arc, LazyLock};
-
-use super::methods::{signatures, specification};
 use super::sequence::{self, Role};
-use super::{list, refused};
-use crate::{End, Invocation, Method, MethodId, Model, Specification, Value};
+use crate::{End, Value};
 
 methods! {
     from 0;
@@ -31,39 +27,30 @@ methods! {
     CONTAINS = contains(x: Value);
 }
 
+/// What each of the methods does.
+const ROLES: &[Role] = &[
+    Role::Push(End::Back),
+    Role::Push(End::Front),
+    Role::Pop(End::Front),
+    Role::Pop(End::Back),
+    Role::Peek(End::Front),
+    Role::Peek(End::Back),
+    Role::Len,
+    Role::IsEmpty,
+    Role::Clear,
+    Role::Contains,
+];
+
 /// A double-ended queue; its state is a [`Value::List`], front first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DequeModel;
 
-impl Model for DequeModel {
-    fn name(&self) -> &str {
-        "deque"
-    }
-
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(ENTRIES.iter().copied()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        Value::list([])
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            let conflict = |row, column| sequence::conflict((row, column), role, names);
-            specification("deque", ENTRIES.iter().copied(), None, conflict)
-                .note("second: what front() gives after one pop_front(). second-last: what back() gives after one pop_back().")
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        match state {
-            Value::List(items) => run(items, call).unwrap_or_else(refused),
-            _ => refused(),
-        }
-    }
+model! {
+    DequeModel = "deque", initially |_| Value::list([]);
+    methods: ENTRIES.iter().copied();
+    table: sequence::table("deque", ENTRIES, ROLES, names)
+        .note("second: what front() gives after one pop_front(). second-last: what back() gives after one pop_back().");
+    run: (Value::List(items), call) => sequence::run(ROLES, items, call);
 }
 
 fn names(end: End) -> [&'static str; 2] {
@@ -71,36 +58,4 @@ fn names(end: End) -> [&'static str; 2] {
         End::Front => ["front()", "second"],
         End::Back => ["back()", "second-last"],
     }
-}
-
-fn role(method: MethodId) -> Role {
-    match method {
-        PUSH_BACK => Role::Push(End::Back),
-        PUSH_FRONT => Role::Push(End::Front),
-        POP_FRONT => Role::Pop(End::Front),
-        POP_BACK => Role::Pop(End::Back),
-        FRONT => Role::Peek(End::Front),
-        BACK => Role::Peek(End::Back),
-        LEN => Role::Len,
-        IS_EMPTY => Role::IsEmpty,
-        CLEAR => Role::Clear,
-        _ => Role::Contains,
-    }
-}
-
-fn run(items: &mut Arc<[Value]>, call: &Invocation) -> Option<Value> {
-    let result = match (call.method, call.arguments.as_slice()) {
-        (PUSH_BACK, [item]) => list::push_back(items, item),
-        (PUSH_FRONT, [item]) => list::push_front(items, item),
-        (POP_FRONT, []) => list::pop_front(items),
-        (POP_BACK, []) => list::pop_back(items),
-        (FRONT, []) => Value::option(items.first().cloned()),
-        (BACK, []) => Value::option(items.last().cloned()),
-        (LEN, []) => Value::Int(items.len() as i64),
-        (IS_EMPTY, []) => Value::Bool(items.is_empty()),
-        (CLEAR, []) => list::clear(items),
-        (CONTAINS, [item]) => Value::Bool(items.contains(item)),
-        _ => return None,
-    };
-    Some(result)
 }

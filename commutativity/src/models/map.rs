@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::keyed::{self, Footprint, Whole};
-use super::methods::{signatures, specification};
-use super::refused;
+use super::methods::specification;
 use crate::Condition::{self, Always, Never};
-use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
+use crate::{Invocation, MethodId, Scan, Side, Value};
 
 methods! {
     from 0;
@@ -46,34 +45,13 @@ methods! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MapModel;
 
-impl Model for MapModel {
-    fn name(&self) -> &str {
-        "map"
-    }
-
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(ENTRIES.iter().copied()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        Value::map([])
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            let conflict = |row, column| keyed::conflict((row, column), whole, footprint, same_key);
-            specification("map", ENTRIES.iter().copied(), Some("k"), conflict)
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        match state {
-            Value::Map(entries) => run(entries, call).unwrap_or_else(refused),
-            _ => refused(),
-        }
-    }
+model! {
+    MapModel = "map", initially |_| Value::map([]);
+    methods: ENTRIES.iter().copied();
+    table: specification("map", ENTRIES.iter().copied(), Some("k"), |row, column| {
+        keyed::conflict((row, column), whole, footprint, same_key)
+    });
+    run: (Value::Map(entries), call) => run(entries, call);
 }
 
 /// The methods on the whole map.

@@ -1,4 +1,5 @@
-//! The lists of methods: one macro, so that constants, signatures and names cannot disagree.
+//! What every model declares: its methods, so that constants, signatures and names cannot disagree, and the rest of a
+//! [`crate::Model`].
 
 use crate::{Condition, Method, MethodId, Signature, Specification};
 
@@ -44,6 +45,49 @@ macro_rules! methods {
     };
     (@environment environment) => { true };
     (@environment) => { false };
+}
+
+/// Implements [`crate::Model`] for a type: what it is called, the state of a fresh object, its methods, the table of those
+/// methods, and what runs a call on which states. A call is refused where that gives nothing, and on every other state.
+macro_rules! model {
+    (
+        $model:ty = $name:literal, initially $initial:expr;
+        methods: $entries:expr;
+        table: $table:expr;
+        run: ($state:pat, $call:ident) => $run:expr $(;)?
+    ) => {
+        impl $crate::Model for $model {
+            fn name(&self) -> &str {
+                $name
+            }
+
+            fn methods(&self) -> &[$crate::Method] {
+                static METHODS: std::sync::LazyLock<Vec<$crate::Method>> =
+                    std::sync::LazyLock::new(|| $crate::models::methods::signatures($entries));
+                &METHODS
+            }
+
+            fn initial(&self) -> $crate::Value {
+                let initial: fn(&Self) -> $crate::Value = $initial;
+                initial(self)
+            }
+
+            fn specification(&self) -> Option<&$crate::Specification> {
+                static TABLE: std::sync::LazyLock<$crate::Specification> = std::sync::LazyLock::new(|| $table);
+                Some(&TABLE)
+            }
+
+            fn apply(&self, state: &mut $crate::Value, $call: &$crate::Invocation) -> $crate::Value {
+                // A register may hold anything.
+                #[allow(unreachable_patterns)]
+                let result = match state {
+                    $state => $run,
+                    _ => None,
+                };
+                result.unwrap_or_else($crate::models::refused)
+            }
+        }
+    };
 }
 
 /// The signatures of `entries`, in the form that [`crate::Model::methods`] returns.

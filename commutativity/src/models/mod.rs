@@ -6,9 +6,10 @@
 //! | [`set`], [`sorted_set`] | [`Value::Set`] |
 //! | [`queue`], [`bounded_queue`], [`deque`] | [`Value::List`], front first |
 //! | [`stack`] | [`Value::List`], bottom first |
-//! | [`priority_queue`] | [`Value::List`], ascending: the next element to be popped is the last |
+//! | [`priority_queue`] | [`Value::List`], ascending |
 //! | [`counter`] | [`Value::Int`] |
 //! | [`register`] | any value |
+//! | [`keyed_text`] | [`Value::Map`] |
 //!
 //! A result of type `Option` is written as [`Value::option`] writes it. A call with the wrong number of arguments, or
 //! on a state of another type, changes nothing and gives `refused`.
@@ -24,6 +25,7 @@ pub mod bounded_queue;
 pub mod counter;
 pub mod deque;
 mod keyed;
+pub mod keyed_text;
 mod list;
 pub mod map;
 pub mod priority_queue;
@@ -38,8 +40,9 @@ pub mod stack;
 pub use bounded_queue::BoundedQueueModel;
 pub use counter::CounterModel;
 pub use deque::DequeModel;
+pub use keyed_text::KeyedTextModel;
 pub use map::MapModel;
-pub use priority_queue::PriorityQueueModel;
+pub use priority_queue::{PriorityQueueModel, SmallestFirstModel};
 pub use queue::QueueModel;
 pub use register::RegisterModel;
 pub use set::SetModel;
@@ -51,8 +54,8 @@ use std::sync::Arc;
 
 use crate::{Model, Value};
 
-/// Every model of this module, in the order of the table above. The bounded queue has a capacity of 2, the register
-/// holds 0 at first.
+/// Every model of this module that has a table of conditions, in the order of the table above. The bounded queue has a
+/// capacity of 2, the register holds 0 at first, and the priority queue gives the largest element first.
 pub fn models() -> Vec<Arc<dyn Model>> {
     vec![
         Arc::new(MapModel),

@@ -1,12 +1,9 @@
 //! A register: an atomic, a cell. A register of integers can also be counted with.
 
-use std::sync::LazyLock;
-
-use super::methods::{signatures, specification};
-use super::refused;
+use super::methods::specification;
 use crate::Condition::{self, Always, Integer, Never};
 use crate::Term::{self, Content};
-use crate::{Invocation, Method, MethodId, Model, Side, Specification, Value};
+use crate::{Invocation, MethodId, Side, Value};
 
 methods! {
     from 0;
@@ -42,31 +39,12 @@ pub struct RegisterModel {
     pub initial: Value,
 }
 
-impl Model for RegisterModel {
-    fn name(&self) -> &str {
-        "register"
-    }
-
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(ENTRIES.iter().copied()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        self.initial.clone()
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            specification("register", ENTRIES.iter().copied(), None, |row, column| conflict(Integer, row, column))
-                .note("The amount n is an integer.")
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        run(state, call)
-    }
+model! {
+    RegisterModel = "register", initially |register| register.initial.clone();
+    methods: ENTRIES.iter().copied();
+    table: specification("register", ENTRIES.iter().copied(), None, |row, column| conflict(Integer, row, column))
+        .note("The amount n is an integer.");
+    run: (content, call) => run(content, call);
 }
 
 /// The condition of a cell; `integer` tells whether a content is one, as far as that is not known.
@@ -114,9 +92,9 @@ fn arrives(integer: fn(Term) -> Condition, method: MethodId, side: Side) -> Cond
     }
 }
 
-/// Runs a call of a method of [`ENTRIES`].
-pub(super) fn run(content: &mut Value, call: &Invocation) -> Value {
-    match (call.method, call.arguments.as_slice()) {
+/// Runs a call of a method of [`ENTRIES`]; nothing when there is no such method, or not with so many arguments.
+pub(super) fn run(content: &mut Value, call: &Invocation) -> Option<Value> {
+    let result = match (call.method, call.arguments.as_slice()) {
         (LOAD, []) => content.clone(),
         (STORE, [new]) => {
             *content = new.clone();
@@ -139,8 +117,9 @@ pub(super) fn run(content: &mut Value, call: &Invocation) -> Value {
             *content = old.clone().modified();
             old
         }
-        _ => refused(),
-    }
+        _ => return None,
+    };
+    Some(result)
 }
 
 fn fetch(content: &mut Value, amount: &Value, operation: impl FnOnce(i64, i64) -> i64) -> Value {

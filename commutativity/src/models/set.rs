@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::keyed::{self, Footprint, Whole};
 use super::map::after;
-use super::methods::{signatures, specification};
-use super::refused;
+use super::methods::specification;
 use crate::Condition::{self, Always, Never};
-use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
+use crate::{Invocation, MethodId, Scan, Side, Value};
 
 methods! {
     from 0;
@@ -34,34 +33,13 @@ methods! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SetModel;
 
-impl Model for SetModel {
-    fn name(&self) -> &str {
-        "set"
-    }
-
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| signatures(ENTRIES.iter().copied()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        Value::set([])
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            let conflict = |row, column| keyed::conflict((row, column), whole, footprint, same_element);
-            specification("set", ENTRIES.iter().copied(), Some("x"), conflict)
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        match state {
-            Value::Set(elements) => run(elements, call).unwrap_or_else(refused),
-            _ => refused(),
-        }
-    }
+model! {
+    SetModel = "set", initially |_| Value::set([]);
+    methods: ENTRIES.iter().copied();
+    table: specification("set", ENTRIES.iter().copied(), Some("x"), |row, column| {
+        keyed::conflict((row, column), whole, footprint, same_element)
+    });
+    run: (Value::Set(elements), call) => run(elements, call);
 }
 
 /// The methods on the whole set.

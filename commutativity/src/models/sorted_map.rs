@@ -1,13 +1,12 @@
 //! A sorted map: `SkipMap`, `BTreeMap`. The methods of [`map`] come first, with the same indices.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::keyed::{self, Whole};
 use super::map::{self, entry};
-use super::methods::{signatures, specification};
-use super::refused;
-use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
+use super::methods::{Entry, specification};
+use crate::{Invocation, MethodId, Scan, Side, Value};
 
 pub use super::map::{
     CLEAR, CONTAINS_KEY, GET, INSERT, INSERT_IF_ABSENT, IS_EMPTY, LEN, MODIFY, NEXT_AFTER, REMOVE, REMOVE_IF_EQUAL,
@@ -34,35 +33,17 @@ methods! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SortedMapModel;
 
-impl Model for SortedMapModel {
-    fn name(&self) -> &str {
-        "sorted-map"
-    }
+model! {
+    SortedMapModel = "sorted-map", initially |_| Value::map([]);
+    methods: entries();
+    table: specification("sorted-map", entries(), Some("k"), |row, column| {
+        keyed::conflict((row, column), whole, map::footprint, map::same_key)
+    });
+    run: (Value::Map(entries), call) => map::run(entries, call).or_else(|| run(entries, call));
+}
 
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> =
-            LazyLock::new(|| signatures(map::ENTRIES.iter().chain(ENTRIES).copied()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        Value::map([])
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            let conflict = |row, column| keyed::conflict((row, column), whole, map::footprint, map::same_key);
-            specification("sorted-map", map::ENTRIES.iter().chain(ENTRIES).copied(), Some("k"), conflict)
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        match state {
-            Value::Map(entries) => map::run(entries, call).or_else(|| run(entries, call)).unwrap_or_else(refused),
-            _ => refused(),
-        }
-    }
+fn entries() -> impl Iterator<Item = Entry> {
+    map::ENTRIES.iter().chain(ENTRIES).copied()
 }
 
 fn whole(method: MethodId, side: Side) -> Option<Whole> {

@@ -1,12 +1,12 @@
 //! A sorted set: `SkipSet`, `BTreeSet`. The methods of [`set`] come first, with the same indices.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::keyed::{self, Whole};
-use super::methods::{signatures, specification};
-use super::{refused, set};
-use crate::{Invocation, Method, MethodId, Model, Scan, Side, Specification, Value};
+use super::methods::{Entry, specification};
+use super::set;
+use crate::{Invocation, MethodId, Scan, Side, Value};
 
 pub use super::set::{CLEAR, CONTAINS, INSERT, IS_EMPTY, LEN, NEXT_AFTER, REMOVE};
 
@@ -30,35 +30,17 @@ methods! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SortedSetModel;
 
-impl Model for SortedSetModel {
-    fn name(&self) -> &str {
-        "sorted-set"
-    }
+model! {
+    SortedSetModel = "sorted-set", initially |_| Value::set([]);
+    methods: entries();
+    table: specification("sorted-set", entries(), Some("x"), |row, column| {
+        keyed::conflict((row, column), whole, set::footprint, set::same_element)
+    });
+    run: (Value::Set(elements), call) => set::run(elements, call).or_else(|| run(elements, call));
+}
 
-    fn methods(&self) -> &[Method] {
-        static METHODS: LazyLock<Vec<Method>> =
-            LazyLock::new(|| signatures(set::ENTRIES.iter().chain(ENTRIES).copied()));
-        &METHODS
-    }
-
-    fn initial(&self) -> Value {
-        Value::set([])
-    }
-
-    fn specification(&self) -> Option<&Specification> {
-        static TABLE: LazyLock<Specification> = LazyLock::new(|| {
-            let conflict = |row, column| keyed::conflict((row, column), whole, set::footprint, set::same_element);
-            specification("sorted-set", set::ENTRIES.iter().chain(ENTRIES).copied(), Some("x"), conflict)
-        });
-        Some(&TABLE)
-    }
-
-    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
-        match state {
-            Value::Set(elements) => set::run(elements, call).or_else(|| run(elements, call)).unwrap_or_else(refused),
-            _ => refused(),
-        }
-    }
+fn entries() -> impl Iterator<Item = Entry> {
+    set::ENTRIES.iter().chain(ENTRIES).copied()
 }
 
 fn whole(method: MethodId, side: Side) -> Option<Whole> {

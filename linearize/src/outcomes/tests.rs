@@ -14,7 +14,7 @@ fn schema(text: &str) -> Schema {
     Schema::parse(text).unwrap_or_else(|mistake| panic!("{mistake}"))
 }
 
-fn data_type(name: &str) -> &'static dyn DataType {
+fn data_type(name: &str) -> &'static DataType {
     type_named(name).expect("a type")
 }
 

@@ -7,7 +7,7 @@ use super::part::Part;
 use super::sequential::Sequential;
 use crate::general::{self, Bound, Budget, Progress, Verdict};
 use crate::history::History;
-use crate::types::{DataType, Unresolved, resolve};
+use crate::types::{DataType, Unresolved};
 
 /// A verdict and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum Checker {
 ///
 /// # Errors
 /// When the type has no such call: the index of the call and the reason.
-pub fn check(data_type: &dyn DataType, recording: &Recording, budget: Budget) -> Result<Checked, (usize, Unresolved)> {
+pub fn check(data_type: &DataType, recording: &Recording, budget: Budget) -> Result<Checked, (usize, Unresolved)> {
     let mut search = Search::new(data_type, recording)?;
     Ok(match search.advance(budget.attempts()) {
         Progress::Done(checked) => checked,
@@ -91,13 +91,14 @@ impl<'r> Search<'r> {
     ///
     /// # Errors
     /// When the type has no such call: the index of the call and the reason.
-    pub fn new(data_type: &'r dyn DataType, recording: &'r Recording) -> Result<Self, (usize, Unresolved)> {
-        let mut reads = Vec::with_capacity(recording.calls.len());
+    pub fn new(data_type: &'r DataType, recording: &'r Recording) -> Result<Self, (usize, Unresolved)> {
+        let mut signatures = Vec::with_capacity(recording.calls.len());
         for (index, call) in recording.calls.iter().enumerate() {
             let (method, arguments) = (&call.invocation.method, &call.invocation.arguments);
-            reads.push(resolve(data_type, method, arguments).map_err(|reason| (index, reason))?.reads);
+            signatures.push(data_type.resolve(method, arguments).map_err(|reason| (index, reason))?);
         }
-        let whole = Part { data_type, recording, reads: reads.into(), calls: (0..recording.calls.len()).collect() };
+        let calls = (0..recording.calls.len()).collect();
+        let whole = Part { data_type, recording, signatures: signatures.into(), calls };
         let mut search = Search {
             recording,
             checker: Checker::Distinct,

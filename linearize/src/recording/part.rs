@@ -11,16 +11,15 @@ use super::{RecordedCall, Recording};
 use crate::distinct::{self, CollectionCall, NotApplicable, RegisterCall, SetAction, SetCall, TextCall, ValueId};
 use crate::general::{self, Verdict};
 use crate::history::History;
-use crate::schema::Invocation;
-use crate::types::{DataType, Family, Role};
+use crate::types::{DataType, Family, Role, Signature};
 
 /// Some calls of a recorded history.
 #[derive(Clone)]
 pub(super) struct Part<'r> {
-    pub data_type: &'r dyn DataType,
+    pub data_type: &'r DataType,
     pub recording: &'r Recording,
-    /// For each call of the recording, whether it never changes the object.
-    pub reads: Rc<[bool]>,
+    /// For each call of the recording, its method.
+    pub signatures: Rc<[&'static Signature]>,
     /// The calls of the part, ascending.
     pub calls: Rc<[usize]>,
 }
@@ -30,20 +29,33 @@ impl<'r> Part<'r> {
         &self.recording.calls[self.calls[index]]
     }
 
+    /// The method of a call.
+    pub fn signature(&self, index: usize) -> &'static Signature {
+        self.signatures[self.calls[index]]
+    }
+
+    /// The part of the object that a call is about, where it is about one only.
+    pub fn name(&self, index: usize) -> Option<&'r Value> {
+        self.signature(index).part(&self.call(index).invocation.arguments)
+    }
+
+    fn role(&self, index: usize) -> Role {
+        let call = self.call(index);
+        self.data_type.role(self.signature(index), &call.invocation.arguments, call.result.as_ref())
+    }
+
     /// The independent parts of this part, in the order of their names. None: there is a call about all of them.
     pub fn split(&self) -> Option<Vec<Self>> {
-        let mut parts: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
-        for &call in &*self.calls {
-            let invocation = &self.recording.calls[call].invocation;
-            let name = self.data_type.part(&invocation.method, &invocation.arguments)?;
-            parts.entry(name).or_default().push(call);
+        let mut parts: BTreeMap<&Value, Vec<usize>> = BTreeMap::new();
+        for (index, &call) in self.calls.iter().enumerate() {
+            parts.entry(self.name(index)?).or_default().push(call);
         }
         Some(parts.into_values().map(|calls| self.only(calls)).collect())
     }
 
     /// The part of this part with only these calls.
     fn only(&self, calls: Vec<usize>) -> Part<'r> {
-        Part { calls: calls.into(), reads: self.reads.clone(), ..*self }
+        Part { calls: calls.into(), signatures: self.signatures.clone(), ..*self }
     }
 
     pub fn history(&self) -> Cow<'_, History> {
@@ -69,22 +81,21 @@ impl<'r> Part<'r> {
 
     /// The verdict of the checker for histories of this kind, where there is one.
     pub fn without_search(&self) -> Option<Verdict> {
-        let family = self.data_type.family()?;
+        let family = self.data_type.family?;
         if family == Family::Texts {
             return self.texts();
         }
         let mut numbers = Numbers::default();
         let mut roles = Vec::with_capacity(self.calls.len());
         let mut kept = Vec::with_capacity(self.calls.len());
-        for &index in &*self.calls {
-            let call = &self.recording.calls[index];
-            match self.data_type.role(&call.invocation.method, &call.invocation.arguments, call.result.as_ref()) {
+        for (index, &call) in self.calls.iter().enumerate() {
+            match self.role(index) {
                 Role::Other => return None,
                 // Calls that do nothing, whether they take effect or not, are left out.
                 Role::Nothing => {}
                 role => {
                     roles.push(numbers.numbered(role));
-                    kept.push(index);
+                    kept.push(call);
                 }
             }
         }
@@ -98,22 +109,17 @@ impl<'r> Part<'r> {
 
     /// The same for texts. All calls have to be about one of them.
     fn texts(&self) -> Option<Verdict> {
-        let mut names: Vec<Option<Value>> = Vec::with_capacity(1);
         let mut roles = Vec::with_capacity(self.calls.len());
         let mut kept = Vec::with_capacity(self.calls.len());
-        for &index in &*self.calls {
-            let RecordedCall { invocation: Invocation { method, arguments }, result, .. } =
-                &self.recording.calls[index];
-            let name = self.data_type.part(method, arguments);
-            if names.first().is_some_and(|first| *first != name) {
+        for (index, &call) in self.calls.iter().enumerate() {
+            if self.name(index) != self.name(0) {
                 return None;
             }
-            names = vec![name];
-            match self.data_type.role(method, arguments, result.as_ref()) {
+            match self.role(index) {
                 Role::Nothing => {}
                 role => {
                     roles.push(role);
-                    kept.push(index);
+                    kept.push(call);
                 }
             }
         }

@@ -7,12 +7,14 @@ use super::RecordedCall;
 use super::part::Part;
 use crate::general::Spec;
 use crate::schema::Invocation;
-use crate::types::agrees;
+use crate::types::{Call, agrees};
 
 /// The sequential behaviour of the calls of a part.
 pub(super) struct Sequential<'r> {
     part: Part<'r>,
-    /// For each call of the part the number of the first one that is the same call with the same result.
+    /// Calls that differ, or that have given different results.
+    calls: Vec<Call>,
+    /// For each call of the part, which of `calls` it is.
     operations: Vec<usize>,
     /// For each call of the part the number of the part, the entry of a map for example, that it is
     /// about.
@@ -21,25 +23,28 @@ pub(super) struct Sequential<'r> {
 
 impl<'r> Sequential<'r> {
     pub fn new(part: Part<'r>) -> Sequential<'r> {
-        let mut first: FxHashMap<(&Invocation, Option<&Value>), usize> = FxHashMap::default();
+        let mut known: FxHashMap<(&Invocation, Option<&Value>), usize> = FxHashMap::default();
+        let mut calls = Vec::new();
         let operation = |index| {
-            let call = part.call(index);
-            *first.entry((&call.invocation, call.result.as_ref())).or_insert(index)
+            let RecordedCall { invocation, result, .. } = part.call(index);
+            *known.entry((invocation, result.as_ref())).or_insert_with(|| {
+                calls.push(part.data_type.resolved(part.signature(index), &invocation.arguments));
+                calls.len() - 1
+            })
         };
         let operations = (0..part.calls.len()).map(operation).collect();
-        let mut names: FxHashMap<Option<Value>, u32> = FxHashMap::default();
+        let mut names: FxHashMap<Option<&Value>, u32> = FxHashMap::default();
         let entry = |index| {
-            let RecordedCall { invocation, result, .. } = part.call(index);
-            let name = part.data_type.part(&invocation.method, &invocation.arguments);
+            let name = part.name(index);
             // Nobody notices a pending call that changes nothing, so it is about a part of its own.
-            if name.is_none() && !(result.is_none() && part.reads[part.calls[index]]) {
+            if name.is_none() && !(part.call(index).result.is_none() && part.signature(index).reads) {
                 return None;
             }
             let next = names.len() as u32;
             Some(*names.entry(name).or_insert(next))
         };
         let entries = (0..part.calls.len()).map(entry).collect();
-        Sequential { part, operations, entries }
+        Sequential { part, calls, operations, entries }
     }
 }
 
@@ -51,10 +56,9 @@ impl Spec for Sequential<'_> {
     }
 
     fn step(&mut self, state: &Value, call: usize) -> Option<Value> {
-        let call = self.part.call(call);
         let mut state = state.clone();
-        let result = self.part.data_type.apply(&mut state, &call.invocation.method, &call.invocation.arguments);
-        call.result.as_ref().is_none_or(|observed| agrees(&result, observed)).then_some(state)
+        let result = self.calls[self.operations[call]].run(&mut state);
+        self.part.call(call).result.as_ref().is_none_or(|observed| agrees(&result, observed)).then_some(state)
     }
 
     fn operation(&self, call: usize) -> usize {
@@ -70,7 +74,7 @@ impl Spec for Sequential<'_> {
     }
 
     fn is_read_only(&self, call: usize) -> bool {
-        self.part.reads[self.part.calls[call]]
+        self.part.signature(call).reads
     }
 }
 

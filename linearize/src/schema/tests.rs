@@ -1,5 +1,5 @@
 use super::*;
-use crate::types::{Map, Set};
+use crate::types::type_named;
 
 fn call(method: &str, arguments: &[i64]) -> Invocation {
     Invocation::new(method, arguments.iter().map(|&argument| Value::Int(argument)))
@@ -92,19 +92,20 @@ fn mistakes_are_pointed_at() {
 
 #[test]
 fn calls_that_a_type_does_not_have() {
+    let map = || type_named("map").expect("a type");
     let check = |text: &str, reason: &str, at: usize| {
-        let mistake = parsed(text).check(&Map { sorted: false }).expect_err("a mistake");
+        let mistake = parsed(text).check(map()).expect_err("a mistake");
         assert_eq!((mistake.reason.as_str(), mistake.at), (reason, at));
     };
     check("{ get(0); put(1) }", "in map: put takes 2 arguments, not 1", 10);
     check("{ remove() }", "in map: remove takes 1 or 2 arguments, not 0", 2);
     check("{ get(0) } || { putAll(0) }", "in map: argument 1 of putAll is a map such as {0=1}, not 0", 16);
-    let unknown = parsed("{ offer(0) }").check(&Set { sorted: false }).expect_err("a mistake");
+    let unknown = parsed("{ offer(0) }").check(type_named("set").expect("a type")).expect_err("a mistake");
     assert!(unknown.reason.starts_with("in set: there is no method offer; there are add, addAll, clear, "));
-    assert_eq!(parsed("{ remove(0); remove(0,1); putAll({}) }").check(&Map { sorted: false }), Ok(()));
+    assert_eq!(parsed("{ remove(0); remove(0,1); putAll({}) }").check(map()), Ok(()));
     // Without a text the mistake is shown in one that is made up.
     let made = Schema::new(vec![vec![call("get", &[0])], vec![call("got", &[0])]], vec![]).expect("consistent");
-    let mistake = made.check(&Map { sorted: false }).expect_err("a mistake");
+    let mistake = made.check(map()).expect_err("a mistake");
     assert_eq!((&*mistake.text, mistake.at), ("get(0)got(0)", 6));
 }
 

@@ -189,7 +189,8 @@ fn part(judged: &Judged<'_>, stuck: Option<usize>) -> Vec<usize> {
     let calls = &judged.recorded.recording.calls;
     let name = |call: usize| {
         let invocation = &calls[call].invocation;
-        judged.data_type.part(&invocation.method, &invocation.arguments)
+        let signature = judged.data_type.resolve(&invocation.method, &invocation.arguments).ok()?;
+        signature.part(&invocation.arguments)
     };
     match stuck {
         Some(stuck) if judged.checked.parts > 1 => (0..calls.len()).filter(|&call| name(call) == name(stuck)).collect(),

@@ -20,7 +20,7 @@ const PIECES: usize = 16;
 /// when a pipe has something to say.
 pub fn read(
     path: &Path,
-    data_type: &dyn DataType,
+    data_type: &DataType,
     start: Instant,
     patience: Duration,
 ) -> Result<(Recorded, bool), Failure> {
