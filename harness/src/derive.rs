@@ -25,7 +25,7 @@ pub struct Derivation {
     /// violation. So where schemas are run in every interleaving, a method that the search finds is not atomic is not
     /// [`Level::Complete`] here.
     pub campaign: Campaign,
-    /// All methods together are tried with so many random schemas.
+    /// The number of random schemas to try with all methods together.
     pub together: (Bounds, u64),
 }
 
@@ -61,7 +61,7 @@ pub struct DerivedMethod {
     pub supporting_executions: u64,
     /// What core methods have shown without this one, if they have: they are not atomic, and the level means nothing.
     pub of_core: Option<Found>,
-    /// The schemas of which there is no telling what is right, and why. When the last of them is one on which the object
+    /// The schemas whose correct outcomes are unknown, and why. When the last of them is one on which the object
     /// and its model disagree, the level means nothing.
     pub skipped: Vec<(Schema, Refusal)>,
 }

@@ -41,7 +41,7 @@ pub struct Hunt {
     pub engine: Engine,
     /// How much may be explored to find out what is right.
     pub bound: usize,
-    /// After so many schemas it ends; none: when there are no more.
+    /// The most schemas to try; `None` for all.
     pub schemas: Option<u64>,
     /// After this time it ends, in the middle of a schema if need be; none: whatever it takes.
     pub time: Option<Duration>,
@@ -57,7 +57,7 @@ pub enum Source {
         /// Which ones.
         seed: u64,
     },
-    /// By rank, smallest first, those of a rank in a random order. With [`Pool::Together`] there are none.
+    /// By rank, smallest first, and within a rank in random order. [`Pool::Together`] has no schemas of this kind.
     ByRank {
         /// How large they are.
         bounds: Bounds,
@@ -253,7 +253,7 @@ pub struct Hunted {
     pub coverage: Coverage,
     /// How long it took.
     pub took: Duration,
-    /// The schemas of which there is no telling what is right, and why.
+    /// The schemas whose correct outcomes are unknown, and why.
     pub skipped: Vec<(Schema, Refusal)>,
     /// Why it ended.
     pub end: Ended,

@@ -102,7 +102,7 @@ impl Trace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// What executions depend on besides decisions. Whether giving a lock back is a step is found out: it is where
-    /// somebody *tries* to take a lock.
+    /// a task *tries* to take a lock.
     pub limits: Limits,
     /// Which interleavings are made.
     pub search: Search,
@@ -127,9 +127,9 @@ impl Default for Settings {
 /// What an execution depends on besides its decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many steps an execution is cut short.
+    /// The most steps of an execution; a longer one is cut.
     pub step_bound: u64,
-    /// After so many rounds in which all tasks only waited for a change it is cut short, too.
+    /// The most rounds in which all tasks only wait for a change; an execution with more is cut too.
     pub livelock_rounds: u32,
     /// Whether giving a lock back is a step.
     pub unlock: Unlock,
@@ -161,11 +161,11 @@ impl Limits {
 pub enum Search {
     /// One of each Mazurkiewicz trace.
     Exhaustive,
-    /// All with at most so many preemptions.
+    /// All schedules with at most this many preemptions.
     Preemptions(u32),
     /// At each step any task, at random.
     RandomWalk(u64),
-    /// Random priorities that change so many times, less one (PCT).
+    /// Random priorities that change one time less than this number (PCT).
     Pct {
         /// The seed.
         seed: u64,
@@ -221,7 +221,7 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         } else {
             explore(program, limits, &mut *search.strategy(), amount, look)
         };
-        // Where somebody tries to take a lock, it makes a difference when it is given back.
+        // When a task tries to take a lock, the moment of its release makes a difference.
         if !tried || explored.stopped.is_some() || explored.timed_out || unlock == Unlock::Step {
             return explored;
         }
@@ -229,7 +229,8 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
     unreachable!("giving back a lock is a step in the second round")
 }
 
-/// The same under any strategy, so many executions as long as there is time. Also whether somebody tried to take a lock.
+/// The same under any strategy, up to a number of executions and within the time. Also says whether a task tried to take a
+/// lock.
 pub fn explore(
     program: &Program,
     limits: Limits,

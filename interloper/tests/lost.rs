@@ -342,7 +342,7 @@ mod ends_of_the_process {
             let method = MethodUnderTest::new("get", make, |map: &Map, key: u32| map.contains_key(&key));
             method.arguments([7]).check().map_err(|misuse| misuse.to_string())
         };
-        let refused = "the subject of the method under test cannot be made: ";
+        let refused = "the subject of the method under test cannot be created: ";
         assert_eq!(said(|| panic!("no")).unwrap_err(), format!("{refused}panicked: no"));
         let deep = || if dive(u64::MAX) == 0 { Map::new() } else { Map::default() };
         assert_eq!(said(deep).unwrap_err(), format!("{refused}stack overflow"));

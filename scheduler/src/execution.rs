@@ -71,7 +71,7 @@ pub enum End {
     /// All tasks came to their end, or the main one did and the others were given up
     /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). A panic of a task other than the main one was dealt with by whoever joined it.
     Finished,
-    /// The main task panicked, or another one did and nobody joined it. The report is of the first panic.
+    /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic.
     Panicked(PanicReport),
     /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
     /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.
@@ -87,7 +87,7 @@ pub enum End {
     Deadlock(Vec<TaskReport>),
     /// The main task came to its end, but these can never go on.
     Leaked(Vec<TaskReport>),
-    /// These tasks go round in loops that only read, or only yield, waiting for something that nobody does.
+    /// These tasks go round in loops that only read, or only yield, waiting for something that no task does.
     Livelock(Vec<TaskReport>),
     /// The bound on the steps was reached. The operations are those that the last steps went round in.
     StepBound(Vec<(TaskId, Operation)>),

@@ -11,7 +11,7 @@ use crate::strategy::Strategy;
 pub enum Executions {
     /// All that the strategy has; for ever, for a random one.
     All,
-    /// At most so many.
+    /// At most this many.
     AtMost(u64),
 }
 

@@ -17,7 +17,7 @@ pub struct Pending {
 ///
 /// A strategy is called inside the engine; it must not use mirror types or the runtime.
 pub trait Strategy {
-    /// Prepares for another execution. False when there is none left to make.
+    /// Prepares for another execution. Returns false when no execution is left.
     fn begin(&mut self) -> bool {
         true
     }

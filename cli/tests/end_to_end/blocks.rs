@@ -44,7 +44,7 @@ fn a_run_shows_the_interleaving_and_the_triple() {
         "thread 1",
         "▲ 1 of 3: the block accesses mutex 1",
         "▲ 2 of 3: ",
-        " comes in between",
+        " interrupts the block",
         "▲ 3 of 3: the block accesses mutex 1 again",
         "in withdraw, holds mutex 1",
         "at mut-suite/src/blocks/figures.rs:",

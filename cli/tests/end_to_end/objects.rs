@@ -139,11 +139,13 @@ fn wrong_requests_get_one_line() {
     check(&["hunt", "dahsmap"], "no object 'dahsmap'; did you mean 'dashmap'?");
     check(&["hunt", "zzzzzzzz"], "no object 'zzzzzzzz'; 'interloper objects' lists them");
     check(&["hunt", "mutex-map", "--method", "siz"], "mutex-map has no method 'siz'; did you mean 'size'?");
-    check(&["hunt", "mutex-map", "--method", "put"], "'put' is a core method of mutex-map: it is trusted");
+    check(
+        &["hunt", "mutex-map", "--method", "put"],
+        "'put' is a core method of mutex-map, which is trusted and not searched",
+    );
     check(
         &["hunt", "dashmap", "--engine", "systematic"],
-        "dashmap is not written over the mirror of std, so that the scheduler does not see its steps; use '--engine \
-         stress'",
+        "dashmap is not written over the mirror of std, so the scheduler does not see its steps; use '--engine stress'",
     );
     check(
         &["hunt", "mutex-map", "--schema", "{ size(1) }"],
@@ -151,15 +153,15 @@ fn wrong_requests_get_one_line() {
     );
     check(
         &["hunt", "mutex-map", "--schema", "{ size() } || { size() }", "--limit", "1"],
-        "the schema has more than 1 configurations; raise the bound, or use fewer invocations or less relaxed ones; \
-         --limit sets it",
+        "the schema has more than 1 configurations; raise the bound, use fewer invocations, or relax fewer of them; \
+         --limit sets the bound",
     );
     check(
         &["hunt", "mutex-map", "--limit", "0"],
         "invalid value '0' for '--limit <N>': a limit is a whole number of at least 1",
     );
     check(&["visibility", "mutex-map", "--bound", "3"], "'visibility' does not use --bound");
-    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form, 'show' and 'replay' have");
+    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form; use 'show' or 'replay'");
 }
 
 #[test]
@@ -167,7 +169,7 @@ fn visibility_is_derived_with_what_refutes_more() {
     let ran = interloper(&["visibility", "striped-map", "--method", "keys", "--programs", "150"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("monotonic    keys"), "{}", ran.out);
-    assert!(ran.out.contains("all in keeping with these levels."), "{}", ran.out);
+    assert!(ran.out.contains("these levels explain every outcome."), "{}", ran.out);
     let document =
         json(&interloper(&["visibility", "striped-map", "--method", "size", "--programs", "300", "--format", "json"]));
     let size = &document["methods"][0];
@@ -196,7 +198,9 @@ fn a_limit_leaves_harnesses_out() {
     let ran = hunt(&["mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);
     assert_eq!(ran.code, Some(0));
     assert!(ran.out.contains("– size   not judged"), "{}", ran.out);
-    assert!(ran.out.contains("size: 4 schemas not judged; the first, ") && ran.out.contains("; --limit sets it"));
+    assert!(
+        ran.out.contains("size: 4 schemas not judged; the first, ") && ran.out.contains("; --limit sets the bound")
+    );
     let ran = interloper(&["visibility", "mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);
     assert!(ran.out.contains("not derived   size"), "{}", ran.out);
     assert!(interloper(&["visibility", "mutex-map", "--method", "size", "--programs", "4"]).out.contains(", size\n"));

@@ -26,9 +26,9 @@ pub struct Campaign {
     pub bound: usize,
     /// Which schemas, and in which order.
     pub seed: u64,
-    /// First these, by rank: so many at most. The first one that fails is as small as can be, up to values.
+    /// The most schemas to try first, by rank. The first schema that fails is a smallest one, up to values.
     pub by_rank: Option<(Bounds, u64)>,
-    /// Then these, at random: so many at most.
+    /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
     /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
@@ -70,7 +70,7 @@ impl Searched {
 pub enum Reproduced {
     /// It shows a violation, too, and has a trace of it.
     Traced(Box<Found>),
-    /// It did not come upon it in so many executions.
+    /// The scheduler did not show it in this many executions.
     Missed {
         /// How many.
         executions: u64,

@@ -65,7 +65,11 @@ impl<M: Model + 'static> Shared<M> {
     pub fn get<R: Datum>(&self, method: &str, arguments: impl IntoIterator<Item = Value>) -> R {
         let result = self.call(method, arguments);
         R::from_value(&result).unwrap_or_else(|| {
-            panic!("{}::{method} gave {result}, which is no {}", self.model.name(), std::any::type_name::<R>())
+            panic!(
+                "{}::{method} gave {result}, which is not a value of the type {}",
+                self.model.name(),
+                std::any::type_name::<R>()
+            )
         })
     }
 

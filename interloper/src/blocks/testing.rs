@@ -96,7 +96,7 @@ impl Test<'_> {
             }
             Ok(file) => Some(self.replay_file(&path, &file, program).and_then(|report| match report {
                 Some(report) => self.judge(report, None),
-                None => Err(format!("{} does not fit the program as it is now", path.display())),
+                None => Err(format!("{} no longer fits the program", path.display())),
             })),
         }
     }
@@ -126,11 +126,13 @@ impl Test<'_> {
     fn earlier_failures(&self, folder: &Path, program: Body<'_>) -> Result<(), String> {
         for (path, failure) in failures::of_test(folder, self.site.name)? {
             match self.replay_file(&path, &failure, program)? {
-                None => eprintln!("{}: does not fit the program any more; it can be deleted", path.display()),
+                None => {
+                    eprintln!("{}: the recorded failure no longer fits the program; delete the file", path.display())
+                }
                 Some(report) if report.grade >= self.settings.fail_at => {
                     return Err(self.message(report, Some(&path)));
                 }
-                Some(_) => eprintln!("{}: does not fail any more", path.display()),
+                Some(_) => eprintln!("{}: the recorded failure no longer occurs", path.display()),
             }
         }
         Ok(())
@@ -180,7 +182,7 @@ impl Test<'_> {
                 let path = match written {
                     Some(Ok(path)) => Some(path),
                     Some(Err(error)) => {
-                        eprintln!("the failure cannot be written: {error}");
+                        eprintln!("cannot write the failure: {error}");
                         None
                     }
                     None => None,

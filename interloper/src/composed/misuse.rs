@@ -101,7 +101,7 @@ pub enum Misuse {
         /// What happened instead: `panicked: no`.
         how: String,
     },
-    /// A limit (time, memory, lost calls) was reached before there was anything to say. A check gives [`Verdict::Unfinished`]
+    /// A limit (time, memory, lost calls) was reached before there was any result. A check gives [`Verdict::Unfinished`]
     /// instead.
     CutShort,
     /// A collection and its model contradict each other. This is a defect of Interloper, or of a model of one's own.
@@ -112,8 +112,8 @@ impl Misuse {
     /// A violation was not there any more when its run was made again.
     pub(crate) fn not_reproduced() -> Misuse {
         Misuse::Diverged {
-            reason: "the same decisions gave a violation and then none: the method depends on something other than \
-                     its collections and its argument"
+            reason: "the same decisions gave a violation once and no violation the second time: the method depends on \
+                     more than its collections and its argument"
                 .to_owned(),
         }
     }
@@ -123,13 +123,14 @@ impl fmt::Display for Misuse {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Misuse::NoInstrumentedOperation => out.write_str(
-                "the method under test performed no operation on an instrumented collection, so nothing can get in \
-                 between: does it use the collections that it is given?",
+                "the method under test performed no operation on an instrumented collection, so nothing can interrupt \
+                 it: does it use the collections that it is given?",
             ),
             Misuse::Nondeterministic { call, state, first, second } => write!(
                 out,
-                "the method under test is not deterministic: {call} run alone from {state} gave {first} and then \
-                 {second}; it must not depend on time, randomness or state outside of its collections",
+                "the method under test is not deterministic: {call} run alone from {state} gave {first} the first \
+                 time and {second} the second time; it must not depend on time, randomness or state outside its \
+                 collections",
             ),
             Misuse::EmptyDomain { collection } => write!(
                 out,
@@ -137,7 +138,7 @@ impl fmt::Display for Misuse {
             ),
             Misuse::DomainTooLarge { operations, limit } => write!(
                 out,
-                "the environment has {operations} operations to choose from, and at most {limit} can be searched: give \
+                "the environment has {operations} operations to choose from, and the search can handle {limit}: give \
                  fewer keys or values",
             ),
             Misuse::NoArguments => {
@@ -145,55 +146,57 @@ impl fmt::Display for Misuse {
             }
             Misuse::SequentialStepBound { call, state, bound } => write!(
                 out,
-                "{call} run alone from {state} did not return within {bound} steps: it goes on for ever, or \
-                 Settings::step_bound must be larger",
+                "{call} run alone from {state} did not return within {bound} steps: make sure that it ends, or raise \
+                 Settings::step_bound",
             ),
             Misuse::BadState { collection, value } => write!(out, "{collection} cannot hold {value}"),
             Misuse::UnknownMethod { name, known } => {
-                write!(out, "no collection has a method called {name}; there are {known}")
+                write!(out, "no collection has a method called {name}; the methods are {known}")
             }
             Misuse::ZeroBound => out.write_str("a bound of 0 leaves nothing to search: it must be at least 1"),
             Misuse::NoLinearizationPoint { call } => write!(
                 out,
-                "{call} took a path on which linearization_point() was not called, and the mode is that of given points",
+                "{call} took a path without a call of linearization_point(): mark the point on every path, or choose \
+                 a mode without given points",
             ),
             Misuse::NoProgramEnvironment => out.write_str(
-                "the environment of the program is not known: restrict the open one with .without(…), or name the \
-                 object's other methods with .beside(…)",
+                "the environment of the program is unknown: restrict the open environment with .without(…), or name \
+                 the object's other methods with .beside(…)",
             ),
-            Misuse::Diverged { reason } => write!(out, "the recorded run cannot be replayed: {reason}"),
+            Misuse::Diverged { reason } => write!(out, "the recorded execution cannot be replayed: {reason}"),
             Misuse::GuardOutlivesCall { place } => write!(
                 out,
-                "the method under test ended while a guard that it had taken at {place} was alive, so its lock is never \
-                 given back: drop the guard before the method returns, and neither forget it nor keep it elsewhere",
+                "the method under test ended while a guard that it had taken at {place} was alive, so the lock is \
+                 never released: drop the guard before the method returns, and neither forget it nor store it \
+                 elsewhere",
             ),
             Misuse::ForeignCollection { kind, place } => write!(
                 out,
-                "the method under test uses a {kind} at {place} that is no part of its subject, so what others do to that \
-                 {kind} is not explored: make it a part of the subject, make it inside the method, or use the original \
-                 type if nobody changes it",
+                "the method under test uses a {kind} at {place} that is not part of its subject, so the environment \
+                 never acts on this {kind}: make the {kind} a part of the subject, create it inside the method, or \
+                 use the original type if no other thread changes it",
             ),
             Misuse::OtherThread { place } => write!(
                 out,
-                "the method under test uses a collection of its subject on a thread of its own, at {place}, which is not \
-                 under control: ask for several calls with .concurrent(…), or check a program with threads with \
-                 interloper::check",
+                "the method under test uses a collection of its subject on a thread of its own, at {place}, and this \
+                 thread is not under control: ask for several calls with .concurrent(…), or check a program with \
+                 threads by interloper::check",
             ),
             Misuse::WaitsElsewhere { place } => write!(
                 out,
-                "all concurrent calls wait, one of them at {place}, for something that is no collection of the subject: \
-                 check the calls as a program with threads, with interloper::check",
+                "all concurrent calls wait, one of them at {place}, for something that is not a collection of the \
+                 subject: check the calls as a program with threads, by interloper::check",
             ),
             Misuse::LostInOperation { how } => write!(
                 out,
                 "{how} inside an operation of a collection, in the code of its keys and values (Hash, Eq, Clone) or of its \
-                 model: mend that first, the method cannot be judged with it",
+                 model: fix this first: until then, the method cannot be judged",
             ),
             Misuse::NoSubject { how } => {
-                write!(out, "the subject of the method under test cannot be made: {how}")
+                write!(out, "the subject of the method under test cannot be created: {how}")
             }
             Misuse::CutShort => {
-                out.write_str("a limit (time, memory, lost calls) was reached before there was anything to say")
+                out.write_str("a limit (time, memory, lost calls) was reached before there was any result")
             }
             Misuse::Contradiction(message) => write!(out, "internal error, please report: {message}"),
         }

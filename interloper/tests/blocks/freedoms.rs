@@ -108,7 +108,7 @@ fn a_wait_without_a_loop() {
     }
     check(
         Freedom::Wakeups,
-        "needs a wait to end although nobody has woken the thread",
+        "needs a wait to end although no thread woke the waiting thread",
         || program(false),
         || program(true),
     );
@@ -145,7 +145,7 @@ fn a_weak_compare_exchange_without_a_loop() {
     }
     check(
         Freedom::Weak,
-        "needs a weak compare-exchange to fail although the value is the expected one",
+        "needs a weak compare-exchange to fail although the expected value is there",
         || program(true),
         || program(false),
     );

@@ -13,14 +13,14 @@
 //!   that one it is not enabled (see [`History::is_feasible`]).
 //! - Tasks that are blocked at the end race with what blocks them, too.
 //! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked. A
-//!   sequence that is to be explored goes with the answers that it was seen with; behind the others nothing is planned.
+//!   sequence that is to be explored goes with the answers that it was seen with; after the others nothing is planned.
 //!
 //! Objects and tasks are numbered by the engine as they come, which depends on the schedule. What is kept from one
 //! execution for another one is named by what made it: see `exhaustive/names.rs`.
 //!
 //! # Limits
 //!
-//! An object that was new behind a state, in executions that have no use of it in common, can be any other new one there.
+//! An object that was new after a state, in executions that have no use of it in common, can be any other new one there.
 //! It is taken to be, so that nothing is lost: a program that makes its objects as it goes can have executions beyond its
 //! traces ([`Exploration::redundant`]).
 //!
@@ -213,7 +213,7 @@ impl Exhaustive {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
             if !state.sleep.iter().any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
-                // The present branch is none that the sequence could begin with: its step is what the race is with.
+                // The current branch cannot start the sequence: its own step is the first half of the race.
                 let (_, others) = state.tree.split_at_mut(1);
                 if let Some(rest) = wakeup::insert(others, history, state.known, reversed) {
                     state.tree.push(rest);

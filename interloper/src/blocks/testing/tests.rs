@@ -126,7 +126,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     plainly(&folder, lost).unwrap_err();
     // It has other steps, so the decisions fit no more.
     plainly(&folder, good).unwrap();
-    // The same steps with another outcome: it does not fail any more.
+    // The same steps with another outcome: it the recorded failure no longer occurs.
     fn forgets() -> Value {
         lost();
         ().to_value()
