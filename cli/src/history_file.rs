@@ -41,7 +41,7 @@ pub struct Lines {
     pub returned: Option<usize>,
 }
 
-/// A line that is no event.
+/// A line that is not an event.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// The line, counted from 1.

@@ -63,7 +63,7 @@ pub fn generate(
     let violations = cases.iter().filter(|case| !case.note.is_empty()).count();
     write_page(&generated::file(&title, &names, &cases), out)?;
     Ok(Answer::expected(format!(
-        "{}: {}, of which {} show violations\n",
+        "{}: {}; violations among them: {}\n",
         out.display(),
         plural(cases.len() as u64, "test"),
         violations

@@ -105,7 +105,7 @@ fn a_line_without_an_end() {
     let last = (0..100).find_map(|count| reader.read(&piece).err().map(|malformed| (count, malformed)));
     let (count, malformed) = last.expect("it is too long");
     assert_eq!((count, malformed.line), (64, 2));
-    assert_eq!(malformed.reason, "it has more than 64 MiB, and an event is one line");
+    assert_eq!(malformed.reason, "the line has more than 64 MiB; each event is one line");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn many_outcomes() {
     assert_eq!(all["linearizations"], json!(45));
     refused(
         &[&arguments[..], &["--limit", "6560"]].concat(),
-        "the schema admits 6561 outcomes, too many to list; --limit sets how many are, now 6560",
+        "the schema admits 6561 outcomes, too many to list; --limit sets how many are listed, now 6560",
     );
 }
 
@@ -351,7 +351,7 @@ fn reading_takes_time_too() {
     let expected = "\
 ? unknown: register, 4 calls of 2 processes
 
-There is no verdict within 0.3 seconds, which was used up while the history was read; --time sets it.
+No verdict within 0.3 seconds, all spent on reading the history; --time sets the limit.
 ";
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(4), expected));
 }

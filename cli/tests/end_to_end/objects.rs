@@ -212,11 +212,11 @@ fn the_generated_file_is_the_one_that_is_committed() {
     let folder = Folder::new();
     let ran = folder.run(&["generate", "mutex-map", "--method", "clear", "--out", "generated.rs", "--programs", "20"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.out, "generated.rs: 3 tests, 0 of violations that were found\n");
+    assert_eq!(ran.out, "generated.rs: 3 tests; violations among them: 0\n");
     assert_eq!(folder.read("generated.rs"), include_str!("../../../mut-suite/tests/generated.rs"));
     let broken =
         folder.run(&["generate", "striped-map", "--method", "size", "--out", "size.rs", "--expression", "mine()"]);
-    assert_eq!(broken.out, "size.rs: 1 test, 1 of violations that were found\n");
+    assert_eq!(broken.out, "size.rs: 1 test; violations among them: 1\n");
     let text = folder.read("size.rs");
     assert!(text.contains("/// When this was written, size was not atomic: it gave 0, 0, none."), "{text}");
     assert!(text.contains("&mine(),"), "{text}");

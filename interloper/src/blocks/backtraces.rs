@@ -1,6 +1,6 @@
 //! Where a program was when it made its steps: the calls that led there.
 //!
-//! Many crates make their own locks, of a word and a place to park. To the engine such a lock is no lock: it does not know
+//! Many crates implement their own locks, with a word and a place to park. The engine does not see such a lock: it does not know
 //! who holds it, and the places of its steps are inside the crate. So an execution that is stuck is made once more with the
 //! stack of each step. From these it is seen which line of the program waits. Which line has taken what it waits for is
 //! told by the names of the functions that the program was in, so the report says "probably".

@@ -1,4 +1,4 @@
-//! Settings from the environment.
+//! Settings from environment variables, which override those in the code.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -10,12 +10,12 @@ use interloper_scheduler::FreedomsError;
 
 use super::settings::{MAX_JOBS, Settings, StepBound};
 
-/// A variable of the environment that says nothing sensible.
+/// An environment variable with a bad value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadVariable {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
+    /// Its value.
     pub value: String,
     /// What is expected, or what is wrong.
     pub reason: String,
@@ -30,7 +30,7 @@ impl fmt::Display for BadVariable {
 
 impl std::error::Error for BadVariable {}
 
-/// Changes settings as the variables say.
+/// Changes settings according to the variables.
 pub(crate) fn apply(
     settings: &mut Settings,
     variable: impl Fn(&'static str) -> Option<String>,

@@ -320,7 +320,7 @@ impl fmt::Display for Coverage {
             write!(out, ", not complete: {cut}")?;
         }
         if self.violated > 0 {
-            write!(out, ", a block violated in {}", self.violated)?;
+            write!(out, ", a block was violated in {}", self.violated)?;
         }
         if self.bugs > 0 {
             write!(out, ", {} with a bug", self.bugs)?;

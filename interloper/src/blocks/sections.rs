@@ -8,13 +8,14 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 /// Which parts of a program are blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blocks {
-    /// Those that are marked with [`atomic`](crate::atomic()) or `#[interloper::atomic]`.
+    /// Blocks marked with [`atomic`](crate::atomic()) or `#[interloper::atomic]`.
     #[default]
     Marked,
-    /// Those, and critical sections: from taking a lock, while no other block is open, to giving it back (section 5.1
-    /// of the AtomFuzzer paper). Two kinds are no blocks (section 5.4): sections in which the task waits on a condition
-    /// or notifies, and sections that are the whole of a task, from its first step to its last, in every execution that
-    /// was looked at beforehand. A section inside of such a one is looked at by itself.
+    /// Marked blocks and critical sections. A critical section begins when a task takes a lock while no other block is open,
+    /// and ends when the task releases this lock (section 5.1 of the AtomFuzzer paper). Two kinds of sections are not blocks
+    /// (section 5.4): a section in which the task waits on a condition or notifies, and a section that is the whole task,
+    /// from its first step to its last, in every execution that was examined beforehand. A section inside such a section
+    /// counts by itself.
     CriticalSections,
 }
 

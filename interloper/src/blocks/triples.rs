@@ -18,7 +18,7 @@ pub struct Triple {
     pub last: usize,
 }
 
-/// An object that a block accesses twice: whether another task can come in between is not known.
+/// An object that a block accesses twice; whether another task can come between the two is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Twice {
     /// The first access.

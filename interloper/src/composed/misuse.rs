@@ -1,8 +1,8 @@
-//! What is wrong with a request, and what to do about it.
+//! Wrong requests: what is wrong, and what to do.
 
 use std::fmt;
 
-/// The request was wrong: the method under test, or how it was described.
+/// The method under test, or its description, is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
     /// The method never used an instrumented collection.
@@ -18,21 +18,21 @@ pub enum Misuse {
         /// What the second run gave.
         second: String,
     },
-    /// There is nothing that the environment could use as a key or a value.
+    /// The environment has no key or value to use.
     EmptyDomain {
         /// The collection.
         collection: String,
     },
-    /// The environment has more operations to choose from than the search can number.
+    /// The environment has more operations than the search can number.
     DomainTooLarge {
         /// How many operations there are.
         operations: usize,
-        /// How many there may be.
+        /// The most that the search can number.
         limit: usize,
     },
-    /// No argument was given and none can be made up.
+    /// No argument was given, and Interloper cannot make one up.
     NoArguments,
-    /// The method alone did not return within the bound on its steps.
+    /// The method alone did not return within its step bound.
     SequentialStepBound {
         /// The call.
         call: String,
@@ -48,23 +48,23 @@ pub enum Misuse {
         /// What it cannot hold.
         value: String,
     },
-    /// A method that no collection has.
+    /// No collection has a method of this name.
     UnknownMethod {
         /// The name that was given.
         name: String,
-        /// The names there are.
+        /// The names of the methods.
         known: String,
     },
     /// A bound of zero.
     ZeroBound,
-    /// The program's linearization points were asked for, and a run of the method reached none.
+    /// The mode uses given linearization points, and an execution of the method reached none of them.
     NoLinearizationPoint {
         /// The call.
         call: String,
     },
-    /// The closed environment was asked for, and no method of the object was given beside the method under test.
+    /// The environment is closed, but no other method of the object was given.
     NoProgramEnvironment,
-    /// Decisions to be replayed do not fit the method.
+    /// The recorded decisions do not fit the method.
     Diverged {
         /// At which decision or step, and why.
         reason: String,
@@ -74,42 +74,42 @@ pub enum Misuse {
         /// Where the guard was taken.
         place: String,
     },
-    /// The method used an instrumented collection that is no part of its subject, and that it did not make in the call.
+    /// The method used an instrumented collection that is not part of its subject, and that the call did not create.
     ForeignCollection {
         /// What it is: `map`.
         kind: String,
         /// Where it was used.
         place: String,
     },
-    /// The method used a collection of its subject on a thread that it had made.
+    /// The method used a collection of its subject on a thread that it spawned.
     OtherThread {
         /// Where it was used.
         place: String,
     },
-    /// All concurrent calls wait, for something that is no collection of the subject.
+    /// All concurrent calls wait for something that is not a collection of the subject.
     WaitsElsewhere {
         /// Where one of them waits.
         place: String,
     },
-    /// A call was lost inside an operation of a collection, which is left half done.
+    /// A call was lost inside an operation of a collection, which is now half done.
     LostInOperation {
         /// What happened: `stack overflow`.
         how: String,
     },
-    /// There is no subject to call the method on.
+    /// The subject cannot be created.
     NoSubject {
         /// What happened instead: `panicked: no`.
         how: String,
     },
-    /// A limit (time, memory, lost calls) was reached before there was any result. A check gives [`Verdict::Unfinished`]
+    /// A limit (time, memory, lost calls) was reached before there was any result. A check returns [`Verdict::Unfinished`]
     /// instead.
     CutShort,
-    /// A collection and its model contradict each other. This is a defect of Interloper, or of a model of one's own.
+    /// A collection and its model contradict each other: a defect of Interloper, or of your own model.
     Contradiction(String),
 }
 
 impl Misuse {
-    /// A violation was not there any more when its run was made again.
+    /// The violation did not occur when its execution was rerun.
     pub(crate) fn not_reproduced() -> Misuse {
         Misuse::Diverged {
             reason: "the same decisions gave a violation once and no violation the second time: the method depends on \

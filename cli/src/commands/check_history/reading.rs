@@ -16,8 +16,8 @@ use crate::history_file::{Malformed, Reader, Recorded};
 const PIECE: usize = 1 << 16;
 const PIECES: usize = 16;
 
-/// What a file says, and whether that is all of it: the time is up at some point. Another thread reads, since nobody knows
-/// when a pipe has something to say.
+/// The content of a file, and whether it is complete: the time may run out first. Another thread reads, since a read from a
+/// pipe may block for any time.
 pub fn read(
     path: &Path,
     data_type: &dyn DataType,
