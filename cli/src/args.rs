@@ -19,7 +19,7 @@ pub use judges::{CheckHistoryArgs, GenerateHistoryArgs, OutcomesArgs};
 /// The seed when none is given.
 pub const DEFAULT_SEED: u64 = 42;
 
-/// The largest bound. A search with a bound of ten does not come to its end for any but the smallest methods.
+/// The largest bound. A search with a bound of ten does not end for any but the smallest methods.
 const MAX_BOUND: u32 = 1_000;
 
 /// The longest time, in seconds: thirty years.

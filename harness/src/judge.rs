@@ -1,4 +1,4 @@
-//! Which outcomes of a program are right.
+//! The correct outcomes of a program.
 
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,10 +14,10 @@ use interloper_scheduler::Deadline;
 
 use crate::object::{Program, Sequential, State, Trouble};
 
-/// How long a call that runs alone may take before it is taken to be blocked.
+/// How long a call that runs alone may take before it counts as blocked.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Judges outcomes of one program: each is looked up among those that are right, which are computed once, from the
+/// Judges the outcomes of one program: it looks up each outcome among the correct outcomes, which it computes once, from the
 /// sequential behaviour of the object (Violat, section 4) or of its model.
 pub struct Judge {
     admitted: Outcomes,
@@ -122,7 +122,7 @@ impl Judge {
         }
     }
 
-    /// Whether an outcome, the results in text order, is right.
+    /// Whether an outcome, the results in text order, is correct.
     pub fn admits(&self, outcome: &[Value]) -> bool {
         self.admitted.contains(outcome)
     }
@@ -143,29 +143,29 @@ impl Judge {
 /// Why the correct outcomes of a program are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is too much to explore.
+    /// The exploration is too large.
     TooLarge(TooLarge),
     /// The object has no sequential behaviour.
     Trouble(Trouble),
     /// The invocation with this index in text order did not return when it ran alone.
     Blocked(usize),
-    /// The model has no such call.
+    /// The model does not have the call.
     Model(Mistake),
-    /// The object and its model are not the same thing, even on one thread.
+    /// The object differs from its model, even on one thread.
     Disagreement(Disagreement),
-    /// The time ran out before it was known what is right.
+    /// The time ran out before the correct outcomes were known.
     OutOfTime,
 }
 
-/// Where an object and its model give different results.
+/// A call for which an object and its model give different results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The invocations, as indices in text order, in the order in which they were run on one thread; those aside that
     /// came before the last one and only read.
     pub order: Vec<usize>,
-    /// What the last of them gives.
+    /// The result of the last invocation.
     pub object: Value,
-    /// What it should give.
+    /// The result of the model.
     pub model: Value,
 }
 

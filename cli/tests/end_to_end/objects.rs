@@ -192,7 +192,7 @@ fn visibility_does_not_contradict_what_a_hunt_finds() {
     }
 }
 
-/// What is too large to be judged is left out and said, and is no support for anything.
+/// What is too large to be judged is left out and said, and is not a support for anything.
 #[test]
 fn a_limit_leaves_harnesses_out() {
     let ran = hunt(&["mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);

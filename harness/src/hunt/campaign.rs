@@ -34,7 +34,7 @@ pub struct Campaign {
     pub time: Option<Duration>,
 }
 
-/// What searching a method came to.
+/// The result of searching a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
     /// The method.
@@ -68,7 +68,7 @@ impl Searched {
 /// What the scheduler made of a violation that real threads have shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reproduced {
-    /// It shows a violation, too, and has a trace of it.
+    /// The scheduler shows a violation too, and has its steps.
     Traced(Box<Found>),
     /// The scheduler did not show it in this many executions.
     Missed {
@@ -221,7 +221,7 @@ impl Campaign {
         engine
     }
 
-    /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside of calls are
+    /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside calls are
     /// looked for as well as outcomes.
     pub fn reproduce(&self, found: &Found) -> Reproduced {
         self.reproduce_until(found, Deadline::of(self.time))

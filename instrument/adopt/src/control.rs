@@ -172,7 +172,7 @@ fn suitable(package: &Package) -> Result<(), Refusal> {
     Err(Refusal::Unsuitable { package: package.label(), reason: reason.to_owned() })
 }
 
-/// How a dependency names a source that is no folder.
+/// How a dependency names a source that is not a folder.
 fn keys(source: &str, package: &Package) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::from([("version".to_owned(), format!("={}", package.version))]);
     let mut put = |key: &str, value: &str| keys.insert(key.to_owned(), value.to_owned());

@@ -44,7 +44,7 @@ pub enum Refusal {
         /// Where it should be.
         file: PathBuf,
     },
-    /// A file is no Rust, as far as its brackets and literals go.
+    /// A file is not Rust, as far as its brackets and literals go.
     NoRust {
         /// Name and version.
         package: String,
@@ -53,7 +53,7 @@ pub enum Refusal {
         /// What is wrong.
         reason: String,
     },
-    /// A manifest is no TOML, or has a value of the wrong kind.
+    /// A manifest is not TOML, or has a value of the wrong kind.
     Manifest {
         /// The manifest.
         file: PathBuf,

@@ -12,7 +12,7 @@ use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 /// An object that behaves as a [`Model`] says, each call one atomic step: a concurrent data type without its
 /// implementation.
 ///
-/// A method under test that composes calls of a type of one's own is tested with it as soon as the type's sequential
+/// A method under test that composes calls of a type of your own is tested with it as soon as the type's sequential
 /// behaviour is written down.
 ///
 /// ```

@@ -187,7 +187,7 @@ impl Task {
         });
     }
 
-    /// A guard has come to its end: a step, where giving a lock back is one.
+    /// A guard has ended: a step, where giving a lock back is one.
     pub(crate) fn free(&self, needs: Needs, known: bool, location: Place) {
         self.here(|runtime| match (self.shard(needs), needs) {
             (Some(need), _) => {

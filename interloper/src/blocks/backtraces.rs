@@ -247,7 +247,7 @@ mod tests {
             call("./src/lib.rs:12:9", Does::Unlock)
         );
         assert_eq!(Call::of(&backtrace.replace("lock_shared", "get")), call("./src/lib.rs:12:9", Does::Else));
-        // What ran inside of a function that has something else to do with locks is no lock.
+        // What ran inside a function that has something else to do with locks is not a lock.
         for other in ["clock", "block_on", "unblock", "locks", "deadlocked", "clock::{{closure}}"] {
             let other = backtrace.replace("try_lock_shared_fast", other).replace("lock_shared", other);
             assert_eq!(Call::of(&other), call("./src/lib.rs:12:9", Does::Else), "{other}");

@@ -259,7 +259,7 @@ impl Checker {
         let mut warnings = summary.warnings.clone();
         warnings.sort();
         warnings.dedup();
-        // A search that ends where it finds something is no sample of all executions.
+        // A search that ends where it finds something is not a sample of all executions.
         let sampled = self.settings.schedule.is_random() && (summary.bug.is_none() || self.settings.keep_going);
         let coverage = Coverage {
             schedule,
@@ -279,7 +279,7 @@ impl Checker {
         Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
     }
 
-    /// Makes an execution again, sees that it shows the same, and describes the smallest one that does so, too. Whether
+    /// Reruns an execution, checks that it shows the same finding, and describes the smallest one that does so too. Whether
     /// that is known to be the smallest comes with it.
     fn violation(&self, worker: &mut Worker<'_>, found: &Found) -> Result<(Violation, bool), Misuse> {
         let execution = found.number + 1;
@@ -309,7 +309,7 @@ impl Checker {
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
         backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
         let text = shown.decisions.to_string();
-        // The seed makes a longer one again.
+        // The seed reproduces a longer one.
         counterexample.replay =
             (text.len() <= LONGEST_SHOWN).then(|| format!(".replay(&\"{text}\".parse()?, program)"));
         let Found { finding, number, decisions, .. } = shown;

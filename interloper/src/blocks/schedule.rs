@@ -56,7 +56,7 @@ pub enum Schedule {
     Preemptions(u32),
     /// One schedule of each Mazurkiewicz trace: all that can happen, up to the order of steps that do not depend on each
     /// other. One thread makes the executions. It is for small programs; [`Coverage::complete`](super::Coverage) says
-    /// whether it came to its end within the executions that were allowed.
+    /// whether it ended within the executions that were allowed.
     Exhaustive,
     /// Several that take turns: of k strategies each makes every k-th execution.
     Portfolio(Vec<Schedule>),
@@ -119,7 +119,7 @@ impl Schedule {
     /// The strategy, about to make the execution of the number `round` · the number of members.
     ///
     /// # Panics
-    /// When q is no probability.
+    /// When q is not a probability.
     fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
         match self {
             Schedule::Random => sometimes_free(round, RandomWalk::starting_at(seed, round)),

@@ -25,7 +25,7 @@ pub(crate) struct Rule {
     blocks: Blocks,
     /// Where sections begin in which a task waits or notifies.
     waiting: BTreeSet<Place>,
-    /// Tasks that came to their end, and whether each time they were one critical section. One that ends early, by a
+    /// Tasks that ended, and whether each time they were one critical section. One that ends early, by a
     /// panic say, can look like that once.
     whole: BTreeMap<TaskId, bool>,
 }
@@ -39,7 +39,7 @@ impl Rule {
         self.blocks
     }
 
-    /// Takes note of the sections of an execution that are no blocks.
+    /// Takes note of the sections of an execution that are not blocks.
     pub(crate) fn learn(&mut self, trace: &[Event]) {
         if self.blocks == Blocks::Marked {
             return;
@@ -95,7 +95,7 @@ struct Track {
     marked: u32,
     /// The critical section that it is in, where those are blocks.
     section: Option<Section>,
-    /// The number of the block it is in, counted from 1; 0 outside of one.
+    /// The number of the block it is in, counted from 1; 0 outside one.
     block: u32,
     /// How many steps it has made.
     steps: u32,
@@ -110,7 +110,7 @@ struct Section {
     place: Place,
     /// It began with the first step of the task.
     first: bool,
-    /// The task has waited or notified in it: it is no block.
+    /// The task has waited or notified in it: it is not a block.
     waited: bool,
 }
 
@@ -341,7 +341,7 @@ mod tests {
         let mut rule = Rule::new(Blocks::CriticalSections);
         assert_eq!(passages(&rule, &trace(&steps)), "-(ii)--()--");
         rule.learn(&trace(&steps));
-        // The one inside of it is on its own now.
+        // The one inside it is on its own now.
         assert_eq!(passages(&rule, &trace(&steps)), "--()---()--");
         rule.learn(&trace(&steps));
         assert_eq!(passages(&rule, &trace(&steps)), "--()---()--");

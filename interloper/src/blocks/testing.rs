@@ -38,7 +38,7 @@ pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Op
 }
 
 fn read_variable(name: &'static str) -> Option<String> {
-    // What is not Unicode is no good value of any variable: it is shown as such.
+    // What is not Unicode is not a good value of any variable: it is shown as such.
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
@@ -198,13 +198,13 @@ impl Test<'_> {
         println!("{}: {}", report.name, report.coverage);
     }
 
-    /// The report, with the command that makes the failing execution again.
+    /// The report, with the command that reruns the failing execution.
     fn message(&self, mut report: Report, path: Option<&Path>) -> String {
         let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
         let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
         if let Some(violation) = place {
             let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
-            // The seed makes a longer one again.
+            // The seed reproduces a longer one.
             let what = path.map(|path| path.display().to_string()).or_else(decisions);
             violation.counterexample.replay = what.map(|what| format!("INTERLOPER_REPLAY={what} cargo test {test}"));
         }

@@ -32,7 +32,7 @@ pub(crate) struct Twice {
 /// Scans traces; keeps its memory from one to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scanner {
-    /// By task: the number of the block that it is in, 0 outside of one.
+    /// By task: the number of the block that it is in, 0 outside one.
     open: Vec<u32>,
     /// By object: the first of its watches, or [`NONE`].
     heads: Vec<u32>,

@@ -116,7 +116,7 @@ pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: 
     if action == "end" { moment.with(world.value(returned)) } else { moment }
 }
 
-/// How the run is made again. Decisions that are too long to be copied are named.
+/// How to rerun the execution. Decisions that are too long to copy are only named.
 pub(crate) fn replay(decisions: &Decisions) -> String {
     const LONGEST: usize = 500;
     let text = decisions.to_string();

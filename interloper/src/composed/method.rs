@@ -319,7 +319,7 @@ fn said(report: &Report) {
 }
 
 /// Says that the step just made is the linearization point of the running method under test (the paper's `@LP`), for
-/// [`Mode::GivenPoint`] and for reports. Does nothing outside of a check.
+/// [`Mode::GivenPoint`] and for reports. Does nothing outside a check.
 pub fn linearization_point() {
     interloper_collections::session::mark();
 }

@@ -1,4 +1,4 @@
-//! What a pass covers, and what is no pass: a search that could have found nothing.
+//! What a pass covers, and what is not a pass: a search that could have found nothing.
 
 use std::num::NonZeroUsize;
 use std::process::Command;

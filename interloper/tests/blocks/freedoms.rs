@@ -232,7 +232,7 @@ fn what_can_do_without_is_shown_without() {
     assert!(report.bug.unwrap().departures.is_none());
 }
 
-/// A block that waits by the clock has serial orders in which its time passes early: what one of them gives is no bug.
+/// A block that waits by the clock has serial orders in which its time passes early: what one of them gives is not a bug.
 #[test]
 fn serial_orders_are_as_free_as_the_executions() {
     let program = || {

@@ -167,7 +167,7 @@ fn receive_all(receive: fn(Sender<i64>, Receiver<i64>) -> i64) -> i64 {
 }
 
 // case: channel-sender-kept
-/// The sender lives until the thread has come to its end.
+/// The sender lives until the thread has ended.
 fn receive_with_a_sender(_sender: Sender<i64>, receiver: Receiver<i64>) -> i64 {
     thread::spawn(move || receiver.iter().sum()).join().unwrap()
 }
@@ -199,7 +199,7 @@ fn send_both(sender: Sender<i64>) -> usize {
 // end
 
 // case: channel-send-may-fail
-/// Stops when the other thread has come to its end.
+/// Stops when the other thread has ended.
 fn send_while_received(sender: Sender<i64>) -> usize {
     [1, 2].into_iter().take_while(|message| sender.send(*message).is_ok()).count()
 }

@@ -35,7 +35,7 @@ pub(crate) struct Changes {
 }
 
 /// Makes a package the root of a workspace, so that cargo does not look for one above it, or gives `None` where it is one
-/// already. `others` are folders below it that are no members.
+/// already. `others` are folders below it that are not members.
 ///
 /// # Errors
 /// What is wrong with the manifest.

@@ -132,7 +132,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
         ().to_value()
     }
     plainly(&folder, forgets).unwrap();
-    // What is no failure at all is no reason to pass over it.
+    // What is not a failure at all is no reason to pass over it.
     fs::write(&folder.files()[0], "{}").unwrap();
     let message = plainly(&folder, good).unwrap_err();
     assert!(message.contains("cannot be replayed: damaged: missing field `version`"), "{message}");

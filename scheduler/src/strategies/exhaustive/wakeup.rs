@@ -38,7 +38,7 @@ pub(super) enum Object {
     New(Arc<[Use]>),
 }
 
-/// A step to be explored, and what is to be explored after it, in this order. Nothing: whatever comes.
+/// A step to be explored, and what is to be explored after it, in this order. Nothing planned: any step will do.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) future: Future,
