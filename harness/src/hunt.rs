@@ -352,7 +352,7 @@ impl Hunted {
         }
     }
 
-    /// Takes note of what running a schema came to.
+    /// Takes note of the result of running a schema.
     fn note(&mut self, schema: &Schema, runs: &Runs, engine: &Engine) {
         self.executions += runs.executions();
         if let Runs::Systematic(explored) = runs {

@@ -26,7 +26,7 @@ use controlled::Counting;
 pub(crate) use controlled::{Controlled, ControlledProgram};
 pub use controlled::{blocked, unreached};
 
-/// What was seen.
+/// The result of an exploration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explored {
     /// How often each outcome occurred. A call that never returned is `blocked`, and what comes after it `unreached`.

@@ -12,7 +12,7 @@
 //!
 //! [`replay_file`] is the file that a finding leaves behind, and that replays it.
 //!
-//! [`plain`] makes text of somebody else safe to print.
+//! [`plain`] makes foreign text safe to print.
 //!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!

@@ -255,7 +255,7 @@ impl Unseen {
     /// The estimate in words; `noun` is what executions were told apart by: `trace`.
     pub fn text(self, noun: &str) -> String {
         match self.once {
-            0 => format!("no {noun} came only once"),
+            0 => format!("every {noun} came more than once"),
             _ => format!("about {:.1} % of further executions would show a new {noun}", 100.0 * self.probability()),
         }
     }

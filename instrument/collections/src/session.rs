@@ -140,7 +140,7 @@ pub trait Session {
 
 thread_local! {
     static CURRENT: Cell<Option<*const (dyn Session + 'static)>> = const { Cell::new(None) };
-    /// The number of the run on this thread, which no other run has; 0 outside of one.
+    /// The number of the run on this thread, which no other run has; 0 outside one.
     static RUN: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -196,13 +196,13 @@ pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
     Some(use_it(unsafe { &*pointer }))
 }
 
-/// The number of the run on this thread; 0 outside of one.
+/// The number of the run on this thread; 0 outside one.
 #[inline]
 pub(crate) fn run() -> u64 {
     RUN.try_with(Cell::get).unwrap_or(0)
 }
 
-/// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside of a
+/// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside a
 /// controlled run.
 pub fn mark() {
     current(|session| session.mark());

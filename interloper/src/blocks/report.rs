@@ -176,7 +176,7 @@ impl Finding {
         }
     }
 
-    /// With what tells it from another one of its kind.
+    /// The finding with the details that distinguish it from others of its kind.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Finding::Unexplained { outcome } => format!("{self}: {outcome}"),

@@ -83,7 +83,7 @@ impl Test<'_> {
         }
         let path = self.find(Path::new(&value));
         match failures::read(&path) {
-            Err(error) => Some(Err(bad(format!("a replay file or its decisions are expected: {error}")))),
+            Err(error) => Some(Err(bad(format!("expected a replay file, or its decisions: {error}")))),
             Ok(file) if !self.is_about(&file) => {
                 // This test is run as always, and says so: its pass is no replay of that file.
                 eprintln!(

@@ -75,7 +75,7 @@ pub struct Coverage {
     pub more_histories: bool,
     /// For random runs, unless the search ended at a violation: what they say about the histories that they have not shown.
     pub unseen: Option<Unseen>,
-    /// Whether they were drawn at random: they cover no bound.
+    /// Whether the executions were drawn at random; random executions cover no bound.
     pub random: bool,
     /// How many executions no sequential order explains: at most 1, unless the search continues after the first.
     pub violating: u64,
