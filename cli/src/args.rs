@@ -19,7 +19,7 @@ pub use judges::{CheckHistoryArgs, GenerateHistoryArgs, OutcomesArgs};
 /// The seed when none is given.
 pub const DEFAULT_SEED: u64 = 42;
 
-/// The largest bound. A search with a bound of ten does not come to its end for any but the smallest methods.
+/// The largest bound. A search with a bound of ten does not end for any but the smallest methods.
 const MAX_BOUND: u32 = 1_000;
 
 /// The longest time, in seconds: thirty years.
@@ -27,12 +27,11 @@ const MAX_SECONDS: u64 = 1_000_000_000;
 
 /// Is this concurrent code atomic?
 ///
-/// Without a command, checks the whole regression suite. Exit codes: 0 nothing unexpected, 1 an unexpected verdict, a
-/// violation found by `hunt` or `visibility`, a history that is not linearizable or a replay that went another way, 2 the
-/// request was wrong or nothing was explored, 3 the tool is broken, 4 no verdict in the time. A case of the suite that is
-/// known not to be atomic is expected to show its violation, so `run` exits with 0 when it does. Standard output is the
-/// result and, given a seed, the same bytes each time (unless --time is given); progress, timings and logs go to standard
-/// error.
+/// Without a command, checks the whole regression suite. Exit codes: 0 nothing unexpected; 1 an unexpected verdict, a
+/// violation found by `hunt` or `visibility`, a history that is not linearizable, or a replay that diverged; 2 a wrong
+/// request, or nothing was explored; 3 the tool is broken; 4 no verdict within the limits. The suite expects its violations:
+/// `run` on a case that is known not to be atomic exits with 0 when it finds the violation. Standard output is the result:
+/// the same bytes each time for the same seed, unless --time is given. Progress, timings and logs go to standard error.
 #[derive(Debug, Parser)]
 #[command(name = "interloper", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -64,28 +63,28 @@ pub enum Command {
         #[arg(value_name = "OPERATION")]
         operations: Vec<String>,
     },
-    /// Make the run of a replay file again: 0 when the history is the same, 1 when it is another
+    /// Rerun a replay file: exit code 0 when the history is the same, 1 when it differs
     Replay {
-        /// A file that a failing case wrote
+        /// The replay file of a failing case or program
         file: PathBuf,
     },
     /// Compare the naive, the nearest and the preceding adversary on every case with a violation
     Compare,
     /// List the outcomes that a small concurrent program may have over a reference type
     Outcomes(OutcomesArgs),
-    /// Check whether a recorded history is linearizable: 0 when it is, 1 when it is not, 4 when that is not known in time
+    /// Check whether a recorded history is linearizable: exit code 0 for yes, 1 for no, 4 for no verdict
     CheckHistory(CheckHistoryArgs),
     /// Generate a history for `check-history`, correct or corrupted, from a seed
     GenerateHistory(GenerateHistoryArgs),
     /// List the reference types and their methods
     Types {
-        /// Only this one
+        /// Only this type
         #[arg(value_name = "TYPE")]
         name: Option<String>,
     },
     /// List the concurrent objects of the study
     Objects,
-    /// Search the methods of a concurrent object for harnesses that show that they are not atomic
+    /// Search for a harness that shows that a method of a concurrent object is not atomic
     Hunt {
         #[command(flatten)]
         object: ObjectArgs,
@@ -93,19 +92,19 @@ pub enum Command {
         #[arg(long, conflicts_with_all = ["programs", "method"])]
         schema: Option<String>,
     },
-    /// Derive how much each method of a concurrent object sees of what comes before it
+    /// Derive how much each method of a concurrent object sees of the calls before it
     Visibility {
         #[command(flatten)]
         object: ObjectArgs,
     },
-    /// Write tests for a concurrent object: what its methods do that are atomic, and violations of those that are not
+    /// Write tests for a concurrent object: outcomes of its atomic methods, violations of its other methods
     Generate {
         #[command(flatten)]
         object: ObjectArgs,
         /// The file to write
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
-        /// The Rust expression that gives the object's description [default: that of the study]
+        /// A Rust expression for the object's description [default: the description of the study]
         #[arg(long, value_name = "EXPRESSION")]
         expression: Option<String>,
     },
@@ -114,41 +113,41 @@ pub enum Command {
 /// Which concurrent object, and how its harnesses are run.
 #[derive(Debug, Args)]
 pub struct ObjectArgs {
-    /// The object, as `objects` lists them
+    /// The name of the object, as `objects` lists it
     #[arg(value_name = "OBJECT")]
     pub name: String,
-    /// Only this method; `remove/1` where there are others of that name with other numbers of arguments
+    /// Only this method; write `remove/1` to tell methods of one name apart by their number of arguments
     #[arg(long, value_name = "M")]
     pub method: Option<String>,
-    /// How each harness is run [default: systematic where the object is instrumented]
+    /// The engine that runs each harness [default: systematic for instrumented objects, stress for others]
     #[arg(long, value_enum)]
     pub engine: Option<EngineArg>,
-    /// How many harnesses each method is tried with, at most
+    /// The most harnesses to try for each method
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
     pub programs: Option<NonZeroU64>,
-    /// Leave a harness out when it takes more than so many configurations to know what is right [default: 1000000]
+    /// Skip a harness whose correct outcomes take more than this many configurations to compute [default: 1000000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = judges::limit)]
     pub limit: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EngineArg {
-    /// Real threads: what they show depends on the machine
+    /// Real threads: the findings depend on the machine
     Stress,
-    /// Every interleaving, under the scheduler: for objects that are written over the mirror of std
+    /// Every interleaving, under the scheduler: for objects written over the mirror of std
     Systematic,
 }
 
-/// What is checked, and what is written beside the result.
+/// What is checked, and the files that are written beside the result.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Names of cases and programs, as `list` prints them
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Write the violating execution of the one program that is named as JSON Lines, a step a line
+    /// Write the violating execution of the one named program as JSON Lines, one step per line
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write the violation of the one case or program that is named as one self-contained page
+    /// Write the violation of the one named case or program as a self-contained page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -157,34 +156,34 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Search")]
 pub struct SearchArgs {
-    /// Seeds every random choice [default: 42]
+    /// The seed of every random choice [default: 42]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
-    /// Environment operations in one run, at most [default: 3]
+    /// The most environment operations in one execution [default: 3]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = bound)]
     pub bound: Option<NonZeroU32>,
     /// How the environment chooses its operations [default: preceding]
     #[arg(long, global = true, value_enum)]
     pub adversary: Option<AdversaryArg>,
-    /// Which environment there is [default: open, and the program's own for telling modular cases apart]
+    /// Which operations the environment has [default: open, and then the program's own to recognise modular cases]
     #[arg(long, global = true, value_enum)]
     pub environment: Option<EnvironmentArg>,
     /// Stop the search of a case after this many executions
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
     pub executions: Option<NonZeroU64>,
-    /// Stop the search of a case after this time; results then depend on the machine
+    /// Stop the search of a case after this time; the result then depends on the machine
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
     pub time: Option<Duration>,
-    /// Programs with blocks: random, atomfuzzer, atomfuzzer-mutex (pauses at mutexes alone, as the paper prints it), pct,
-    /// pos, surw, urw, preemptions, exhaustive; several joined with `+` take turns, and a parameter follows a colon, as in
-    /// `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random]
+    /// Programs with blocks: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints it), pct,
+    /// pos, surw, urw, preemptions, exhaustive. Several strategies joined with `+` take turns; a parameter follows a colon,
+    /// as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random]
     #[arg(long, global = true, value_name = "STRATEGY")]
     pub strategy: Option<Schedule>,
-    /// Programs with blocks: how often an execution may do what std leaves open: time (a sleep or a time-out ends early),
-    /// wakeups (a wait ends although nobody has woken the thread), weak (a weak compare-exchange fails), hints (a spinning
-    /// thread goes on although nothing has changed), writers (readers wait for a writer that waits); none, all, or several
-    /// joined with `+`, a number after a colon, as in `time:2+wakeups` [default: all in every fourth execution of a random
-    /// strategy, hints+writers where everything is tried]
+    /// Programs with blocks: the freedoms of an execution, which std leaves open: time (a sleep or a time-out ends early),
+    /// wakeups (a wait ends although no thread woke the waiting one), weak (a weak compare-exchange fails), hints (a spinning
+    /// thread goes on although nothing changed), writers (readers wait for a waiting writer). Write none, all, or several
+    /// joined with `+`; a colon and a number say how often, as in `time:2+wakeups` [default: all in every fourth execution of
+    /// a random strategy, hints+writers for strategies that try everything]
     #[arg(long, global = true, value_name = "FREEDOMS")]
     pub freedoms: Option<Freedoms>,
     /// Programs with blocks: the probability with which atomfuzzer pauses a thread [default: 0.5]
@@ -193,13 +192,13 @@ pub struct SearchArgs {
     /// Programs with blocks: the depth of pct [default: 3]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = depth)]
     pub depth: Option<NonZeroU32>,
-    /// Programs with blocks: make each execution twice, and name the first difference
+    /// Programs with blocks: run each execution twice, and name the first difference
     #[arg(long, global = true)]
     pub check_determinism: bool,
-    /// Programs with blocks: accept a program of which nothing was explored, because its steps have only one order
+    /// Programs with blocks: accept a program whose steps have only one order, so that nothing is explored
     #[arg(long, global = true)]
     pub allow_trivial: bool,
-    /// Cases checked at the same time; the result does not depend on it [default: the number of processors]
+    /// How many cases to check at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
 }
@@ -220,9 +219,9 @@ pub struct OutputArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AdversaryArg {
-    /// Operations that do not commute with the step just made or about to be made
+    /// Operations that do not commute with the last or the next step
     Nearest,
-    /// Operations that do not commute with any step made so far or about to be made
+    /// Operations that do not commute with some earlier step or with the next step
     Preceding,
     /// Random operations on random keys at random moments
     Naive,
@@ -234,7 +233,7 @@ pub enum EnvironmentArg {
     Open,
     /// The operations that the case's program uses
     Restricted,
-    /// The object's own methods only, running concurrently
+    /// Only the object's own methods, running concurrently
     Closed,
 }
 
@@ -297,7 +296,7 @@ impl OutputArgs {
     /// Refuses HTML: a page is made of one counterexample.
     pub fn no_html(&self, command: &str) -> Result<(), Failure> {
         if self.format == Format::Html {
-            return Err(Failure::Request(format!("'{command}' has no HTML form, 'show' and 'replay' have")));
+            return Err(Failure::Request(format!("'{command}' has no HTML form; use 'show' or 'replay'")));
         }
         Ok(())
     }
@@ -372,7 +371,7 @@ fn seed(text: &str) -> Result<u64, String> {
 
 fn bound(text: &str) -> Result<NonZeroU32, String> {
     if text.parse() == Ok(0u32) {
-        return Err("a bound of zero leaves nothing to search, it must be at least 1".to_owned());
+        return Err("a bound of zero leaves nothing to search; it must be at least 1".to_owned());
     }
     let bound: Option<NonZeroU32> = text.parse().ok();
     let small = bound.filter(|bound| bound.get() <= MAX_BOUND);
@@ -380,7 +379,7 @@ fn bound(text: &str) -> Result<NonZeroU32, String> {
 }
 
 fn executions(text: &str) -> Result<NonZeroU64, String> {
-    text.parse().map_err(|_| format!("executions are a whole number from 1 to {}", u64::MAX))
+    text.parse().map_err(|_| format!("the number of executions is a whole number from 1 to {}", u64::MAX))
 }
 
 fn probability(text: &str) -> Result<f64, String> {
@@ -396,7 +395,8 @@ fn depth(text: &str) -> Result<NonZeroU32, String> {
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let jobs: Option<NonZeroUsize> = text.parse().ok();
-    jobs.filter(|jobs| jobs.get() <= MAX_JOBS).ok_or_else(|| format!("jobs are a whole number from 1 to {MAX_JOBS}"))
+    jobs.filter(|jobs| jobs.get() <= MAX_JOBS)
+        .ok_or_else(|| format!("the number of jobs is a whole number from 1 to {MAX_JOBS}"))
 }
 
 fn time(text: &str) -> Result<Duration, String> {
@@ -453,7 +453,7 @@ mod tests {
         }
         assert_eq!(
             refused(&["--bound", "0"]),
-            "invalid value '0' for '--bound <N>': a bound of zero leaves nothing to search, it must be at least 1"
+            "invalid value '0' for '--bound <N>': a bound of zero leaves nothing to search; it must be at least 1"
         );
         for wrong in ["1001", "4294967295", "4294967296"] {
             let bound = "a bound is a whole number from 1 to 1000";
@@ -466,7 +466,7 @@ mod tests {
             assert_eq!(refused(&["--time", wrong]), format!("invalid value '{wrong}' for '--time <SECONDS>': {time}"));
         }
         for wrong in ["0", "1025", "100000", "18446744073709551616"] {
-            let jobs = "jobs are a whole number from 1 to 1024";
+            let jobs = "the number of jobs is a whole number from 1 to 1024";
             assert_eq!(refused(&["--jobs", wrong]), format!("invalid value '{wrong}' for '--jobs <N>': {jobs}"));
         }
     }
@@ -492,7 +492,8 @@ mod tests {
         );
         assert_eq!(
             refused(&["--strategy", "pct:0"]),
-            "invalid value 'pct:0' for '--strategy <STRATEGY>': \"pct:0\" is no strategy: the depth is a number from 1 to \
+            "invalid value 'pct:0' for '--strategy <STRATEGY>': \"pct:0\" is not a strategy: the depth is a number \
+             from 1 to \
              1000"
         );
         assert_eq!(

@@ -17,9 +17,9 @@ pub enum Finding {
     Expected,
     /// A violation, an unexpected verdict, or a replay that went another way.
     Unexpected,
-    /// There is no verdict: the time was used up.
+    /// No verdict: the time was used up.
     Unknown,
-    /// There is no verdict: nothing was explored.
+    /// No verdict: nothing was explored.
     Unexplored,
 }
 
@@ -28,7 +28,7 @@ pub enum Finding {
 pub enum Failure {
     /// The request was wrong, or cannot be met on this machine: one line for the user.
     Request(String),
-    /// A schema is none, or none of its type: what is wrong, with a caret below the place.
+    /// A text is not a schema, or not a schema of its type: what is wrong, with a caret below the place.
     Schema(Mistake),
     /// The tool is broken: what the panic said.
     Internal(String),

@@ -41,7 +41,7 @@ pub struct Lines {
     pub returned: Option<usize>,
 }
 
-/// A line that is no event.
+/// A line that is not an event.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// The line, counted from 1.
@@ -99,7 +99,7 @@ impl<'t> Reader<'t> {
             text = next;
         }
         if self.rest.len() + text.len() > LONGEST_LINE {
-            let reason = format!("it has more than {} MiB, and an event is one line", LONGEST_LINE >> 20);
+            let reason = format!("the line has more than {} MiB; each event is one line", LONGEST_LINE >> 20);
             return Err(Malformed { line: self.ended + 1, reason });
         }
         self.rest.extend_from_slice(text);
@@ -139,7 +139,7 @@ impl<'t> Reader<'t> {
             None => return Err("\"process\" is missing".to_owned()),
             Some(process) => {
                 let number = process.as_number().and_then(integer);
-                number.ok_or_else(|| format!("\"process\" is {process}, which is no integer"))?
+                number.ok_or_else(|| format!("\"process\" is {process}, which is not an integer"))?
             }
         };
         match fields.get("type") {
@@ -158,9 +158,11 @@ impl<'t> Reader<'t> {
                     self.calls[self.last[&process]].1 = false;
                     Ok(())
                 }
-                other => Err(format!("\"type\" is {other:?}; there are \"invoke\", \"return\", \"unknown\", \"fail\"")),
+                other => {
+                    Err(format!("\"type\" is {other:?}; the types are \"invoke\", \"return\", \"unknown\", \"fail\""))
+                }
             },
-            Some(other) => Err(format!("\"type\" is {other}, which is no string")),
+            Some(other) => Err(format!("\"type\" is {other}, which is not a string")),
         }
     }
 
@@ -168,12 +170,12 @@ impl<'t> Reader<'t> {
         let method = match fields.get("call") {
             None => return Err("\"call\" is missing".to_owned()),
             Some(Json::String(name)) => self.names.entry(name.clone()).or_insert_with(|| name.as_str().into()).clone(),
-            Some(other) => return Err(format!("\"call\" is {other}, which is no string")),
+            Some(other) => return Err(format!("\"call\" is {other}, which is not a string")),
         };
         let arguments = match fields.get("args") {
             None => Vec::new(),
             Some(Json::Array(arguments)) => self.arguments(&method, arguments)?,
-            Some(other) => return Err(format!("\"args\" is {other}, which is no array")),
+            Some(other) => return Err(format!("\"args\" is {other}, which is not an array")),
         };
         self.data_type.resolve(&method, &arguments).map_err(|error| format!("in {}: {error}", self.data_type.name))?;
         self.recorder.invoke(process, Invocation { method, arguments }).map_err(|error| error.to_string())?;
@@ -196,7 +198,7 @@ impl<'t> Reader<'t> {
 
     fn returned(&mut self, line: usize, process: Process, fields: &Map<String, Json>) -> Result<(), String> {
         let Some(value) = fields.get("value") else {
-            return Err("\"value\" is missing; it is null where nothing is returned".to_owned());
+            return Err("\"value\" is missing; write null when the call returned nothing".to_owned());
         };
         self.recorder.returned(process, from_json(value)?).map_err(|error| error.to_string())?;
         self.open.remove(&process);
@@ -209,7 +211,7 @@ impl<'t> Reader<'t> {
 fn no_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default();
-    format!("no JSON: {reason}, at column {}", error.column())
+    format!("not JSON: {reason}, at column {}", error.column())
 }
 
 /// A map: pairs of keys and values, or an object, whose keys are integers where they look like them.
@@ -218,7 +220,7 @@ fn entries(json: &Json) -> Result<Value, String> {
         Json::Array(pairs) => {
             let pair = |pair: &Json| match pair.as_array().map(Vec::as_slice) {
                 Some([key, value]) => Ok((from_json(key)?, from_json(value)?)),
-                _ => Err(format!("{pair} is no pair of a key and a value")),
+                _ => Err(format!("{pair} is not a pair of a key and a value")),
             };
             Ok(Value::map(pairs.iter().map(pair).collect::<Result<Vec<_>, _>>()?))
         }

@@ -20,7 +20,7 @@ pub fn start(option: Option<&str>) -> Result<(), Failure> {
         (None, None) => return Ok(()),
     };
     let targets = Targets::from_str(&filter)
-        .map_err(|error| Failure::Request(format!("{name} is no log filter: '{filter}': {error}")))?;
+        .map_err(|error| Failure::Request(format!("{name} is not a log filter: '{filter}': {error}")))?;
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     tracing_subscriber::registry().with(targets).with(layer).init();
     Ok(())

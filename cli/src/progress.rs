@@ -85,7 +85,7 @@ impl Now {
             0 => return String::new(),
             1 => "searching",
             2 => "running serial orders",
-            _ => "making what was found smaller",
+            _ => "shrinking the finding",
         };
         let name = *self.name.lock().unwrap_or_else(PoisonError::into_inner);
         format!(", {name}: {what}, {}", plural(phase / KINDS, "execution"))
@@ -170,6 +170,6 @@ mod tests {
         now.note(Phase::SerialOrders(1));
         assert_eq!(now.text(), ", bank: running serial orders, 1 execution");
         now.note(Phase::Shrinking(1_234));
-        assert_eq!(now.text(), ", bank: making what was found smaller, 1,234 executions");
+        assert_eq!(now.text(), ", bank: shrinking the finding, 1,234 executions");
     }
 }

@@ -47,8 +47,8 @@ impl Subject {
         let engine = match args.engine {
             Some(EngineArg::Systematic) if !studied.instrumented => {
                 return Err(Failure::Request(format!(
-                    "{} is not written over the mirror of std, so that the scheduler does not see its steps; use \
-                     '--engine stress'",
+                    "{} is not written over the mirror of std, so the scheduler does not see its steps; use '--engine \
+                     stress'",
                     studied.name
                 )));
             }
@@ -102,11 +102,14 @@ fn method(object: &Object, name: &str) -> Result<MethodId, Failure> {
         return Ok(*method);
     }
     if object.named(name).any(|method| object.method(method).role == Role::Core) {
-        return Err(Failure::Request(format!("'{name}' is a core method of {}: it is trusted", object.name())));
+        return Err(Failure::Request(format!(
+            "'{name}' is a core method of {}, which is trusted and not searched",
+            object.name()
+        )));
     }
     let names: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
     let meant = nearest(name, names.iter().copied()).map(|name| format!("; did you mean '{name}'?"));
-    let otherwise = || format!("; there are {}", names.join(", "));
+    let otherwise = || format!("; the methods are {}", names.join(", "));
     Err(Failure::Request(format!("{} has no method '{name}'{}", object.name(), meant.unwrap_or_else(otherwise))))
 }
 
@@ -183,8 +186,12 @@ pub fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<&(Schema, Refusal)>
 pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
     let text = refusal.text(schema);
     match refusal {
-        Refusal::TooLarge(TooLarge::Configurations(_) | TooLarge::Choices(_)) => format!("{text}; --limit sets it"),
-        Refusal::Disagreement(_) => format!("{text}; before one of the two is mended nothing else is searched here"),
+        Refusal::TooLarge(TooLarge::Configurations(_) | TooLarge::Choices(_)) => {
+            format!("{text}; --limit sets the bound")
+        }
+        Refusal::Disagreement(_) => {
+            format!("{text}; fix the object or the model: until then, nothing else is searched here")
+        }
         _ => text,
     }
 }

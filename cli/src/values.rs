@@ -34,7 +34,7 @@ pub fn from_json(json: &Json) -> Result<Value, String> {
         Json::Null => Ok(Value::None),
         Json::Bool(flag) => Ok(Value::Bool(*flag)),
         Json::Number(number) => {
-            integer(number).map(Value::Int).ok_or_else(|| format!("{number} is no integer of 64 bits"))
+            integer(number).map(Value::Int).ok_or_else(|| format!("{number} is not a 64-bit integer"))
         }
         Json::String(text) => Ok(Value::text(text.as_str())),
         Json::Array(items) => Ok(Value::list(items.iter().map(from_json).collect::<Result<Vec<_>, _>>()?)),
@@ -137,9 +137,9 @@ mod tests {
         }
         check("-0", Ok(int(0)));
         check("[-0, -1]", Ok(Value::list([int(0), int(-1)])));
-        check("1e-5", Err("0.00001 is no integer of 64 bits"));
-        check("1.5", Err("1.5 is no integer of 64 bits"));
-        check("9223372036854775808", Err("9223372036854775808 is no integer of 64 bits"));
+        check("1e-5", Err("0.00001 is not a 64-bit integer"));
+        check("1.5", Err("1.5 is not a 64-bit integer"));
+        check("9223372036854775808", Err("9223372036854775808 is not a 64-bit integer"));
         check("[1, {\"a\": 1}]", Err("the only object that is a value is {\"error\": \"…\"}"));
         check("{\"error\": 1}", Err("the only object that is a value is {\"error\": \"…\"}"));
         check("{}", Err("the only object that is a value is {\"error\": \"…\"}"));

@@ -1,12 +1,12 @@
 //! Abstract data types as sequential models, and when their operations do not commute.
 //!
 //! A [`Model`] is the sequential behaviour of a type over plain [`Value`]s. Two operations *commute* in a state when
-//! running them in either order gives both the same results and ends in the same state (COLT, section 3.3). The
-//! adversary injects only operations that do not.
+//! both orders give both operations the same results and end in the same state (COLT, section 3.3). The adversary injects
+//! only operations that do not commute.
 //!
-//! The types in [`models`] come with a [`Specification`]: a table as in the paper's Figure 5, which is data. Tests hold
-//! each table against running both orders, from every small state. A type of a user's own needs no table: [`Conflicts`]
-//! runs both orders itself, once for each state and pair.
+//! The types in [`models`] come with a [`Specification`]: a table as in Figure 5 of the paper, as plain data. Tests compare
+//! each table with running both orders from every small state. Your own type needs no table: [`Conflicts`] runs both orders,
+//! once for each state and pair.
 //!
 //! ```
 //! use interloper_commutativity::models::{map, model_named};

@@ -19,7 +19,7 @@ pub enum Value {
     Bool(bool),
     /// An integer. Text: decimal.
     Int(i64),
-    /// An integer outside of the range of `i64`. Text: decimal.
+    /// An integer outside the range of `i64`. Text: decimal.
     Wide(Arc<i128>),
     /// Text: quoted, with Rust's escapes.
     Text(Arc<str>),

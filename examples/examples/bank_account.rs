@@ -23,7 +23,7 @@
 //!   6                                                                 locks mutex 1
 //!                                                                       at examples/examples/bank_account.rs:81:21
 //!                                                                       in withdraw, holds mutex 1
-//!                                                                       ▲ 2 of 3: thread 1 comes in between
+//!                                                                       ▲ 2 of 3: thread 1 interrupts the block
 //!   7                                                                 unlocks mutex 1
 //!                                                                       at examples/examples/bank_account.rs:81:21
 //!                                                                       in withdraw
@@ -63,10 +63,10 @@
 //!
 //!   replay: .replay(&"T0.T0.T1.T0.T0.T0.T0".parse()?, program)
 //!   warning: withdraw accesses a mutex at examples/examples/bank_account.rs:81:21 and again at examples/examples/bank_account.rs:82:22
-//!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 1 execution of 1 trace, 12 steps, a block violated in 1, 1 with a bug; all serial orders: 2 executions
+//!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 1 execution of 1 trace, 12 steps, a block was violated in 1, 1 with a bug; all serial orders: 2 executions
 //!
 //! ✓ withdraw_fixed                            no violation found
-//!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 10000 executions of 4 traces, 100000 steps; serial orders: 1 execution; no trace came only once
+//!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 10000 executions of 4 traces, 100000 steps; serial orders: 1 execution; every trace came more than once
 //! ```
 
 use interloper::blocks::Misuse;

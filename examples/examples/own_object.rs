@@ -1,4 +1,4 @@
-//! A concurrent object of one's own: an inbox whose length is counted beside the lock, and one that asks under the lock.
+//! A concurrent object of your own: an inbox whose length is counted beside the lock, and one that asks under the lock.
 //!
 //! `cargo run -p interloper-examples --example own_object` prints:
 //!
@@ -47,7 +47,7 @@ use interloper::objects::{Level, Next, Role, explain};
 use interloper::sync::Mutex;
 use interloper::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-/// `interloper::sync` is std's outside of a check: a program uses the type as it is.
+/// `interloper::sync` is std's outside a check: a program uses the type as it is.
 struct Inbox {
     letters: Mutex<VecDeque<i64>>,
     count: AtomicI64,

@@ -1,4 +1,4 @@
-//! A data type of one's own: a cell with a version, given by its sequential behaviour.
+//! A data type of your own: a cell with a version, given by its sequential behaviour.
 //!
 //! The model is all that is needed. Which operations do not commute is found out by running both orders.
 //!

@@ -1,4 +1,4 @@
-//! How weak each method exactly is: the strongest visibility that nothing seen contradicts (*Weak-consistency
+//! How weak each method is: the strongest visibility that no outcome contradicts (*Weak-consistency
 //! specification via visibility relaxation*, section 5.2).
 
 #[cfg(test)]
@@ -18,50 +18,52 @@ use crate::object::{MethodId, Program, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::Next;
 
-/// How visibility is derived.
+/// How to derive visibility.
 #[derive(Clone, Debug)]
 pub struct Derivation {
-    /// Each method is tried with the schemas that this search would try, in the same order, but does not end with the first
-    /// violation. So where schemas are run in every interleaving, a method that the search finds is not atomic is not
+    /// The search whose schemas are tried with each method, in the same order. A derivation does not end with the first
+    /// violation. When schemas run in every interleaving, a method that the search finds not to be atomic is therefore not
     /// [`Level::Complete`] here.
     pub campaign: Campaign,
-    /// All methods together are tried with so many random schemas.
+    /// The number of random schemas to try with all methods together.
     pub together: (Bounds, u64),
 }
 
 /// See [`Derivation::new`].
 const TOGETHER: u64 = 2_000;
 
-/// What was derived for an object.
+/// The result of a derivation for an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
     /// The methods under test, in the order of the object.
     pub methods: Vec<DerivedMethod>,
-    /// All methods that have a visibility, with it, called together: what that search came to. It may find that the
-    /// methods are weaker together than each of them with core methods.
+    /// The result of a search with all methods that have a visibility, called together. Methods may be weaker together than
+    /// each of them is with core methods.
     pub together: Hunted,
 }
 
-/// What was derived for a method.
+/// The result of a derivation for a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DerivedMethod {
     /// The method.
     pub method: MethodId,
-    /// The strongest level that nothing contradicts; none when even [`Level::Weak`] is contradicted.
+    /// The strongest level that no outcome contradicts; `None` when an outcome contradicts even [`Level::Weak`].
     pub level: Option<Level>,
-    /// What contradicts the next stronger level, and each one above it: first the one that atomicity fell by.
+    /// The findings that contradict the next stronger level and each level above it, beginning with the one that contradicts
+    /// atomicity.
     pub refuted: Vec<(Level, Found)>,
     /// How many schemas the method was tried with, and how many executions they had.
     pub schemas: u64,
     /// See `schemas`.
     pub executions: u64,
-    /// How many of the schemas came after the level had been found, and were in keeping with it.
+    /// How many schemas came after the level was found, and agree with it.
     pub supporting: u64,
     /// How many executions these had.
     pub supporting_executions: u64,
-    /// What core methods have shown without this one, if they have: they are not atomic, and the level means nothing.
+    /// A violation of core methods without this method, if there is one: then core methods are not atomic, and the level
+    /// means nothing.
     pub of_core: Option<Found>,
-    /// The schemas of which there is no telling what is right, and why. When the last of them is one on which the object
+    /// The schemas whose correct outcomes are unknown, and why. When the last of them is one on which the object
     /// and its model disagree, the level means nothing.
     pub skipped: Vec<(Schema, Refusal)>,
 }
@@ -73,10 +75,10 @@ impl DerivedMethod {
     }
 }
 
-/// How a derivation gets on.
+/// The progress of a derivation.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'d> {
-    /// The method that is tried; none: all of them together.
+    /// The method that is tried; `None` for all methods together.
     pub method: Option<MethodId>,
     /// The level that is tried.
     pub level: Level,

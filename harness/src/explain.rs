@@ -77,7 +77,7 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
     let left_out = rows.len().saturating_sub(SHOWN_STEPS);
     if left_out > 0 {
         rows.drain(..left_out);
-        rows[0].notes.push(format!("{left_out} steps before this are not shown"));
+        rows[0].notes.push(format!("{left_out} earlier steps are not shown"));
     }
     Counterexample {
         name: format!("{}.{method}", object.name()),
@@ -223,7 +223,7 @@ fn orders(
     search.extend(&mut program.sequential());
     let mut orders = search.all;
     if search.more > 0 {
-        let disagreement = "none of them gives the outcome".to_owned();
+        let disagreement = "no order gives the outcome".to_owned();
         orders.push(Order { sequence: format!("{} more", search.more), disagreement });
     }
     if search.out_of_time {

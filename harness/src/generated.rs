@@ -43,9 +43,9 @@ pub fn file(title: &str, names: &Names, cases: &[Case]) -> String {
     // Writing to a string does not fail.
     let _ = writeln!(
         out,
-        "//! {title}\n//!\n//! Generated. Each test runs a schema and compares what comes out with the outcomes that are"
+        "//! {title}\n//!\n//! Generated. Each test runs a schema and compares its outcomes with the correct outcomes:"
     );
-    let _ = writeln!(out, "//! right: the results of the calls, in the order of the text.\n");
+    let _ = writeln!(out, "//! the results of the calls, in the order of the text.\n");
     let _ = writeln!(out, "use {}::generated::check;", names.library);
     for (number, case) in cases.iter().enumerate() {
         let _ = writeln!(out);

@@ -1,4 +1,4 @@
-//! The search for a schema that shows an outcome which is not right (*Exposing non-atomic methods*, Algorithm 1).
+//! The search for a schema with an incorrect outcome (*Exposing non-atomic methods*, Algorithm 1).
 
 mod campaign;
 mod engine;
@@ -35,15 +35,15 @@ pub struct Hunt {
     pub pool: Pool,
     /// Which schemas are tried, in which order.
     pub source: Source,
-    /// What the methods are allowed to miss.
+    /// The visibility that the methods are allowed to have.
     pub visibility: Visibility,
-    /// How each schema is run.
+    /// The engine that runs each schema.
     pub engine: Engine,
-    /// How much may be explored to find out what is right.
+    /// The most configurations to explore for the correct outcomes of a schema.
     pub bound: usize,
-    /// After so many schemas it ends; none: when there are no more.
+    /// The most schemas to try; `None` for all.
     pub schemas: Option<u64>,
-    /// After this time it ends, in the middle of a schema if need be; none: whatever it takes.
+    /// The search ends after this time, in the middle of a schema if need be; `None` for no limit.
     pub time: Option<Duration>,
 }
 
@@ -57,7 +57,7 @@ pub enum Source {
         /// Which ones.
         seed: u64,
     },
-    /// By rank, smallest first, those of a rank in a random order. With [`Pool::Together`] there are none.
+    /// By rank, smallest first, and within a rank in random order. [`Pool::Together`] has no schemas of this kind.
     ByRank {
         /// How large they are.
         bounds: Bounds,
@@ -84,11 +84,11 @@ impl Hunt {
         }
     }
 
-    /// Tries schemas until one shows an outcome that is not right, or the budget is used up. `watch` sees how it gets on.
+    /// Tries schemas until one shows an incorrect outcome, or the budget is used up. `watch` sees the progress.
     ///
-    /// An object that differs from its model on one thread is not run on several: whatever is found there would say nothing
-    /// before one of the two is mended. So the first schema that shows it ends the search. Without the model the object
-    /// is held to what it does itself.
+    /// An object that differs from its model on one thread does not run on several threads: findings there would mean
+    /// nothing until the object or the model is fixed. Therefore the first schema with a difference ends the search. Without
+    /// a model, the object is compared with its own sequential behaviour.
     pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         let start = Instant::now();
         let mut hunted = Hunted::nothing();
@@ -160,15 +160,15 @@ impl Source {
     }
 }
 
-/// What running one program came to.
+/// The result of running one program.
 pub(crate) struct Attempt {
     pub(crate) runs: Runs,
     judge: Judge,
-    /// The outcome that is not right, if there was one.
+    /// The incorrect outcome, if the program showed one.
     pub(crate) wrong: Option<Vec<Value>>,
 }
 
-/// Runs a program until it shows what is not right, or the budget is used up.
+/// Runs a program until it shows an incorrect outcome, or the budget is used up.
 pub(crate) fn attempt(
     program: &Program,
     visibility: &Visibility,
@@ -188,7 +188,7 @@ pub(crate) fn attempt(
 }
 
 impl Attempt {
-    /// What is to be reported, if anything.
+    /// The finding to report, if there is one.
     pub(crate) fn finding(mut self, schema: &Schema) -> Option<Found> {
         let what = match self.runs.failure() {
             Some(what) => what,
@@ -229,7 +229,7 @@ pub fn replay(
 /// A finding shows so many of the outcomes that would have been right.
 pub const ADMITTED_SHOWN: usize = 64;
 
-/// How a search gets on.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'h> {
     /// The schema that is tried next.
@@ -242,7 +242,7 @@ pub struct Progress<'h> {
     pub took: Duration,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hunted {
     /// How many schemas were tried.
@@ -253,13 +253,13 @@ pub struct Hunted {
     pub coverage: Coverage,
     /// How long it took.
     pub took: Duration,
-    /// The schemas of which there is no telling what is right, and why.
+    /// The schemas whose correct outcomes are unknown, and why.
     pub skipped: Vec<(Schema, Refusal)>,
     /// Why it ended.
     pub end: Ended,
 }
 
-/// What the executions of a search under the scheduler have covered.
+/// What the executions of a search under the scheduler cover.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
     /// How many steps they made.
@@ -286,15 +286,15 @@ impl Coverage {
 /// Why a search ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
-    /// Something was found.
+    /// The search found a violation.
     Found(Box<Found>),
-    /// So many schemas as were wanted were tried, or whoever watched had seen enough.
+    /// The search tried the requested number of schemas, or the watcher ended it.
     Enough,
     /// The time ran out, perhaps in the middle of a schema.
     OutOfTime,
     /// There are no more schemas.
     NoMore,
-    /// The object and its model are not the same thing, even on one thread: see [`Hunted::disagreement`].
+    /// The object differs from its model, even on one thread: see [`Hunted::disagreement`].
     Disagreement,
 }
 
@@ -305,37 +305,37 @@ pub struct Found {
     pub schema: Schema,
     /// What went wrong.
     pub what: What,
-    /// How often each outcome came up to then, in a fixed order.
+    /// How often each outcome occurred so far, in a fixed order.
     pub frequencies: Vec<Frequency>,
-    /// What was seen up to then.
+    /// The executions so far.
     pub runs: Runs,
 }
 
-/// How often an outcome came (*Exposing non-atomic methods*, Figure 2).
+/// How often an outcome occurred (*Exposing non-atomic methods*, Figure 2).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frequency {
     /// The outcome: results in text order.
     pub outcome: Vec<Value>,
-    /// Whether it is right.
+    /// Whether the outcome is correct.
     pub right: bool,
-    /// How often it came.
+    /// How often it occurred.
     pub count: u64,
 }
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// An outcome that is not right.
+    /// An incorrect outcome.
     Outcome {
         /// The outcome: results in text order.
         outcome: Vec<Value>,
-        /// Those that would have been right, or the first [`ADMITTED_SHOWN`] of them.
+        /// The correct outcomes, or the first [`ADMITTED_SHOWN`] of them.
         admitted: Vec<Vec<Value>>,
     },
-    /// Calls that did not return. On one thread they do.
+    /// Calls that did not return, although they return on one thread.
     Blocked(Vec<Blocked>),
-    /// The constructor panicked, or dropping an object did, or a call in a way that ends the process. On one thread they
-    /// do not.
+    /// A panic of the constructor, of dropping an object, or of a call in a way that ends the process. It does not occur on
+    /// one thread.
     Panicked(String),
 }
 
@@ -352,7 +352,7 @@ impl Hunted {
         }
     }
 
-    /// Takes note of what running a schema came to.
+    /// Takes note of the result of running a schema.
     fn note(&mut self, schema: &Schema, runs: &Runs, engine: &Engine) {
         self.executions += runs.executions();
         if let Runs::Systematic(explored) = runs {
@@ -385,7 +385,7 @@ impl Hunted {
         self.end = later.end;
     }
 
-    /// What was found.
+    /// The finding, if there is one.
     pub fn found(&self) -> Option<&Found> {
         match &self.end {
             Ended::Found(found) => Some(found),

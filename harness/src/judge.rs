@@ -1,4 +1,4 @@
-//! Which outcomes of a program are right.
+//! The correct outcomes of a program.
 
 use std::fmt;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,21 +14,21 @@ use interloper_scheduler::Deadline;
 
 use crate::object::{Program, Sequential, State, Trouble};
 
-/// How long a call that runs alone may take before it is taken to be blocked.
+/// How long a call that runs alone may take before it counts as blocked.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Judges outcomes of one program: each is looked up among those that are right, which are computed once, from the
+/// Judges the outcomes of one program: it looks up each outcome among the correct outcomes, which it computes once, from the
 /// sequential behaviour of the object (Violat, section 4) or of its model.
 pub struct Judge {
     admitted: Outcomes,
 }
 
 impl Judge {
-    /// The judge of a program whose methods see as much as `visibility` says. At most so many configurations are
+    /// The judge of a program whose methods see as much as `visibility` says. At most this many configurations are
     /// explored.
     ///
     /// # Errors
-    /// When there is no telling what is right, and why.
+    /// When the correct outcomes are unknown, and why.
     pub fn new(
         program: &Program,
         sequential: &mut Sequential,
@@ -59,7 +59,7 @@ impl Judge {
     /// and its thread left to itself.
     ///
     /// # Errors
-    /// When there is no telling what is right, and why.
+    /// When the correct outcomes are unknown, and why.
     pub fn watched(
         program: &Program,
         visibility: &Visibility,
@@ -72,7 +72,7 @@ impl Judge {
     /// The same, as long as there is time.
     ///
     /// # Errors
-    /// When there is no telling what is right, and why: [`Refusal::OutOfTime`], for one.
+    /// When the correct outcomes are unknown, and why: [`Refusal::OutOfTime`], for one.
     pub fn watched_until(
         program: &Program,
         visibility: &Visibility,
@@ -122,12 +122,12 @@ impl Judge {
         }
     }
 
-    /// Whether an outcome, the results in text order, is right.
+    /// Whether an outcome, the results in text order, is correct.
     pub fn admits(&self, outcome: &[Value]) -> bool {
         self.admitted.contains(outcome)
     }
 
-    /// All outcomes that are right, at most so many of them, sorted.
+    /// The correct outcomes, at most this many, sorted.
     pub fn admitted(&mut self, most: usize) -> Vec<Vec<Value>> {
         let mut all = Vec::new();
         self.admitted.each(|outcome| {
@@ -140,32 +140,32 @@ impl Judge {
     }
 }
 
-/// Why there is no telling which outcomes of a program are right.
+/// Why the correct outcomes of a program are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is too much to explore.
+    /// The exploration is too large.
     TooLarge(TooLarge),
     /// The object has no sequential behaviour.
     Trouble(Trouble),
     /// The invocation with this index in text order did not return when it ran alone.
     Blocked(usize),
-    /// The model has no such call.
+    /// The model does not have the call.
     Model(Mistake),
-    /// The object and its model are not the same thing, even on one thread.
+    /// The object differs from its model, even on one thread.
     Disagreement(Disagreement),
-    /// The time ran out before it was known what is right.
+    /// The time ran out before the correct outcomes were known.
     OutOfTime,
 }
 
-/// Where an object and its model give different results.
+/// A call for which an object and its model give different results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The invocations, as indices in text order, in the order in which they were run on one thread; those aside that
     /// came before the last one and only read.
     pub order: Vec<usize>,
-    /// What the last of them gives.
+    /// The result of the last invocation.
     pub object: Value,
-    /// What it should give.
+    /// The result of the model.
     pub model: Value,
 }
 
@@ -178,21 +178,24 @@ impl Refusal {
         };
         match self {
             Refusal::TooLarge(reason) => reason.to_string(),
-            Refusal::Trouble(Trouble::NoObject(message)) => format!("no object can be made: panicked: {message}"),
+            Refusal::Trouble(Trouble::NoObject(message)) => format!("the constructor panicked: {message}"),
             Refusal::Trouble(Trouble::Lost { call: Some(call), how }) => {
                 format!("{} does not return on one thread: {how}", calls(&[*call]))
             }
-            Refusal::Trouble(Trouble::Lost { call: None, how }) => format!("no object can be made or dropped: {how}"),
+            Refusal::Trouble(Trouble::Lost { call: None, how }) => {
+                format!("no object can be created or dropped: {how}")
+            }
             Refusal::Trouble(Trouble::Varies { order, first, then, .. }) => format!(
-                "the object is not deterministic on one thread: after {} the last call gave {first}, and then {then}; \
-                 does a method that is described as reading change something?",
+                "the object is not deterministic on one thread: after {}, the last call gave {first} the first time \
+                 and {then} the second time; perhaps a method described as reading changes something",
                 calls(order)
             ),
             Refusal::Blocked(call) => format!("{} does not return on one thread", calls(&[*call])),
             Refusal::Model(mistake) => mistake.to_string(),
-            Refusal::OutOfTime => "the time ran out before it was known which outcomes are right".to_owned(),
+            Refusal::OutOfTime => "the time ran out before the correct outcomes were known".to_owned(),
             Refusal::Disagreement(Disagreement { order, object, model }) => format!(
-                "the object differs from its model on one thread: the last of {} gives {object}, and should give {model}",
+                "the object differs from its model on one thread: the last call of {} gives {object}, and the model \
+                 gives {model}",
                 calls(order)
             ),
         }
@@ -298,8 +301,8 @@ mod tests {
         let schema = "{ put(0,1); put(0,2) } || { put(1,1) }";
         assert!(judge(&map(|before| before), schema).is_ok());
         let refusal = judge(&map(|_| None), schema).expect_err("a difference");
-        let expected = "the object differs from its model on one thread: the last of put(0, 1); put(0, 2) gives none, \
-                        and should give 1";
+        let expected = "the object differs from its model on one thread: the last call of put(0, 1); put(0, 2) gives none, \
+                        and the model gives 1";
         assert_eq!(refusal.text(&Schema::parse(schema).expect("a schema")), expected);
     }
 
@@ -349,7 +352,7 @@ mod tests {
             assert_eq!(texts(&mut judge(&deep, "{ shallow() }").expect("an outcome")), ["100"]);
         }
         let unmade = Object::describe("unmade", || -> () { panic!("no") }).core("call", |(), ()| ()).build();
-        check(unmade, "{ call() }", "no object can be made: panicked: no");
+        check(unmade, "{ call() }", "the constructor panicked: no");
         let calls = AtomicI64::new(0);
         let lottery = Object::describe("lottery", || ())
             .core("draw", move |(), ()| calls.fetch_add(1, Ordering::Relaxed))
@@ -357,8 +360,8 @@ mod tests {
         check(
             lottery,
             "{ draw() }",
-            "the object is not deterministic on one thread: after draw() the last call gave 0, and then 1; does a \
-             method that is described as reading change something?",
+            "the object is not deterministic on one thread: after draw(), the last call gave 0 the first time and 1 the \
+             second time; perhaps a method described as reading changes something",
         );
     }
 }

@@ -1,17 +1,16 @@
 //! Concurrent objects under small harnesses: which of their methods are not atomic, and how weak are they?
 //!
-//! An [`Object`] is described once. [`schemas`] are made for it, [`stress`] runs them on real threads and [`systematic`]
-//! under the scheduler, [`judge`] knows the outcomes that are right, [`hunt`] searches for one that is not and makes its
-//! schema small, [`mod@derive`] finds out how much each method sees, [`mod@explain`] says what
-//! was found, step by step, and [`generated`] writes tests.
+//! You describe an [`Object`] once. [`schemas`] generates schemas for it; [`stress`] runs them on real threads and
+//! [`systematic`] runs them under the scheduler. [`judge`] computes the correct outcomes. [`hunt`] searches for an incorrect
+//! outcome and minimises its schema. [`mod@derive`] finds out how much each method sees, [`mod@explain`] describes a finding
+//! step by step, and [`generated`] writes tests.
 //!
 //! # Limits
 //!
-//! - Nothing found is no proof: a pass holds for the schemas that were run and, on real threads, for the executions that
-//!   the machine happened to make.
-//! - What the core methods have in common with the method under test is trusted: a core method that is not atomic itself
-//!   makes others look guilty.
-//! - The systematic engine sees the steps that go through the mirror of std. A call that blocks in a lock of another kind
+//! - A pass is not a proof: it holds only for the schemas that ran and, on real threads, only for the executions that the
+//!   machine happened to show.
+//! - Core methods are trusted: a core method that is not atomic makes other methods look guilty.
+//! - The systematic engine sees only steps that go through the mirror of std. A call that blocks in another kind of lock
 //!   blocks the engine.
 
 pub mod derive;

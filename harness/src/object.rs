@@ -20,7 +20,7 @@ pub use sequential::{Sequential, State, Trouble};
 use crate::{stress, systematic};
 use call::Function;
 
-/// A concurrent object: how a fresh one is made, and its methods.
+/// A concurrent object: its constructor and its methods.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -48,25 +48,25 @@ pub struct Object {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MethodId(pub usize);
 
-/// What is known of a method.
+/// The description of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Method {
     /// Its name. Methods may share a name when they take different numbers of arguments.
     pub name: Arc<str>,
-    /// Whether it is taken to be atomic, or asked whether it is.
+    /// Whether the method is assumed to be atomic, or under test.
     pub role: Role,
     /// Whether it never changes the object.
     pub reads: bool,
-    /// Where its arguments come from.
+    /// The generators of its arguments.
     pub parameters: Vec<Generator>,
 }
 
 /// What a method is to a check (*Exposing non-atomic methods*, section 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// It is trusted: when a harness of core methods and one other shows a violation, the other is to blame.
+    /// Trusted: when a harness of core methods and one other method shows a violation, the other method is to blame.
     Core,
-    /// It is under test.
+    /// Under test.
     UnderTest,
 }
 
@@ -117,7 +117,7 @@ impl Object {
         (0..self.methods.len()).filter(named).map(MethodId)
     }
 
-    /// The name of a method, with the number of its arguments where there are others of that name: `remove/1`.
+    /// The name of a method, with the number of its arguments if other methods have the same name: `remove/1`.
     ///
     /// # Panics
     /// When it is not one of this object.
@@ -129,17 +129,17 @@ impl Object {
         }
     }
 
-    /// Whether renaming the atoms of a harness renames its outcomes and does nothing else.
+    /// Whether renaming the atoms of a harness renames its outcomes and changes nothing else.
     pub fn data_independent(&self) -> bool {
         self.data_independent
     }
 
-    /// What its methods are said to see; complete, unless the description says otherwise.
+    /// The visibility of its methods: complete, unless the description says otherwise.
     pub fn visibility(&self) -> &Visibility {
         &self.visibility
     }
 
-    /// The type that its sequential behaviour is said to be that of.
+    /// The type that describes its sequential behaviour, if one was given.
     pub fn model(&self) -> Option<&'static DataType> {
         self.model
     }
@@ -147,7 +147,8 @@ impl Object {
     /// Makes a schema ready to be run.
     ///
     /// # Errors
-    /// When the object has no such method, or not with such arguments: where in the text, if there is one.
+    /// When the object has no such method, or no such method with these arguments. If the schema has a text, the error
+    /// names the place.
     pub fn program(&self, schema: &Schema) -> Result<Program, Mistake> {
         let mut calls = Vec::with_capacity(schema.len());
         for (index, invocation) in schema.invocations().enumerate() {
@@ -158,7 +159,7 @@ impl Object {
         Ok(Program { object: self.clone(), schema: schema.clone(), calls })
     }
 
-    /// The method that a call with this name and these arguments is of.
+    /// The method that a call with this name and these arguments calls.
     fn resolve(&self, name: &str, arguments: &[Value]) -> Result<MethodId, String> {
         let named: Vec<MethodId> = self.named(name).collect();
         if named.is_empty() {
@@ -287,7 +288,7 @@ impl<T: Send + Sync + 'static> Erased for Arc<Typed<T>> {
     }
 }
 
-/// The description of an [`Object`] in the making. What is said of a method is said right after it is named.
+/// The unfinished description of an [`Object`]. Details of a method follow right after its name.
 #[must_use = "`build` makes an object of it"]
 pub struct Description<T> {
     name: Arc<str>,
@@ -299,7 +300,7 @@ pub struct Description<T> {
 }
 
 impl<T: Send + Sync + 'static> Description<T> {
-    /// Adds a core method: one that is taken to be atomic. Arguments are a tuple, `(key, value)` or `(key,)` or `()`.
+    /// Adds a core method, which is assumed to be atomic. The arguments are a tuple, `(key, value)` or `(key,)` or `()`.
     pub fn core<F, A, R>(self, name: &str, method: F) -> Self
     where
         F: Fn(&T, A) -> R + Send + Sync + 'static,
@@ -342,10 +343,10 @@ impl<T: Send + Sync + 'static> Description<T> {
         self
     }
 
-    /// The arguments of the method named last come from here.
+    /// Sets the generators for the arguments of the method named last.
     ///
     /// # Panics
-    /// When no method is named yet, or it takes another number of arguments.
+    /// When no method is named yet, or the method takes a different number of arguments.
     pub fn arguments(mut self, generators: impl IntoIterator<Item = Generator>) -> Self {
         let last = self.last();
         let generators: Vec<Generator> = generators.into_iter().collect();
@@ -354,16 +355,16 @@ impl<T: Send + Sync + 'static> Description<T> {
         self
     }
 
-    /// Renaming values renames outcomes and does nothing else: so it is with maps, sets and queues of things that are
-    /// only compared for equality, and not with what is sorted or counted. Of harnesses that are the same up to such a
-    /// renaming one is enough.
+    /// Says that renaming values renames outcomes and changes nothing else. This holds for maps, sets and queues that only
+    /// compare values for equality, and not for objects that sort or count values. Of harnesses that are equal up to such a
+    /// renaming, one is enough.
     pub fn data_independent(mut self) -> Self {
         self.data_independent = true;
         self
     }
 
-    /// The method named last, with all others of that name, is not atomic on purpose: it sees this much of what comes
-    /// before it.
+    /// Says that the method named last, with all methods of the same name, is deliberately not atomic and has this
+    /// visibility.
     ///
     /// # Panics
     /// When no method is named yet.
@@ -373,8 +374,8 @@ impl<T: Send + Sync + 'static> Description<T> {
         self
     }
 
-    /// The sequential behaviour of the object is that of this type, whose methods have the same names. Without it, the
-    /// object itself is run on one thread to see what is right (Violat, section 4).
+    /// Says that the object behaves sequentially like this type, whose methods have the same names. Without a model, the
+    /// object itself runs on one thread to give the correct outcomes (Violat, section 4).
     pub fn model(mut self, model: &'static DataType) -> Self {
         self.model = Some(model);
         self

@@ -1,5 +1,5 @@
 //! The systematic engine: the same programs as tasks under the scheduler, for objects that are written over the mirror of
-//! std. What it finds has a trace and replays.
+//! std. Its findings have their steps and replay.
 
 mod controlled;
 #[cfg(test)]
@@ -26,20 +26,20 @@ use controlled::Counting;
 pub(crate) use controlled::{Controlled, ControlledProgram};
 pub use controlled::{blocked, unreached};
 
-/// What was seen.
+/// The result of an exploration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explored {
-    /// How often each outcome came. A call that never returned is `blocked`, and what comes after it `unreached`.
+    /// How often each outcome occurred. A call that never returned is `blocked`, and what comes after it `unreached`.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     /// How many executions there were.
     pub executions: u64,
-    /// How many of them were cut short, in a livelock or at the bound on steps.
+    /// How many executions were cut, in a livelock or at the step bound.
     pub cut: u64,
     /// The first of those.
     pub first_cut: Option<Box<Trace>>,
-    /// Whether the time ran out before the executions were made.
+    /// Whether the time ran out before all executions ran.
     pub timed_out: bool,
-    /// The steps that the executions made.
+    /// The number of steps of the executions.
     pub steps: u64,
     /// The Mazurkiewicz traces that the executions belong to.
     pub traces: Traces,
@@ -69,7 +69,7 @@ pub struct Trace {
     pub tasks: Vec<Option<TaskId>>,
     /// The calls in text order: where each begins and ends among the steps. None for one that was never made.
     pub calls: Vec<Option<Span>>,
-    /// What its tasks and objects are called.
+    /// The names of its tasks and objects.
     pub names: Names,
     /// What it depends on besides its decisions.
     pub limits: Limits,
@@ -102,13 +102,13 @@ impl Trace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// What executions depend on besides decisions. Whether giving a lock back is a step is found out: it is where
-    /// somebody *tries* to take a lock.
+    /// a task *tries* to take a lock.
     pub limits: Limits,
-    /// Which interleavings are made.
+    /// Which interleavings to run.
     pub search: Search,
     /// How many of them.
     pub executions: Executions,
-    /// When no further one is made.
+    /// The time after which no further execution begins.
     pub deadline: Deadline,
 }
 
@@ -127,15 +127,15 @@ impl Default for Settings {
 /// What an execution depends on besides its decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many steps an execution is cut short.
+    /// The most steps of an execution; a longer one is cut.
     pub step_bound: u64,
-    /// After so many rounds in which all tasks only waited for a change it is cut short, too.
+    /// The most rounds in which all tasks only wait for a change; an execution with more is cut too.
     pub livelock_rounds: u32,
     /// Whether giving a lock back is a step.
     pub unlock: Unlock,
-    /// How often an execution may depart from the ordinary where std leaves that open.
+    /// The freedoms of an execution.
     pub freedoms: Freedoms,
-    /// What default hashers are seeded with.
+    /// The seed of default hashers.
     pub seed: u64,
 }
 
@@ -156,16 +156,16 @@ impl Limits {
     }
 }
 
-/// Which interleavings are made.
+/// Which interleavings to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// One of each Mazurkiewicz trace.
+    /// One execution of each Mazurkiewicz trace.
     Exhaustive,
-    /// All with at most so many preemptions.
+    /// All schedules with at most this many preemptions.
     Preemptions(u32),
     /// At each step any task, at random.
     RandomWalk(u64),
-    /// Random priorities that change so many times, less one (PCT).
+    /// Random priorities that change one time less than this number (PCT).
     Pct {
         /// The seed.
         seed: u64,
@@ -174,7 +174,7 @@ pub enum Search {
     },
     /// Random priorities of operations (partial order sampling).
     Pos(u64),
-    /// The random ones in turn.
+    /// The random strategies in turn.
     Portfolio(u64),
 }
 
@@ -221,7 +221,7 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         } else {
             explore(program, limits, &mut *search.strategy(), amount, look)
         };
-        // Where somebody tries to take a lock, it makes a difference when it is given back.
+        // When a task tries to take a lock, the moment of its release makes a difference.
         if !tried || explored.stopped.is_some() || explored.timed_out || unlock == Unlock::Step {
             return explored;
         }
@@ -229,7 +229,8 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
     unreachable!("giving back a lock is a step in the second round")
 }
 
-/// The same under any strategy, so many executions as long as there is time. Also whether somebody tried to take a lock.
+/// The same under any strategy, up to a number of executions and within the time. Also says whether a task tried to take a
+/// lock.
 pub fn explore(
     program: &Program,
     limits: Limits,
@@ -343,7 +344,7 @@ pub fn shrink(
     replay(program, trace.limits, &shrunk.smallest.decisions).unwrap_or_else(|| trace.clone())
 }
 
-/// Makes the execution with these decisions again. None when they do not fit the program.
+/// Reruns the execution with these decisions. `None` when the decisions do not fit the program.
 pub fn replay(program: &Program, limits: Limits, decisions: &Decisions) -> Option<Trace> {
     let mut strategy = Guided::new(ReplaySource::new(decisions.clone()));
     let once = (Executions::AtMost(1), Deadline::NEVER);

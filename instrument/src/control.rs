@@ -32,13 +32,13 @@ fn find<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> (&'a M, 
     (value, value.handle().object(current, M::KIND))
 }
 
-/// The value that stands for `whole` here: as [`here`] in a controlled run, `whole` itself outside of one.
+/// The value that stands for `whole` here: as [`here`] in a controlled run, `whole` itself outside one.
 #[inline]
 pub(crate) fn value<M: Mirror + ?Sized>(whole: &M) -> &M {
     runtime::with(|current| here(&current, whole).0).unwrap_or_else(|| outside(whole))
 }
 
-/// `whole` is about to be used outside of a controlled run.
+/// `whole` is about to be used outside a controlled execution.
 #[inline]
 pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
     if whole.handle().is_new() {
@@ -137,7 +137,7 @@ pub(crate) struct Held {
 
 /// What became of an attempt to take a lock in the model.
 pub(crate) enum Attempt {
-    /// There is no model: outside of a controlled run.
+    /// There is no model: outside a controlled execution.
     Uncontrolled,
     /// The lock is taken.
     Taken(Held),
@@ -197,7 +197,7 @@ impl Held {
     }
 }
 
-/// Calls `controlled` in a controlled run, and `otherwise` outside of one, with `input`.
+/// Calls `controlled` in a controlled run, and `otherwise` outside one, with `input`.
 #[inline]
 pub(crate) fn either<I, R>(
     input: I,

@@ -1,10 +1,10 @@
 //! A mirror of `std` whose visible steps go through a [`runtime::Runtime`].
 //!
-//! Outside a controlled run every type is the real one. Inside one, blocking, atomics, threads, time, thread-locals and
-//! default hashers are the runtime's. There are two ways to adopt it:
+//! Outside a controlled execution every type is the real one. In a controlled execution, blocking, atomics, threads, time,
+//! thread-locals and default hashers belong to the runtime. There are two ways to adopt the mirror:
 //!
-//! - One line at the root of a crate puts all of it under control, since a name that `extern crate` declares shadows the
-//!   real `std` in every path:
+//! - One line at the root of a crate puts the whole crate under control, since a name that `extern crate` declares shadows
+//!   the real `std` in every path:
 //!
 //!   ```
 //!   #[macro_use]
@@ -15,50 +15,49 @@
 //!   ```
 //!
 //!   (`as core` does the same for `core::`.)
-//! - Or what is to be under control is imported from here: `use interloper_std::sync::Mutex;`.
+//! - Or you import each type that is to be under control from here: `use interloper_std::sync::Mutex;`.
 //!
-//! What is not mirrored is std's own.
+//! Everything that is not mirrored is that of std.
 //!
 //! # Statics
 //!
-//! Each execution has its own value of what stands in a static, as a process that has just started would: a value that is
-//! initialised lazily is initialised again, an atomic or a lock has its initial value again. At the end of the execution
-//! these values are dropped.
+//! Each execution has its own values of statics, like a process that has just started: a lazily initialised value is
+//! initialised anew, and an atomic or a lock has its initial value. At the end of the execution these values are dropped.
 //!
-//! That holds for the types of this crate. Whatever else stands in the statics of chosen crates (a `static mut`, a cell
-//! beside an atomic, a lazy value of another crate) is restored at the end of each execution, on Linux with 64 bits: see
-//! [`runtime::Statics`]. `cargo interloper test` chooses the user's own crates and those that are under control; elsewhere
-//! one names the crates.
+//! This holds for the types of this crate. Everything else in the statics of chosen crates (a `static mut`, a cell beside an
+//! atomic, a lazy value of another crate) is restored at the end of each execution, on Linux with 64 bits: see
+//! [`runtime::Statics`]. `cargo interloper test` chooses the user's own crates and the crates under control; elsewhere the
+//! user names the crates.
 //!
 //! # Limits
 //!
 //! - Memory is sequentially consistent under control.
-//! - The counts of an `Arc` are std's own: which task drops the last one, and what `Arc::strong_count` says, is not
-//!   explored for its own sake.
-//! - An atomic has no room for more than its value, so it is known by its address. One that is moved after its first use is
-//!   another from then on, and what it leaves at its old address is forgotten with the memory: when [`alloc::dealloc`] gives
-//!   it back, or the task ends on whose stack it is. What a `Vec` gives back, say, after having moved or forgotten
-//!   atomics in it, is noticed by nobody: another atomic at the same address then counts as the same one.
-//! - What borrows from a static under control must not be used after the execution.
-//! - The value in the lock of a static is fresh if it was made by the compiler, as that of a static usually is: one that
-//!   holds what might be a pointer to the heap when it is first used is left as it is, and so is what is used by
-//!   [`as_ptr`](sync::atomic::AtomicU32::as_ptr). In a crate that was not chosen, so is what other types keep beside an
-//!   atomic (`static mut`, an `UnsafeCell`), which executions that run at once on several threads share.
-//! - A whole static of a chosen crate is restored, not dropped: what an execution has allocated for it is leaked, once
-//!   for each execution.
-//! - These whole statics are not restored: one that was used outside of executions before (its atomics then begin with
-//!   the value that they have outside); one that a static of a crate that was not chosen points to (a node of a list of
-//!   that crate; a pointer on the heap is not seen); one that refers to another library when the program is loaded; one of
-//!   more than 1 MiB, and what goes beyond 16 MiB together; what a static refers to (`&mut [0; 4]`), which has no name.
-//!   A thread-local is fresh only if it was made with this crate's `thread_local!`, not one of std's own or
-//!   `#[thread_local]`. None is restored in a program without symbols (`strip = true`), or in a dynamic library.
-//! - An execution that changes a whole static is alone: executions on other threads wait for its end. But no thread that
-//!   runs nothing under control may use such a static at the same time (another test, say): its changes would be undone.
-//!   So `cargo interloper test` runs tests one after the other. If it is told to run several at once, no whole static is
-//!   restored, which it says.
-//! - Where the platform does not tell which memory is that of statics, they are not fresh.
-//! - [`collections::HashMap`] and `HashSet` are types of their own, to which those traits of other crates do not apply that
-//!   are implemented for the originals. They dereference to the originals.
+//! - The counts of an `Arc` are those of std: the engine does not explore which task drops the last `Arc`, or what
+//!   `Arc::strong_count` returns, for its own sake.
+//! - An atomic has room only for its value, so the runtime knows it by its address. An atomic that is moved after its first
+//!   use counts as a new one. Its old address is forgotten when the memory is freed: when [`alloc::dealloc`] frees it, or
+//!   when the task ends whose stack contains it. Some frees go unnoticed, for example by a `Vec` that moved or forgot the
+//!   atomics in it; another atomic at the same address then counts as the same one.
+//! - A borrow from a static under control must not be used after the execution.
+//! - The value in the lock of a static is fresh if the compiler made it, as is usual for a static. Two kinds of values stay
+//!   as they are: a value that may hold a pointer to the heap when it is first used, and a value that is used through
+//!   [`as_ptr`](sync::atomic::AtomicU32::as_ptr). In a crate that was not chosen, data of other types beside an atomic
+//!   (`static mut`, an `UnsafeCell`) stays as it is too, and executions on several threads share it.
+//! - A whole static of a chosen crate is restored, not dropped: memory that an execution allocates for the static leaks,
+//!   once for each execution.
+//! - Some whole statics are not restored: a static that was used outside executions before (its atomics then begin with the
+//!   value that they have outside); a static that a static of another, unchosen crate points to (such as a node of a list of
+//!   that crate; pointers on the heap are not seen); a static that refers to another library when the program is loaded; a
+//!   static of more than 1 MiB, and statics beyond 16 MiB together; unnamed memory that a static refers to (`&mut [0; 4]`).
+//!   A thread-local is fresh only if it was made with this crate's `thread_local!`, and not with that of std or
+//!   `#[thread_local]`. No static is restored in a program without symbols (`strip = true`), or in a dynamic library.
+//! - An execution that changes a whole static runs alone: executions on other threads wait for its end. No thread outside
+//!   control (such as another test) may use such a static at the same time, since its changes would be undone. Therefore
+//!   `cargo interloper test` runs one test at a time. When you tell it to run several tests at once, it restores no whole
+//!   static, and says so.
+//! - Statics are not fresh on platforms that do not tell where the memory of statics is.
+//! - [`collections::HashMap`] and `HashSet` are distinct types: traits that other crates implement for the originals do not
+//!   apply to them. They dereference to the originals.
 
 #![warn(missing_docs)]
 

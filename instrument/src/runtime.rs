@@ -74,7 +74,7 @@ pub struct Need {
     pub mode: Mode,
 }
 
-/// Why a wait came to its end.
+/// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
     /// Somebody woke the task.
@@ -274,7 +274,7 @@ pub trait Runtime {
     /// The payload with which the task panicked, for the first who asks.
     fn join(&self, task: TaskId, location: Place) -> Result<(), Box<dyn Any + Send>>;
 
-    /// Whether a task has come to its end: a visible step.
+    /// Whether a task has ended: a visible step.
     fn is_finished(&self, task: TaskId, location: Place) -> bool;
 
     /// Takes the token of the running task, waiting for it if need be: a visible step. As std says, it may also end
@@ -392,13 +392,13 @@ pub fn is_controlled() -> bool {
     THREAD.try_with(|thread| thread.current.get().is_some()).unwrap_or(false)
 }
 
-/// Whatever was at this address is no more.
+/// Whatever was at this address is gone.
 #[inline]
 pub(crate) fn forget(address: usize) {
     with_addresses(|addresses| addresses.forget(address));
 }
 
-/// Whatever was in this memory is no more.
+/// Whatever was in this memory is gone.
 #[inline]
 pub(crate) fn forget_range(start: usize, length: usize) {
     with_addresses(|addresses| addresses.forget_range(start, length));

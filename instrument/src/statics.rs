@@ -35,7 +35,7 @@ struct Initial {
     numbers: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
-/// `whole`, which was not used yet, is about to be used outside of executions.
+/// `whole`, which was not used yet, is about to be used outside executions.
 #[cold]
 pub(crate) fn remember_outside<M: Mirror + ?Sized>(whole: &M) {
     whole::used_outside(address(whole));
@@ -110,7 +110,7 @@ fn may_own<M: ?Sized>(whole: &M) -> bool {
         return true;
     }
     (0..words).any(|index| {
-        // SAFETY: the word is inside of the static, whose memory the loader has filled. Read as a volatile one since it may
+        // SAFETY: the word is inside the static, whose memory the loader has filled. Read as a volatile one since it may
         // be padding.
         let word = unsafe { start.add(index).read_volatile() };
         image::may_be_mapped(word) && !image::is_loaded(word)

@@ -1,4 +1,4 @@
-//! The programs of `drop_in`, over the mirror, outside of a controlled run: only the line that shadows `std` is added.
+//! The programs of `drop_in`, over the mirror, outside a controlled execution: only the line that shadows `std` is added.
 
 #[macro_use]
 extern crate interloper_std as std;

@@ -1,9 +1,9 @@
 //! Is this concurrent code atomic?
 //!
-//! Interloper runs a *method under test* (MUT) on instrumented collections and injects, between its steps, operations
-//! of an adversarial environment that do not commute with them. Each run is compared with the sequential orders of
-//! what happened; when none explains it, the smallest such run is shown, with the orders that fail, and can be
-//! replayed.
+//! Interloper runs a *method under test* (MUT) on instrumented collections. Between the steps of the method it injects
+//! operations of an adversarial environment that do not commute with these steps. It compares each execution with the
+//! sequential orders of what happened. When no order explains an execution, the report shows the smallest such execution
+//! with the orders that fail, and you can replay it. The project's docs/WORDS.md fixes the terms.
 //!
 //! ```
 //! use interloper::collections::DashMap;
@@ -22,31 +22,31 @@
 //! # Ok::<(), interloper::Misuse>(())
 //! ```
 //!
-//! Programs with threads, whose blocks are marked as [`atomic`](fn@atomic), are checked by [`check`](fn@check) and
-//! `#[interloper::test]`: see [`blocks`].
+//! [`check`](fn@check) and `#[interloper::test]` check programs with threads whose blocks are marked as
+//! [`atomic`](fn@atomic): see [`blocks`].
 //!
-//! Objects that are concurrent themselves are described by [`object`](macro@object) on their `impl` block, or by a builder:
-//! see [`objects`].
+//! [`object`](macro@object) on an `impl` block, or a builder, describes an object that is itself concurrent: see
+//! [`objects`].
 //!
 //! # What is checked of a composed operation
 //!
 //! - **The program**: a closure over one or more instrumented collections ([`collections`]), and its arguments. The
 //!   closure run alone is its own specification.
-//! - **The environment**: before each step of the method and before it returns, up to [`Settings::bound`] operations
-//!   in all, each atomic, drawn from the keys and values that the method uses and a fresh one
-//!   ([`Adversary`] says how, [`Environment`] which).
-//! - **The judgement**: with k environment operations there are k + 1 sequential orders. One explains the run when the
-//!   result of the method, the result of each environment operation and the final state all agree. A panic is a
+//! - **The environment**: before each step of the method and before it returns, the environment may act, with up to
+//!   [`Settings::bound`] atomic operations in all. Their keys and values are those that the method uses, and a fresh one
+//!   ([`Adversary`] says how the environment chooses, [`Environment`] says which operations it has).
+//! - **The judgement**: with k environment operations there are k + 1 sequential orders. An order explains the execution
+//!   when the result of the method, the result of each environment operation and the final state all agree. A panic is a
 //!   result.
 //!
 //! # Limits
 //!
-//! - A pass holds for the arguments, initial states, keys, values and number of environment operations that the report
-//!   names, no further.
-//! - Only instrumented collections are seen. State elsewhere must not matter: a method whose runs alone differ is
-//!   refused ([`Misuse::Nondeterministic`]).
-//! - The collections themselves are taken to be correct: each of their operations is one atomic step, except where a
-//!   wrapper's documentation says that it is several.
+//! - A pass holds only for the arguments, initial states, keys, values and number of environment operations that the
+//!   report names.
+//! - Interloper sees only instrumented collections. State elsewhere must not matter: a method is refused when two of its
+//!   executions alone differ ([`Misuse::Nondeterministic`]).
+//! - The collections themselves are assumed to be correct: each of their operations is one atomic step, unless the
+//!   documentation of a wrapper says that it takes several.
 //! - Memory is sequentially consistent under control.
 
 pub mod blocks;

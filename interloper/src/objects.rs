@@ -1,17 +1,17 @@
 //! Concurrent objects: which of their methods are not atomic, and how weak are they?
 //!
-//! An object is described once, by its constructor and its methods, as [`Object::describe`] shows. Small programs are
-//! made for it, run on real threads or under the scheduler, and their outcomes compared with those of every sequential
-//! order (M. Emmi and C. Enea, *Exposing non-atomic methods of concurrent objects* and *Violat*). [`hunt::Hunt`] searches
-//! for a program that shows an outcome which no order explains; [`mod@derive`] finds out how much of what came before a
-//! weaker method still sees (*Weak-consistency specification via visibility relaxation*).
+//! You describe an object once, by its constructor and its methods, as [`Object::describe`] shows. Interloper generates
+//! small programs for the object, runs them on real threads or under the scheduler, and compares their outcomes with those
+//! of every sequential order (M. Emmi and C. Enea, *Exposing non-atomic methods of concurrent objects* and *Violat*).
+//! [`hunt::Hunt`] searches for a program with an outcome that no order explains. [`mod@derive`] finds out how many of the
+//! calls before it a weaker method still sees (*Weak-consistency specification via visibility relaxation*).
 //!
 //! ```
 //! use interloper::objects::hunt::{Engine, Hunt, Source};
 //! use interloper::objects::{Bounds, Next, Object, Pool};
 //! use interloper::sync::atomic::{AtomicI64, Ordering::SeqCst};
 //!
-//! // Over the mirror of std, so that every interleaving can be gone through.
+//! // Over the mirror of std, so that the scheduler can run every interleaving.
 //! let counter = Object::describe("counter", || AtomicI64::new(0))
 //!     .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, SeqCst))
 //!     .method("double", |counter, ()| {

@@ -75,7 +75,7 @@ fn imports_go_one_way() {
     assert!(allowed.keys().all(|name| ours.contains(name)), "ARCHITECTURE.md names a crate that is gone");
 }
 
-/// What is no default member is not tested by `cargo test`.
+/// What is not a default member is not tested by `cargo test`.
 #[test]
 fn all_but_the_peers_are_default_members() {
     // From the root: in a package's own folder only that one counts as a default.

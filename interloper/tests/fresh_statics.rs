@@ -10,7 +10,7 @@ use interloper::sync::Once;
 use interloper::sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst};
 use interloper::{atomic, thread};
 
-/// No other test runs: its own use of statics would be outside of executions. Held at the start of each, so that none
+/// No other test runs: its own use of statics would be outside executions. Held at the start of each, so that none
 /// finds it as it was at first.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -342,7 +342,7 @@ mod ends_of_the_process {
             let method = MethodUnderTest::new("get", make, |map: &Map, key: u32| map.contains_key(&key));
             method.arguments([7]).check().map_err(|misuse| misuse.to_string())
         };
-        let refused = "the subject of the method under test cannot be made: ";
+        let refused = "the subject of the method under test cannot be created: ";
         assert_eq!(said(|| panic!("no")).unwrap_err(), format!("{refused}panicked: no"));
         let deep = || if dive(u64::MAX) == 0 { Map::new() } else { Map::default() };
         assert_eq!(said(deep).unwrap_err(), format!("{refused}stack overflow"));
@@ -515,7 +515,7 @@ fn the_limit_on_time_holds_in_every_phase() {
     let report = in_time(late());
     assert_eq!((report.verdict, report.violation.is_some()), (Verdict::NotLinearizable, true), "{report}");
     assert_eq!(late().arguments([7]).bound(NonZeroU32::MIN).check().expect("well described").verdict, Verdict::Modular);
-    // With time enough it comes to its end.
+    // With time enough it ends.
     let quick = MethodUnderTest::new("quick", Map::new, |map: &Map, key: u32| map.insert(key, 1).is_some());
     let hour = Some(Duration::from_secs(3600));
     let report = quick.arguments([7]).settings(|settings| settings.time = hour).check().expect("well described");
@@ -546,7 +546,7 @@ fn the_largest_bound_is_a_bound() {
 
 #[test]
 fn runs_of_many_steps_take_time_in_proportion() {
-    // What takes the square of 100,000 does not come to its end in a minute.
+    // What takes the square of 100,000 does not end in a minute.
     let method = || {
         let polls =
             |map: &Map, key: u32| (0..100_000).for_each(|_| assert!(map.get(&key).is_none_or(|value| *value < 99)));

@@ -90,7 +90,7 @@ fn waiting_for_a_cell_is_no_deadlock() {
     assert_eq!(two_calls(|| (DashMap::new(), SegQueue::new()), once), Verdict::Linearizable);
 }
 
-/// Collections that are no part of the run, but shared by its tasks.
+/// Collections that are not part of the run, but shared by its tasks.
 #[derive(Default)]
 struct Hidden {
     log: SegQueue<u32>,

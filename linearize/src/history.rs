@@ -108,7 +108,7 @@ impl History {
     /// The part of this history that has only some of its calls, in the order of `calls`; each keeps its positions.
     ///
     /// # Panics
-    /// When there is no such call.
+    /// When the call does not exist.
     pub fn part(&self, calls: &[usize]) -> History {
         History { calls: calls.iter().map(|&call| self.calls[call]).collect(), end: self.end }
     }
@@ -128,7 +128,7 @@ impl History {
     /// Appends the return of `call`.
     ///
     /// # Panics
-    /// When there is no such call or it has returned.
+    /// When the call does not exist or has returned.
     pub fn complete(&mut self, call: usize) {
         let interval = &mut self.calls[call];
         assert!(interval.returned.is_none(), "call {call} has returned already");
@@ -154,7 +154,7 @@ impl History {
     }
 }
 
-/// The position behind all events.
+/// The position after all events.
 fn end(calls: &[Interval]) -> usize {
     let last = calls.iter().map(|interval| interval.returned.unwrap_or(interval.invoked)).max();
     last.map_or(0, |last| last.saturating_add(1))

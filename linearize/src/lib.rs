@@ -1,25 +1,25 @@
 //! Judges: was what happened atomic?
 //!
-//! A judge is a pure function from what was observed, and the sequential behaviour, to a verdict with its witness.
-//! There is no I/O, no thread, no clock and no global here.
+//! A judge is a pure function: from an observation and the sequential behaviour to a verdict with its witness. This crate
+//! uses no I/O, no thread, no clock and no global.
 //!
 //! | question | modules |
 //! |---|---|
 //! | One call of a method under test overlaps k atomic operations of an environment: does one of the k + 1 sequential orders explain what happened? Fast enough to follow every execution of a search. | [`composed`] |
-//! | Is this history linearizable? Calls overlap each other in any way, some are perhaps still pending. | [`history`], [`general`] |
+//! | Is this history linearizable? Calls may overlap in any way, and some may still be pending. | [`history`], [`general`] |
 //! | The same in O(n log n) for collections and registers whose values are distinct. | [`distinct`] |
-//! | The same for a recorded history over a reference data type: part by part, by the checker that fits. | [`recording`], [`types`] |
-//! | Which outcomes does a small program admit, when each method sees what its visibility level says? | [`schema`], [`visibility`], [`program`], [`outcomes`] |
+//! | The same for a recorded history over a reference data type: part by part, each by the checker that fits. | [`recording`], [`types`] |
+//! | Which outcomes may a small program have, when the visibility level of each method says what it sees? | [`schema`], [`visibility`], [`program`], [`outcomes`] |
 //! | Through which linearizations and visibilities? | [`enumerate`] |
-//! | How does one get histories to try all this on? | [`generate`], [`random`] |
-//! | Which happens-before orders can its locks and volatile variables impose? | [`happens_before`] |
+//! | Where do histories for experiments come from? | [`generate`], [`random`] |
+//! | Which happens-before orders can the locks and volatile variables of a program impose? | [`happens_before`] |
 //!
 //! # Limits
-//! - The general search is exponential in the number of calls that overlap each other; a [`general::Budget`] bounds
-//!   it, and reaching the bound is a verdict of its own.
-//! - Outcomes are exact up to 64 invocations and a bound on the configurations, and an error beyond.
-//! - A judge answers for the history it is given. That other histories of the same program are linearizable is for
-//!   the exploration to say.
+//! - The general search is exponential in the number of calls that overlap. A [`general::Budget`] bounds the search, and
+//!   a search that reaches the bound has the verdict unknown.
+//! - Outcomes are exact up to 64 invocations and a bound on the configurations; beyond these limits they are an error.
+//! - A judge answers only for the history that it is given. Whether other histories of the same program are linearizable
+//!   is a question for the exploration.
 
 pub mod composed;
 pub mod distinct;

@@ -42,16 +42,17 @@ impl fmt::Display for TooLarge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TooLarge::Invocations(count) => {
-                write!(out, "the schema has {count} invocations; exact outcomes are known up to {MOST_INVOCATIONS}")
+                write!(out, "the schema has {count} invocations; exact outcomes are limited to {MOST_INVOCATIONS}")
             }
             TooLarge::Configurations(bound) => write!(
                 out,
-                "the schema has more than {bound} configurations; raise the bound, or use fewer invocations or less relaxed ones"
+                "the schema has more than {bound} configurations; raise the bound, use fewer invocations, or relax \
+                 fewer of them"
             ),
             TooLarge::Choices(bound) => write!(
                 out,
-                "the schema has more than {bound} linearizations with visibilities; raise the bound, or use fewer \
-                 invocations or less relaxed ones"
+                "the schema has more than {bound} linearizations with visibilities; raise the bound, use fewer \
+                 invocations, or relax fewer of them"
             ),
         }
     }
@@ -89,7 +90,7 @@ impl Program {
         self.before.len()
     }
 
-    /// Whether there is no invocation.
+    /// Whether the program has no invocation.
     pub fn is_empty(&self) -> bool {
         self.before.is_empty()
     }

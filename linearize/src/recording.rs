@@ -63,8 +63,8 @@ pub enum Misplaced {
 impl fmt::Display for Misplaced {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Misplaced::Busy(process) => write!(out, "process {process} calls while its last call has not returned"),
-            Misplaced::Idle(process) => write!(out, "process {process} has no call that could end here"),
+            Misplaced::Busy(process) => write!(out, "process {process} makes a call before its last call returned"),
+            Misplaced::Idle(process) => write!(out, "process {process} has no open call that could end here"),
         }
     }
 }

@@ -149,10 +149,10 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// Why sequences and constraints are no schema.
+/// Why sequences and constraints do not form a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inconsistent {
-    /// A constraint names a sequence that there is not.
+    /// A constraint names a sequence that does not exist.
     NoSuchSequence {
         /// The number.
         number: usize,
@@ -197,7 +197,7 @@ impl Schema {
     /// Reads a schema.
     ///
     /// # Errors
-    /// When the text is no schema: where, and what was expected there.
+    /// When the text is not a schema: the place of the mistake, and what was expected there.
     pub fn parse(text: &str) -> Result<Schema, Mistake> {
         parse::schema(text)
     }
@@ -222,7 +222,7 @@ impl Schema {
         self.sequences.iter().map(Vec::len).sum()
     }
 
-    /// Whether there is no invocation.
+    /// Whether the schema has no invocation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -116,7 +116,7 @@ pub struct Visibility {
 pub enum BadVisibility {
     /// A part is not of the form `method=level`.
     NoLevel(String),
-    /// There is no such level or predicate.
+    /// The name is neither a level nor a predicate.
     Unknown(String),
     /// A method has two entries.
     Twice(String),

@@ -1,6 +1,6 @@
 //! The attributes `#[interloper::atomic]`, `#[interloper::object]` and `#[interloper::test]`.
 //!
-//! Use them through the facade: what they expand to names `::interloper`.
+//! Use them through the facade: their expansions name `::interloper`.
 
 mod atomic;
 mod object;
@@ -10,12 +10,12 @@ use proc_macro::TokenStream;
 
 /// Makes the body of a function a block that is meant to be atomic: see `interloper::atomic`.
 ///
-/// The block has the name of the function, or the one that is given: `#[interloper::atomic(name = "withdraw")]`. What the
-/// function returns is compared with what it returns in the serial orders, if its type has a form as a value (`ToValue`);
-/// with `#[interloper::atomic(ignore_result)]` it is not.
+/// The block has the name of the function, or a given name: `#[interloper::atomic(name = "withdraw")]`. The result of the
+/// function is compared with its result in the serial orders when its type has a form as a value (`ToValue`);
+/// `#[interloper::atomic(ignore_result)]` switches this off.
 ///
-/// It is for plain functions and methods. For an `async` function the block would end before its body has run, so that is
-/// an error, as it is for a `const` one.
+/// The attribute is for plain functions and methods. An `async` function is an error, since its block would end before its
+/// body has run; a `const` function is an error too.
 #[proc_macro_attribute]
 pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
     atomic::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -23,46 +23,47 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Describes a type as a concurrent object: see `interloper::objects`.
 ///
-/// On an `impl` block of the type, it adds an associated function `object()`, as visible as the constructor, which gives
-/// the `interloper::objects::Object` that `Object::describe` would give with the same functions. Functions of the block
-/// take part when they are marked:
+/// On an `impl` block of the type, the attribute adds an associated function `object()`, as visible as the constructor.
+/// `object()` returns the `interloper::objects::Object` that `Object::describe` would return for the same functions.
+/// Functions of the block take part when they are marked:
 ///
 /// | mark | the function |
 /// |---|---|
-/// | `#[constructor]` | makes a fresh object; it has no parameters |
-/// | `#[core]` | is taken to be atomic |
+/// | `#[constructor]` | makes a fresh object; takes no parameters |
+/// | `#[core]` | is assumed to be atomic |
 /// | `#[method]` | is under test |
 ///
-/// A method takes `&self` and at most four arguments, whose types are `Argument`s or references to what such a type
-/// lends (`&str`, `&[i64]`); its result has a form as a value (`ToValue`). Both marks of methods have options:
+/// A method takes `&self` and at most four arguments. The type of an argument is an `Argument`, or a reference to a type
+/// that an `Argument` lends (`&str`, `&[i64]`). The result has a form as a value (`ToValue`). Both marks of methods have
+/// options:
 ///
 /// | option | value |
 /// |---|---|
-/// | `name` | the name in harnesses, if it is another one: `"addAll"` |
-/// | `reads` | none: it never changes the object |
-/// | `sees` | what it sees on purpose: `"weak"`, `"basic"`, `"monotonic"`, `"peer"`, `"causal"` or `"complete"` |
+/// | `name` | the name in harnesses, if it differs: `"addAll"` |
+/// | `reads` | no value: the method never changes the object |
+/// | `sees` | the visibility that the method is meant to have: `"weak"`, `"basic"`, `"monotonic"`, `"peer"`, `"causal"` or `"complete"` |
 /// | `arguments` | the generators of its arguments: `[Generator::Atom(Atom::INTEGER)]` |
 ///
 /// Options of the object, `#[interloper::object(name = "set", data_independent)]`:
 ///
 /// | option | value |
 /// |---|---|
-/// | `name` | its name; without it, that of the type |
-/// | `model` | the reference type that it behaves like: `type_named("set").unwrap()` |
-/// | `data_independent` | none: renaming values renames outcomes and does nothing else |
+/// | `name` | the name of the object; by default, the name of the type |
+/// | `model` | the reference type that the object behaves like: `type_named("set").unwrap()` |
+/// | `data_independent` | no value: renaming values renames outcomes and changes nothing else |
 #[proc_macro_attribute]
 pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
     object::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Makes a function a test that checks it: see `interloper::check`.
+/// Turns a function into a test that checks it: see `interloper::check`.
 ///
 /// ```text
 /// #[interloper::test(seed = 7, executions = 1000, strategy = "atomfuzzer:0.9")]
 /// fn transfers_keep_the_sum() -> i64 { … }
 /// ```
 ///
-/// Options, each of which has the meaning of the field of `interloper::blocks::Settings`:
+/// Each option has the meaning of the field of the same name in `interloper::blocks::Settings`:
 ///
 /// | option | value |
 /// |---|---|
@@ -70,18 +71,19 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `freedoms` | a text that names `Freedoms`: `"none"`, `"time:1+wakeups"` |
 /// | `seed`, `executions`, `serial_executions`, `jobs` | a number |
 /// | `time_ms` | a number of milliseconds |
-/// | `steps` | a number: an execution that has more fails |
-/// | `critical_sections` | none: critical sections are blocks, too |
-/// | `threads_must_end` | none: a thread that is left when the test returns must come to its end; without it, it is given up |
-/// | `check_determinism` | none: each execution is made twice |
-/// | `allow_trivial` | none: the test may pass although nothing was explored |
-/// | `fresh_statics` | none: the statics of the crate of the test start fresh in each execution, whatever is in them |
-/// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes with this grade only; without it, with any but `"bug"` |
+/// | `steps` | a number: an execution with more steps fails |
+/// | `critical_sections` | no value: critical sections are blocks too |
+/// | `threads_must_end` | no value: a thread that still runs when the test returns must end; by default it is abandoned |
+/// | `check_determinism` | no value: each execution runs twice |
+/// | `allow_trivial` | no value: the test may pass although nothing was explored |
+/// | `fresh_statics` | no value: the statics of the test's crate start fresh in each execution, whatever they contain |
+/// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes only with this grade; by default it passes with any grade except `"bug"` |
 ///
-/// The environment goes before the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
-/// `INTERLOPER_FREEDOMS`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS`, `INTERLOPER_PATIENCE_MS`, and `INTERLOPER_REPLAY` with the file or the decisions of
-/// a failure. A failure is written to a file in the folder `interloper-failures` beside the test, and is made first the
-/// next time; `INTERLOPER_FAILURES` names another folder, or says `off`.
+/// These environment variables override the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
+/// `INTERLOPER_FREEDOMS`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS` and `INTERLOPER_PATIENCE_MS`.
+/// `INTERLOPER_REPLAY`, with the file or the decisions of a failure, reruns this failure. A failure is written to a file in
+/// the folder `interloper-failures` beside the test, and is rerun first the next time; `INTERLOPER_FAILURES` names another
+/// folder, or turns this off with `off`.
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
     test::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -48,7 +48,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         match take_mark(function)? {
             None => {}
             Some(Mark::Constructor) if constructor.is_some() => {
-                return Err(Error::new(function.sig.ident.span(), "an object has one #[constructor]"));
+                return Err(Error::new(function.sig.ident.span(), "an object has exactly one #[constructor]"));
             }
             Some(Mark::Constructor) => {
                 check_constructor(&function.sig)?;
@@ -58,11 +58,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         }
     }
     let Some((vis, constructor)) = constructor else {
-        let reason = "an object has a constructor: mark a function without parameters as #[constructor]";
+        let reason = "this object has no constructor: mark a function without parameters as #[constructor]";
         return Err(Error::new_spanned(&item.self_ty, reason));
     };
     if methods.is_empty() {
-        let reason = "an object has methods: mark those that are trusted as #[core], those under test as #[method]";
+        let reason = "this object has no methods: mark trusted methods as #[core] and methods under test as #[method]";
         return Err(Error::new_spanned(&item.self_ty, reason));
     }
 
@@ -94,7 +94,8 @@ fn named_after(self_ty: &Type) -> Result<LitStr, Error> {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
     };
-    let last = last.ok_or_else(|| Error::new_spanned(self_ty, "this type has no name: say name = \"…\""))?;
+    let last =
+        last.ok_or_else(|| Error::new_spanned(self_ty, "this type has no name: give it one with name = \"…\""))?;
     Ok(LitStr::new(&last.ident.unraw().to_string(), last.ident.span()))
 }
 
@@ -122,10 +123,10 @@ fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<T
                 passed.push(quote_spanned!(lent.span()=> ::std::borrow::Borrow::<#lent>::borrow(&#parameter)));
             }
             Type::Reference(lent) if lent.mutability.is_some() => {
-                return Err(Error::new_spanned(lent, "harnesses cannot lend an argument as &mut"));
+                return Err(Error::new_spanned(lent, "a harness cannot pass an argument as &mut"));
             }
             Type::ImplTrait(any) => {
-                return Err(Error::new_spanned(any, "harnesses have to know the type of an argument"));
+                return Err(Error::new_spanned(any, "a harness must know the concrete type of an argument"));
             }
             owned => {
                 types.push(owned.to_token_stream());
@@ -154,7 +155,9 @@ fn is_static(reference: &syn::TypeReference) -> bool {
 fn check_constructor(signature: &Signature) -> Result<(), Error> {
     check_function(signature)?;
     match signature.inputs.first() {
-        Some(first) => Err(Error::new_spanned(first, "a constructor has no parameters: each object is made alike")),
+        Some(first) => {
+            Err(Error::new_spanned(first, "a constructor takes no parameters: every object starts in the same state"))
+        }
         None => Ok(()),
     }
 }
@@ -174,7 +177,7 @@ fn check_method(signature: &Signature) -> Result<(), Error> {
         None => return Err(Error::new(signature.ident.span(), SHARED)),
     }
     match signature.inputs.iter().nth(5) {
-        Some(fifth) => Err(Error::new_spanned(fifth, "a method in harnesses takes at most four arguments")),
+        Some(fifth) => Err(Error::new_spanned(fifth, "a method of a concurrent object takes at most four arguments")),
         None => Ok(()),
     }
 }
@@ -182,13 +185,16 @@ fn check_method(signature: &Signature) -> Result<(), Error> {
 /// What holds for all that harnesses call.
 fn check_function(signature: &Signature) -> Result<(), Error> {
     if let Some(token) = &signature.asyncness {
-        return Err(Error::new(token.span, "harnesses call plain functions, not async ones"));
+        return Err(Error::new(token.span, "a harness cannot call an async function"));
     }
     if let Some(token) = &signature.unsafety {
-        return Err(Error::new(token.span, "harnesses call safe functions only"));
+        return Err(Error::new(token.span, "a harness cannot call an unsafe function"));
     }
     if !signature.generics.params.is_empty() {
-        return Err(Error::new_spanned(&signature.generics, "harnesses call functions without generic parameters"));
+        return Err(Error::new_spanned(
+            &signature.generics,
+            "a harness cannot call a function with generic parameters",
+        ));
     }
     Ok(())
 }
@@ -200,7 +206,10 @@ fn take_mark(function: &mut ImplItemFn) -> Result<Option<Mark>, Error> {
     let (marks, others) = std::mem::take(&mut function.attrs).into_iter().partition::<Vec<_>, _>(is_mark);
     function.attrs = others;
     if let [_, second, ..] = &*marks {
-        return Err(Error::new_spanned(second, "a function is one of #[constructor], #[core] and #[method]"));
+        return Err(Error::new_spanned(
+            second,
+            "a function has only one of the marks #[constructor], #[core] and #[method]",
+        ));
     }
     let Some(mark) = marks.first() else { return Ok(None) };
     if mark.path().is_ident("constructor") {
@@ -335,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_block_that_does_not_fit_is_an_error() {
-        let needs_constructor = "an object has a constructor: mark a function without parameters as #[constructor]";
+        let needs_constructor = "this object has no constructor: mark a function without parameters as #[constructor]";
         assert_eq!(
             error(quote!(
                 #[core]
@@ -344,7 +353,7 @@ mod tests {
             needs_constructor
         );
         let needs_methods =
-            "an object has methods: mark those that are trusted as #[core], those under test as #[method]";
+            "this object has no methods: mark trusted methods as #[core] and methods under test as #[method]";
         assert_eq!(
             method_error(quote!(
                 fn get(&self) {}
@@ -356,9 +365,9 @@ mod tests {
                 #[constructor]
                 fn other() {}
             )),
-            "an object has one #[constructor]"
+            "an object has exactly one #[constructor]"
         );
-        let both = "a function is one of #[constructor], #[core] and #[method]";
+        let both = "a function has only one of the marks #[constructor], #[core] and #[method]";
         assert_eq!(
             method_error(quote!(
                 #[core]
@@ -447,7 +456,7 @@ mod tests {
             )),
             shared
         );
-        let parameters = "a constructor has no parameters: each object is made alike";
+        let parameters = "a constructor takes no parameters: every object starts in the same state";
         assert_eq!(
             error(quote!(
                 #[constructor]
@@ -455,7 +464,7 @@ mod tests {
             )),
             parameters
         );
-        let is_async = "harnesses call plain functions, not async ones";
+        let is_async = "a harness cannot call an async function";
         assert_eq!(
             method_error(quote!(
                 #[method]
@@ -468,9 +477,9 @@ mod tests {
                 #[constructor]
                 unsafe fn new() {}
             )),
-            "harnesses call safe functions only"
+            "a harness cannot call an unsafe function"
         );
-        let generic = "harnesses call functions without generic parameters";
+        let generic = "a harness cannot call a function with generic parameters";
         assert_eq!(
             method_error(quote!(
                 #[method]
@@ -478,7 +487,7 @@ mod tests {
             )),
             generic
         );
-        let any = "harnesses have to know the type of an argument";
+        let any = "a harness must know the concrete type of an argument";
         assert_eq!(
             method_error(quote!(
                 #[method]
@@ -486,7 +495,7 @@ mod tests {
             )),
             any
         );
-        let lent = "harnesses cannot lend an argument as &mut";
+        let lent = "a harness cannot pass an argument as &mut";
         assert_eq!(
             method_error(quote!(
                 #[method]
@@ -498,7 +507,7 @@ mod tests {
             #[method]
             fn get(&self, a: u8, b: u8, c: u8, d: u8, e: u8) {}
         );
-        assert_eq!(method_error(five), "a method in harnesses takes at most four arguments");
+        assert_eq!(method_error(five), "a method of a concurrent object takes at most four arguments");
         let four = quote!(
             #[constructor]
             fn new() {}

@@ -16,10 +16,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let Options { changes, expected } = parse(options)?;
     let ItemFn { attrs, vis, sig, block } = syn::parse2(item)?;
     if let Some(token) = &sig.asyncness {
-        return Err(Error::new(token.span, "a test is a plain function: let it run its futures itself"));
+        return Err(Error::new(token.span, "a test cannot be async: run its futures inside the function"));
     }
     if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
-        return Err(Error::new_spanned(&sig.inputs, "a test has no parameters"));
+        return Err(Error::new_spanned(&sig.inputs, "a test takes no parameters"));
     }
     let (name, output) = (&sig.ident, &sig.output);
     let marked = marked_blocks(quote!(#block));
@@ -202,7 +202,7 @@ mod tests {
                     fn f(x: u32) {}
                 )
             ),
-            "a test has no parameters"
+            "a test takes no parameters"
         );
         assert_eq!(
             error(
@@ -211,7 +211,7 @@ mod tests {
                     async fn f() {}
                 )
             ),
-            "a test is a plain function: let it run its futures itself"
+            "a test cannot be async: run its futures inside the function"
         );
     }
 }

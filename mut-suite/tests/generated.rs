@@ -1,7 +1,7 @@
-//! What mutex-map does, and is to do: seed 42.
+//! Tests of mutex-map, from seed 42.
 //!
-//! Generated. Each test runs a schema and compares what comes out with the outcomes that are
-//! right: the results of the calls, in the order of the text.
+//! Generated. Each test runs a schema and compares its outcomes with the correct outcomes:
+//! the results of the calls, in the order of the text.
 
 use interloper::objects::generated::check;
 

@@ -108,7 +108,7 @@ impl Destination {
             Err(error) => return Err(error),
         };
         match there.file_type() {
-            kind if kind.is_symlink() => refused("it is a symbolic link; name the file that it leads to"),
+            kind if kind.is_symlink() => refused("it is a symbolic link; name the file that it points to"),
             kind if kind.is_dir() => refused("it is a folder"),
             kind if is_disk(kind) => refused("it is a disk"),
             kind if !kind.is_file() => Ok(Destination::Stream),
@@ -233,7 +233,7 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("nowhere"), &lost).expect("a link");
         for link in [&link, &lost] {
             let error = write(link, b"new").expect_err("refused");
-            assert_eq!(error.to_string(), "it is a symbolic link; name the file that it leads to");
+            assert_eq!(error.to_string(), "it is a symbolic link; name the file that it points to");
         }
         assert_eq!(text(&file), "old");
         assert_eq!(names(folder.path()), ["file", "link", "lost"]);

@@ -36,7 +36,7 @@ pub fn render(counterexample: &Counterexample) -> String {
 ///
 /// # Errors
 ///
-/// When the text is no JSON, has another version, or lacks a field.
+/// When the text is not JSON, has another version, or lacks a field.
 pub fn parse(text: &str) -> Result<Counterexample, ParseError> {
     let header: Header = serde_json::from_str(text).map_err(ParseError::Damaged)?;
     if header.version != VERSION {
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Counterexample, ParseError> {
     Ok(document.counterexample)
 }
 
-/// Why a document is no counterexample.
+/// Why a document is not a counterexample.
 #[derive(Debug)]
 pub enum ParseError {
     /// Not JSON, or not with the fields of a counterexample.

@@ -1,18 +1,18 @@
 //! A counterexample as text, as JSON and as one self-contained HTML page.
 //!
-//! A [`Counterexample`] is plain data: every value in it is already rendered text, so this crate knows nothing of
-//! models, histories or drivers. The renderings are functions of that data alone. The JSON document has all of it; text
-//! and page [shorten] what is longer than anybody reads, and say so:
+//! A [`Counterexample`] is plain data: every value in it is text already, so this crate knows nothing of models, histories
+//! or drivers. Each rendering depends on this data and on nothing else. The JSON document has all the data; text and page
+//! [shorten] parts that are too long to read, and say so:
 //!
 //! - [`text::render`]: the interleaving as a table for a terminal, wrapped to its width, coloured on request;
 //! - [`json::render`]: one document with a version field, read back by [`json::parse`];
 //! - [`html::render`]: one page without scripts or external resources.
 //!
-//! [`timeline`] draws a concurrent history, a row for each process, on a page of the same kind.
+//! [`timeline`] draws a concurrent history on a page of the same kind, with a row for each process.
 //!
 //! [`replay_file`] is the file that a finding leaves behind, and that replays it.
 //!
-//! [`plain`] makes text of somebody else safe to print.
+//! [`plain`] makes foreign text safe to print.
 //!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!

@@ -1,4 +1,4 @@
-//! Text of somebody else, made safe to show on a terminal.
+//! Makes foreign text safe to show on a terminal.
 //!
 //! What a program under test, a file or a command line says may hold control characters, which change what a terminal
 //! shows or does, and marks that reorder the text around them. All such text goes through this module before it is

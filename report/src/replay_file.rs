@@ -280,7 +280,10 @@ impl ReplayFile {
         }
         if metadata.len() > MAX_BYTES {
             let bytes = metadata.len();
-            return Err(Unusable::Unreadable(format!("it has {bytes} bytes, and a replay file at most {MAX_BYTES}")));
+            return Err(Unusable::Unreadable(format!(
+                "it has {bytes} bytes, and the limit for a replay file is \
+                                                     {MAX_BYTES}"
+            )));
         }
         ReplayFile::parse(&fs::read(path).map_err(unreadable)?)
     }
@@ -300,7 +303,7 @@ impl ReplayFile {
         let json = |error: serde_json::Error| damaged(error.to_string());
         match serde_json::from_slice(bytes).map_err(json)? {
             Header { version: VERSION } => {}
-            Header { version: 0 } => return Err(Unusable::Damaged("there is no version 0".to_owned())),
+            Header { version: 0 } => return Err(Unusable::Damaged("no format has version 0".to_owned())),
             Header { version } => return Err(Unusable::OtherVersion(version)),
         }
         let file: ReplayFile = serde_json::from_slice(bytes).map_err(json)?;

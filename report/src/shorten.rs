@@ -1,4 +1,4 @@
-//! What is left out of texts that nobody would read to their end.
+//! Shortens texts that are too long to read.
 
 use std::borrow::Cow;
 
@@ -70,7 +70,7 @@ impl<'c> Shown<'c> {
                 if short.rows.len() < numbers.len() {
                     numbers.drain(ROWS_AT_EACH_END..numbers.len() - ROWS_AT_EACH_END);
                 }
-                let note = Some("shortened: the JSON form of this report has all of it");
+                let note = Some("shortened: the JSON form of this report has everything");
                 Self { counterexample: Cow::Owned(short), numbers, note }
             }
         }
@@ -113,7 +113,7 @@ impl Counterexample {
         short.rows = self.rows[..head].iter().map(&mut row).collect();
         if skipped > 0 {
             short.rows.extend(self.rows[head + skipped..].iter().map(&mut row));
-            short.rows[head].notes.push(format!("{} rows before this are not shown", grouped(skipped)));
+            short.rows[head].notes.push(format!("{} earlier rows are not shown", grouped(skipped)));
         }
         let order = |order: &Order| Order { sequence: text(&order.sequence), disagreement: text(&order.disagreement) };
         short.orders = self.orders.iter().take(MOST_ORDERS).map(order).collect();
@@ -187,7 +187,7 @@ mod tests {
         for shown in shown {
             assert!(shown.len() < 20_000, "{}", shown.len());
             assert!(shown.contains("(1,048,076 characters left out)"), "{shown}");
-            assert!(shown.contains("shortened: the JSON form of this report has all of it"), "{shown}");
+            assert!(shown.contains("shortened: the JSON form of this report has everything"), "{shown}");
         }
         assert_eq!(json::parse(&json::render(&example)).expect("JSON"), example);
     }

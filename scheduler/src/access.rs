@@ -27,7 +27,7 @@ impl Access {
     /// Both at once.
     pub const BOTH: Access = Access { reads: true, writes: true };
 
-    /// The access that an action is if it succeeds. `None` for what is no access to data: giving a lock back, entering a
+    /// The access that an action is if it succeeds. `None` for what is not an access to data: giving a lock back, entering a
     /// block, spawning, waiting, waking.
     #[inline]
     pub const fn of(action: Action) -> Option<Access> {
@@ -38,7 +38,7 @@ impl Access {
             Action::ReadWrite | Action::Invoke(..) => Some(Access::BOTH),
             Action::Lock(Mode::Exclusive) | Action::TryLock(Mode::Exclusive) => Some(Access::BOTH),
             // The others that were there have left: the data are this task's alone from now on. The way back admits
-            // others, and is no access.
+            // others, and is not an access.
             Action::Convert(_, Mode::Exclusive) | Action::TryConvert(_, Mode::Exclusive) => Some(Access::BOTH),
             _ => None,
         }

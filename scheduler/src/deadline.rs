@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use crate::explore::Executions;
 
-/// A point in time at which a search ends with what it has. Whoever makes executions looks at it between two of them.
+/// A point in time at which a search ends with what it has. The search looks at it between executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deadline {
     end: Option<Instant>,
 }
 
 impl Deadline {
-    /// No end.
+    /// No deadline.
     pub const NEVER: Deadline = Deadline { end: None };
 
-    /// From now on for so long. A time beyond what the clock can count has no end.
+    /// The deadline after this time from now. A time that the clock cannot count has no deadline.
     pub fn of(time: Option<Duration>) -> Deadline {
         Deadline { end: time.and_then(|time| Instant::now().checked_add(time)) }
     }
@@ -29,7 +29,7 @@ impl Deadline {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// The one of two that ends first.
+    /// The earlier of two deadlines.
     #[must_use]
     pub fn and(self, other: Deadline) -> Deadline {
         let end = match (self.end, other.end) {
@@ -40,19 +40,19 @@ impl Deadline {
     }
 }
 
-/// What may be spent on making a failing run smaller.
+/// The budget for shrinking a failing execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// How many runs are made at most.
+    /// The most executions.
     pub executions: Executions,
-    /// How many steps these runs make at most, all together: the run that reaches the number is the last.
+    /// The most steps of these executions together: the execution that reaches this number is the last.
     pub steps: u64,
-    /// When no further run is begun.
+    /// The time after which no further execution begins.
     pub deadline: Deadline,
 }
 
 impl From<Executions> for Effort {
-    /// So many runs, of any length, for as long as they take.
+    /// This many executions, of any length, without a deadline.
     fn from(executions: Executions) -> Effort {
         Effort { executions, steps: u64::MAX, deadline: Deadline::NEVER }
     }

@@ -1,8 +1,8 @@
 //! The one source of decisions.
 //!
-//! A run of a program is its list of decisions: whatever is open in it (an argument, the initial state, an environment
-//! operation, the next task) it asks of a [`Source`]. Random, exhaustive, replayed and shrunk runs are different
-//! sources; the program does not know which one it has.
+//! An execution of a program is its list of decisions: the execution asks a [`Source`] for everything that is open (an
+//! argument, the initial state, an environment operation, the next task). Random, exhaustive, replayed and shrunk executions
+//! have different sources; the program does not know its source.
 
 mod deviations;
 mod random;
@@ -25,14 +25,14 @@ pub enum Question {
     Argument,
     /// The state of an object at the start.
     InitialState,
-    /// What the environment does here. 0 is nothing.
+    /// What the environment does here; 0 is nothing.
     Environment,
-    /// Which task makes the next step. 0 is the one that made the last step, if it can go on.
+    /// Which task makes the next step; 0 is the task of the last step, if it can go on.
     Task,
     /// Anything else.
     Other,
-    /// Whether the run departs here from the ordinary, where it is free to: a sleeper wakes early, say. 0 is the ordinary.
-    /// The first question of a run that is free to is which freedoms it has: a bit for each, and then the number of hints.
+    /// Whether the execution uses one of its freedoms here, such as a sleep that ends early; 0 means no. The first question
+    /// of an execution with freedoms asks which freedoms it has: a bit for each, and then the number for hints.
     Freedom,
 }
 
@@ -47,7 +47,7 @@ impl Question {
         Question::Freedom,
     ];
 
-    /// The letter that stands for it in the text form of a list.
+    /// The letter of the question in the text form of a list.
     pub const fn letter(self) -> char {
         match self {
             Question::Argument => 'A',
@@ -60,7 +60,7 @@ impl Question {
     }
 }
 
-/// Answers the questions of a run.
+/// Answers the questions of an execution.
 pub trait Source {
     /// A number below `options`, which is at least 1.
     fn decide(&mut self, question: Question, options: u32) -> u32;
@@ -100,9 +100,9 @@ impl<S: Source + ?Sized> Source for &mut S {
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decision {
-    /// What it was about.
+    /// The question.
     pub question: Question,
-    /// How many answers there were; `None` in a list that was read from its short text form.
+    /// The number of possible answers; `None` in a list that was read from its short text form.
     pub options: Option<NonZeroU32>,
     /// The answer, counted from 0.
     pub answer: u32,
@@ -119,11 +119,11 @@ impl Decision {
     }
 }
 
-/// The decisions of a run, in their order.
+/// The decisions of an execution, in order.
 ///
 /// The text form is, for each decision, the letter of the question and the answer, joined by dots: `A0.I2.E0.E3`. The
-/// alternate form (`{:#}`) has the number of options, too: `A0/2.I2/3.E0/9.E3/9`. Both are read back by `parse`; the
-/// empty list is `-`.
+/// alternate form (`{:#}`) also has the number of options: `A0/2.I2/3.E0/9.E3/9`. `parse` reads both forms; the empty list
+/// is `-`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decisions(pub Vec<Decision>);
 
@@ -133,19 +133,19 @@ impl Decisions {
         self.0.iter().filter(|decision| decision.answer != 0).count()
     }
 
-    /// Which freedoms the run has: the answer to [`Question::Freedom`] before its first step.
+    /// The freedoms of the execution: the answer to [`Question::Freedom`] before its first step.
     pub fn freedoms(&self) -> u32 {
         self.0.first().filter(|decision| decision.question == Question::Freedom).map_or(0, |decision| decision.answer)
     }
 
-    /// How far the run is from the ordinary: the freedoms that it has, and how often it makes use of them.
+    /// How far the execution departs from an ordinary one: its freedoms, and how often it uses them.
     pub fn departures(&self) -> u32 {
         let departures = self.0.iter().filter(|decision| decision.question == Question::Freedom);
         departures.map(|decision| (decision.answer & Freedoms::WHICH).count_ones()).sum()
     }
 }
 
-/// Passes questions on to another source and keeps the decisions.
+/// Passes questions to another source and records the decisions.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder<S> {
     source: S,

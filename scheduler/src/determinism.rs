@@ -87,17 +87,17 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = self.sides();
         if self.first.is_none() && self.second.is_none() {
-            writeln!(f, "two runs with the same decisions end differently after {} steps:", self.position)?;
+            writeln!(f, "two executions with the same decisions end differently after {} steps:", self.position)?;
         } else {
-            writeln!(f, "two runs with the same decisions differ at step {}:", self.position + 1)?;
+            writeln!(f, "two executions with the same decisions differ at step {}:", self.position + 1)?;
         }
         writeln!(f, "  the first time  {first}")?;
         writeln!(f, "  the second time {second}")?;
         write!(
             f,
             "Usual causes: the real clock; a hash map of std, whose order is random; addresses that are compared or \
-             hashed; a static that keeps what an earlier run left in it; threads, files or sockets that are not under \
-             control."
+             hashed; a static that carries a value from one execution into the next; threads, files or sockets that are \
+             not under control."
         )
     }
 }

@@ -1,4 +1,4 @@
-//! What came of an execution: plain data.
+//! The result of an execution: plain data.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId};
 
 use crate::freedoms::Freedoms;
 
-/// A step that was made.
+/// A step of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
-    /// By whom.
+    /// The task that made it.
     pub task: TaskId,
-    /// What.
+    /// The operation.
     pub operation: Operation,
-    /// Whether it is part of the step before it: the strategy was not asked.
+    /// Whether the event is part of the step before it: the strategy was not asked.
     pub continues: bool,
     /// Whether it turned out to only read: an attempt to take a lock that failed, a compare-exchange that failed, a park
     /// that ended without the token.
     pub only_read: bool,
-    /// What the task was waiting for before it, apart from locks.
+    /// What the task waited for before the step, apart from locks.
     pub cause: Cause,
 }
 
 /// What let a task make a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// It had nothing to wait for but perhaps a lock.
+    /// The task waited for nothing, except perhaps a lock.
     Ready,
     /// The event of this index in the trace: it spawned the task, woke it, or ended the task that it joins.
     Event(u32),
@@ -35,59 +35,58 @@ pub enum Cause {
     Idle(u32),
 }
 
-/// What came of an execution.
+/// The result of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// How it ended.
     pub end: End,
     /// How often the strategy was asked.
     pub steps: u64,
-    /// How often the strategy chose another task although the one that made the last step could go on.
+    /// How often the strategy chose another task although the task of the last step could go on.
     pub preemptions: u64,
-    /// How many tasks there were.
+    /// The number of tasks.
     pub tasks: usize,
     /// The virtual time at the end.
     pub clock: Duration,
-    /// Whether the engine decided something that is a strategy's to decide: it held a task back that had gone on for long
-    /// while others could, or let the clock pass because a task looked at it again and again. What else could have happened
-    /// there was not explored.
+    /// Whether the engine made a choice that is normally the strategy's: it held a task back that had made many steps while
+    /// others could go on, or let the clock pass because a task polled it. The search did not explore the other choices.
     pub steered: bool,
     /// Whether a task tried to take a lock, or looked whether it was free: see [`crate::Unlock::Part`].
     pub tried: bool,
-    /// How often it has departed from the ordinary: see [`crate::Config::freedoms`].
+    /// The departures: see [`crate::Config::freedoms`].
     pub departures: Freedoms,
     /// Whether a task that spins or yields was taken to wait for a change where it may go on without one, or has gone on so
     /// far that others could not come between its rounds: see [`crate::Freedom::Hints`].
     pub withheld: bool,
-    /// The tasks that were left when the execution ended early, for whatever reason.
+    /// The tasks that had not ended when the execution ended early, for whatever reason.
     pub stuck: Vec<TaskReport>,
-    /// The panics that ended a task, in their order; also those that another task joined and dealt with.
+    /// The panics that ended a task, in their order, including panics that another task handled after a join.
     pub panics: Vec<PanicReport>,
 }
 
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All tasks came to their end, or the main one did and the others were given up
+    /// All tasks ended, or the main one did and the others were given up
     /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). A panic of a task other than the main one was dealt with by whoever joined it.
     Finished,
-    /// The main task panicked, or another one did and nobody joined it. The report is of the first panic.
+    /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic.
     Panicked(PanicReport),
     /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
     /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.
     Aborted(PanicReport),
-    /// A task has used up its stack, or almost.
+    /// A task used up its stack, or almost.
     StackOverflow {
         /// The task.
         task: TaskId,
         /// The last step that it made, or was about to make.
         last: Operation,
     },
-    /// No task can go on, the main task among them.
+    /// No task can go on, not even the main task.
     Deadlock(Vec<TaskReport>),
-    /// The main task came to its end, but these can never go on.
+    /// The main task ended, but these tasks can never go on.
     Leaked(Vec<TaskReport>),
-    /// These tasks go round in loops that only read, or only yield, waiting for something that nobody does.
+    /// These tasks go round in loops that only read, or only yield, waiting for something that no task does.
     Livelock(Vec<TaskReport>),
     /// The bound on the steps was reached. The operations are those that the last steps went round in.
     StepBound(Vec<(TaskId, Operation)>),
@@ -100,7 +99,7 @@ pub enum End {
         /// Where; for the `std::process::abort` of std itself, where the last step of the task was.
         location: Place,
     },
-    /// The program, or whoever observes it, ended the execution.
+    /// The program, or its observer, ended the execution.
     Failed {
         /// The task.
         task: TaskId,
@@ -110,7 +109,7 @@ pub enum End {
 }
 
 impl End {
-    /// Whether the program came to its end without a failure.
+    /// Whether the program ended without a failure.
     pub fn is_finished(&self) -> bool {
         matches!(self, End::Finished)
     }
@@ -138,7 +137,7 @@ impl fmt::Display for End {
     }
 }
 
-/// A task that had not come to its end.
+/// A task that had not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskReport {
     /// The task.
@@ -147,7 +146,7 @@ pub struct TaskReport {
     pub name: Option<String>,
     /// What it is waiting to do.
     pub wants: Operation,
-    /// What keeps it from doing so.
+    /// Why it cannot go on.
     pub blocked: Blocked,
     /// The tasks that it waits for: the holders of the lock that it wants, or the task that it joins.
     pub waits_for: Vec<TaskId>,
@@ -155,7 +154,7 @@ pub struct TaskReport {
     pub holds: Vec<Held>,
 }
 
-/// What keeps a task from going on.
+/// Why a task cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Blocked {
     /// Nothing: the execution ended for another reason.
@@ -164,9 +163,9 @@ pub enum Blocked {
     Lock,
     /// The task that it joins has not ended.
     Join,
-    /// Nobody has woken it from the queue that it waits in.
+    /// No task woke it from the queue that it waits in.
     Queue,
-    /// Nobody has given it its token.
+    /// No task gave it its token.
     Token,
     /// The virtual clock has not reached its time.
     Clock,
@@ -192,9 +191,9 @@ pub struct PanicReport {
     pub task: TaskId,
     /// The name of the task.
     pub name: Option<String>,
-    /// What it said.
+    /// The message.
     pub message: String,
-    /// Where, as the panic hook was told; unknown for a payload that was thrown with `resume_unwind`.
+    /// The place that the panic hook was given; unknown for a payload that was thrown with `resume_unwind`.
     pub place: Option<SourcePlace>,
 }
 

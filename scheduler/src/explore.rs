@@ -1,4 +1,4 @@
-//! One execution after the other.
+//! Runs one execution after another.
 
 use std::ops::ControlFlow;
 
@@ -6,38 +6,38 @@ use crate::engine::Engine;
 use crate::execution::Execution;
 use crate::strategy::Strategy;
 
-/// How many executions are made.
+/// How many executions to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executions {
-    /// All that the strategy has; for ever, for a random one.
+    /// All executions of the strategy; a random strategy never ends.
     All,
-    /// At most so many.
+    /// At most this many.
     AtMost(u64),
 }
 
-/// What an exploration came to.
+/// The result of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored<B> {
-    /// How many executions were made.
+    /// How many executions ran.
     pub executions: u64,
-    /// Why there were no more.
+    /// Why the exploration ended.
     pub stopped: Stopped<B>,
 }
 
-/// Why an exploration has stopped.
+/// Why an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped<B> {
-    /// The strategy had none left.
+    /// The strategy had no execution left.
     Exhausted,
     /// The number of executions was reached.
     Limit,
-    /// Whoever judged the executions said so.
+    /// The judge of the executions ended it.
     Broken(B),
 }
 
 impl Engine {
-    /// Runs `program` again and again under `strategy`. After each execution `judge` sees what came of it and says
-    /// whether to go on; the engine still has its trace and its decisions then.
+    /// Runs `program` again and again under `strategy`. After each execution `judge` sees the result and says whether to
+    /// continue; at that moment the engine still has the trace and the decisions.
     ///
     /// # Panics
     /// As [`Engine::run`].

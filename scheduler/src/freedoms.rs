@@ -1,30 +1,30 @@
-//! What std leaves open besides whose step is next.
+//! What std leaves open besides the schedule.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One thing that std leaves open.
+/// Something that std leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Freedom {
-    /// A sleep, or a wait with a time-out, may end before other tasks have made their steps. std promises how long it
-    /// takes at least, and nothing of what others do meanwhile.
+    /// A sleep, or a wait with a time-out, may end before other tasks make their steps. std promises only the shortest time
+    /// that it takes, and nothing about the steps of other tasks in that time.
     Time,
-    /// A wait on a condition variable of std, and a park, may end although nobody has notified or unparked the task.
+    /// A wait on a condition variable of std, or a park, may end although no task notified or unparked the waiting task.
     Wakeups,
     /// A weak compare-exchange may fail although the expected value is there.
     Weak,
-    /// A hint that the task spins or yields may return although nothing has changed. The number is that of the places where
-    /// a task does so, and of the rounds of a loop that others can come between; in further rounds nobody can.
+    /// A hint that the task spins or yields may return although nothing has changed. The number bounds the places where a
+    /// task does so, and the rounds of a loop in which other tasks can make steps between two looks.
     Hints,
     /// A reader-writer lock may let no reader in while a writer waits for it.
     Writers,
 }
 
 impl Freedom {
-    /// All of them.
+    /// All freedoms.
     pub const ALL: [Freedom; 5] = [Freedom::Time, Freedom::Wakeups, Freedom::Weak, Freedom::Hints, Freedom::Writers];
 
-    /// Its name in texts.
+    /// The name of the freedom in texts.
     pub const fn name(self) -> &'static str {
         match self {
             Freedom::Time => "time",
@@ -41,11 +41,11 @@ impl Freedom {
     }
 }
 
-/// How often an execution may depart from the ordinary, for each [`Freedom`]: 0 is never. It also counts how often one
-/// has done so.
+/// For each [`Freedom`], how often an execution may make use of it; 0 is never. The same type counts the departures of an
+/// execution.
 ///
-/// The text form is `none`, or names with their numbers, `time:1+hints:8`. A name alone has the number it has in
-/// [`Freedoms::ALL`]; `all` is that.
+/// The text form is `none`, or names with numbers, such as `time:1+hints:8`. A name without a number has its number in
+/// [`Freedoms::ALL`], and `all` is [`Freedoms::ALL`].
 ///
 /// ```
 /// use interloper_scheduler::{Freedom, Freedoms};
@@ -61,10 +61,10 @@ pub struct Freedoms {
 }
 
 impl Freedoms {
-    /// Never.
+    /// No freedom.
     pub const NONE: Freedoms = Freedoms { counts: [0; Freedom::ALL.len()] };
 
-    /// One early sleeper, one wake-up that nobody caused and one weak failure; each task goes on 64 times at most where it
+    /// One early end of a sleep, one spurious wake-up and one weak failure; each task goes on at most 64 times where it
     /// spins or yields, and writers go before readers.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
@@ -73,38 +73,38 @@ impl Freedoms {
         .with(Freedom::Hints, 64)
         .with(Freedom::Writers, 1);
 
-    /// Without bounds: for an execution that is made again, whose decisions say what it does.
+    /// No bounds: for a replayed execution, whose decisions say what it does.
     pub const UNBOUNDED: Freedoms = Freedoms { counts: [u32::MAX; Freedom::ALL.len()] };
 
-    /// The same, but so often for one of them.
+    /// The same freedoms, with this number for one of them.
     #[must_use]
     pub const fn with(mut self, freedom: Freedom, count: u32) -> Freedoms {
         self.counts[freedom as usize] = count;
         self
     }
 
-    /// How often, for one of them.
+    /// The number of one freedom.
     pub const fn count(self, freedom: Freedom) -> u32 {
         self.counts[freedom as usize]
     }
 
-    /// Whether there is none.
+    /// Whether all numbers are 0.
     pub fn is_none(self) -> bool {
         self == Freedoms::NONE
     }
 
-    /// Those that are here, in the order of [`Freedom::ALL`].
+    /// The freedoms with a number above 0, in the order of [`Freedom::ALL`].
     pub fn each(self) -> impl Iterator<Item = (Freedom, u32)> {
         Freedom::ALL.into_iter().zip(self.counts).filter(|(_, count)| *count > 0)
     }
 
-    /// The smaller number of both, for each of them.
+    /// For each freedom, the smaller of both numbers.
     #[must_use]
     pub fn within(self, bounds: Freedoms) -> Freedoms {
         Freedoms { counts: std::array::from_fn(|index| self.counts[index].min(bounds.counts[index])) }
     }
 
-    /// One of them is used up by one. False when there is none left.
+    /// Takes one from the number of a freedom. Returns false when the number is 0 already.
     pub(crate) fn take(&mut self, freedom: Freedom) -> bool {
         let count = &mut self.counts[freedom as usize];
         let left = *count > 0;
@@ -112,26 +112,26 @@ impl Freedoms {
         left
     }
 
-    /// One of them is used once more.
+    /// Adds one to the number of a freedom.
     pub(crate) fn add(&mut self, freedom: Freedom) {
         let count = &mut self.counts[freedom as usize];
         *count = count.saturating_add(1);
     }
 
-    /// How many answers there are to the question which freedoms an execution has.
+    /// The number of answers to the question which freedoms an execution has.
     pub(crate) const ANSWERS: u32 = 1 << (Freedom::ALL.len() + 16);
 
-    /// The bits of an answer that say which freedoms there are. Above them is the number for hints, up to 65,535, since
-    /// that determines which looks are steps; for the others the decisions say how often.
+    /// The bits of an answer that say which freedoms the execution has. Above them is the number for hints, up to 65,535,
+    /// since that number determines which looks are steps. For the other freedoms the decisions say how often.
     pub(crate) const WHICH: u32 = (1 << Freedom::ALL.len()) - 1;
 
-    /// The answer that says which of them there are.
+    /// The answer that names these freedoms.
     pub(crate) fn answer(self) -> u32 {
         let which: u32 = self.each().map(|(freedom, _)| freedom.bit()).sum();
         which | self.count(Freedom::Hints).min(0xFFFF) << Freedom::ALL.len()
     }
 
-    /// Those of an answer alone.
+    /// The freedoms that an answer names.
     #[must_use]
     pub(crate) fn of_answer(self, answer: u32) -> Freedoms {
         let kept = self.each().filter(|(freedom, _)| answer & freedom.bit() != 0);
@@ -154,7 +154,7 @@ impl fmt::Display for Freedoms {
     }
 }
 
-/// Why a text names no [`Freedoms`].
+/// Why a text does not name [`Freedoms`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreedomsError {
     /// The part that is wrong.
@@ -165,7 +165,7 @@ pub struct FreedomsError {
 
 impl fmt::Display for FreedomsError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?} names no freedom: {}", self.text, self.reason)
+        write!(out, "{:?} is not a freedom: {}", self.text, self.reason)
     }
 }
 
@@ -187,10 +187,10 @@ impl FromStr for Freedoms {
                 None => (part, None),
             };
             let freedom = Freedom::ALL.into_iter().find(|freedom| freedom.name() == name);
-            let freedom = freedom.ok_or(wrong("there are none, all, time, wakeups, weak, hints, writers"))?;
+            let freedom = freedom.ok_or(wrong("the freedoms are none, all, time, wakeups, weak, hints and writers"))?;
             let count = match count {
                 None => Freedoms::ALL.count(freedom),
-                Some(count) => count.parse().map_err(|_| wrong("a number from 0 to 4294967295 is expected"))?,
+                Some(count) => count.parse().map_err(|_| wrong("expected a number from 0 to 4294967295"))?,
             };
             Ok(all.with(freedom, count))
         })
@@ -216,10 +216,13 @@ mod tests {
         let reason = |text: &str| text.parse::<Freedoms>().unwrap_err().to_string();
         assert_eq!(
             reason("time+x"),
-            "\"x\" names no freedom: there are none, all, time, wakeups, weak, hints, writers"
+            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers"
         );
-        assert_eq!(reason(""), "\"\" names no freedom: there are none, all, time, wakeups, weak, hints, writers");
-        assert_eq!(reason("weak:-1"), "\"weak:-1\" names no freedom: a number from 0 to 4294967295 is expected");
+        assert_eq!(
+            reason(""),
+            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers"
+        );
+        assert_eq!(reason("weak:-1"), "\"weak:-1\" names no freedom: expected a number from 0 to 4294967295");
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! Tasks on fibers under a strategy, and the one source of decisions that all explorations share.
 //!
-//! [`Engine`] runs a program: its tasks are fibers on one OS thread, and at each visible step a [`Strategy`] chooses
-//! whose step is next. What came of it is an [`Execution`]. The [`decisions`] of a run can be drawn at random, searched
-//! exhaustively, and replayed.
+//! [`Engine`] runs a program: the tasks of the program are fibers on one OS thread, and at each visible step a [`Strategy`]
+//! chooses the task that makes the next step. The result is an [`Execution`]. The [`decisions`] of an execution can be
+//! drawn at random, searched exhaustively, and replayed.
 //!
 //! # Limits
 //!
-//! - Memory is sequentially consistent: reorderings that weaker atomics admit are not shown.
-//! - A time-out passes only when no task can go on: the virtual clock stands still otherwise, unless a task polls it. An
-//!   execution that has the freedom of time ([`Freedom::Time`]) lets some sleepers and time-outs come earlier.
+//! - Memory is sequentially consistent: the engine does not show reorderings that weaker atomics allow.
+//! - A time-out passes only when no task can go on: until then the virtual clock stands still, unless a task polls it. In an
+//!   execution with the freedom of time ([`Freedom::Time`]), some sleeps and time-outs end earlier.
 //! - A task that makes thousands of steps in a row while others could go on is held back for a while: a loop that waits
-//!   must not keep those from running that it waits for. [`Execution::steered`] says that this happened.
-//! - While a task unwinds it is not preempted.
-//! - What a task does between two visible steps is one step, also where it touches memory that others touch.
+//!   must not prevent the tasks that it waits for from running. [`Execution::steered`] says that this happened.
+//! - A task is not preempted while it unwinds.
+//! - Everything that a task does between two visible steps belongs to one step, even when it touches memory that other tasks
+//!   touch.
 
 #![warn(missing_docs)]
 

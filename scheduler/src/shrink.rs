@@ -27,7 +27,7 @@ pub struct Failing {
     pub steps: u64,
 }
 
-/// What shrinking came to.
+/// The result of shrinking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shrunk {
     /// The smallest failing run that was found.
@@ -52,7 +52,7 @@ impl Failing {
 }
 
 /// Shrinks a list of decisions. `run` makes a run with the given decisions as far as they fit (see [`LooseSource`]), and
-/// gives what it came to if it fails in the same way.
+/// gives its result if it fails in the same way.
 pub fn shrink(first: Failing, effort: impl Into<Effort>, mut run: impl FnMut(&Decisions) -> Option<Failing>) -> Shrunk {
     let mut search = Search::new(first, effort.into());
     let mut run = |plan: &Plan| match plan {
@@ -132,7 +132,7 @@ struct Search {
     effort: Effort,
 }
 
-/// Makes a run; gives its steps, and what it came to, with the tasks of its steps, if it fails in the same way.
+/// Makes a run; gives its steps, and its result, with the tasks of its steps, if it fails in the same way.
 type Run<'a> = &'a mut dyn FnMut(&Plan) -> (u64, Option<(Failing, Vec<TaskId>)>);
 
 impl Search {

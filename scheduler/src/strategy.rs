@@ -1,10 +1,10 @@
-//! Who chooses: a strategy sees the pending operations and nothing of the engine.
+//! Strategies choose: a strategy sees the pending operations and nothing of the engine.
 
 use interloper_std::runtime::{Operation, TaskId};
 
 use crate::freedoms::Freedoms;
 
-/// A task that can go on, and what it is about to do.
+/// A task that can go on, with its next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
     /// The task.
@@ -13,49 +13,49 @@ pub struct Pending {
     pub operation: Operation,
 }
 
-/// Chooses whose step is next.
+/// Chooses the task that makes the next step.
 ///
-/// A strategy is called inside the engine; it must not use mirror types or the runtime.
+/// The engine calls a strategy from inside; a strategy must not use mirror types or the runtime.
 pub trait Strategy {
-    /// Prepares for another execution. False when there is none left to make.
+    /// Prepares for another execution. Returns false when no execution is left.
     fn begin(&mut self) -> bool {
         true
     }
 
-    /// The index of the chosen one in `pending`, which holds the enabled operations in the order of their tasks and is
+    /// Returns the index of the chosen task in `pending`, which holds the enabled operations in the order of their tasks and is
     /// never empty. `current` is the task that made the last step, if it is among them.
     fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize;
 
-    /// A decision that is not about tasks (which waiter is woken, say): a number below `options`, where 0 is the ordinary
-    /// answer.
+    /// Makes a decision that is not about tasks, such as which waiter is woken: a number below `options`, where 0 is the
+    /// ordinary answer.
     fn pick(&mut self, options: u32) -> u32 {
         let _ = options;
         0
     }
 
-    /// Which of the freedoms that the engine admits the execution has that is about to begin, and how often at most. It is
-    /// asked once for each execution, and not when the engine admits none.
+    /// The freedoms of the execution that is about to begin, out of those that the engine admits, each with its number. The
+    /// engine asks once for each execution, and never if it admits no freedom.
     fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         admitted
     }
 
-    /// Whether the execution departs here from the ordinary, in a way that it is free to: a wait ends early, say.
+    /// Whether the execution uses one of its freedoms here: a wait ends early, for example.
     fn departs(&mut self) -> bool {
         self.pick(2) == 1
     }
 
-    /// Whether the strategy is asked before a task enters or leaves an atomic block, too. If not, the task does that
-    /// together with its step before: no other task can tell the difference, and there is less to be chosen.
+    /// Whether the engine also asks the strategy before a task enters or leaves an atomic block. If not, entering or leaving
+    /// belongs to the step before it: no other task can tell the difference, and the strategy has fewer choices.
     fn wants_marks(&self) -> bool {
         true
     }
 
-    /// Whether [`Strategy::part`] is to be called.
+    /// Whether the engine calls [`Strategy::part`].
     fn wants_parts(&self) -> bool {
         false
     }
 
-    /// The running task has done something more as part of its last step: it spawned a task, say, or came to its end.
+    /// The running task did something more as part of its last step: it spawned a task, for example, or ended.
     fn part(&mut self, task: TaskId, operation: Operation) {
         let _ = (task, operation);
     }
@@ -66,7 +66,7 @@ pub trait Strategy {
         let _ = (task, operation);
     }
 
-    /// The execution is over; `execution` is what came of it.
+    /// The execution is over; `execution` is its result.
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         let _ = (execution, trace);
     }

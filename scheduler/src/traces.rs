@@ -85,7 +85,7 @@ impl Fingerprints {
         let mut before = match step[0].cause {
             Cause::Ready => 0,
             Cause::Event(event) => self.pasts[event as usize],
-            // It came because nobody else could go on.
+            // It came because no other task could go on.
             Cause::Idle(events) => self.sum(events as usize),
         };
         for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
@@ -152,7 +152,7 @@ fn objects_of(operation: &Operation) -> impl Iterator<Item = ObjectId> + use<> {
 /// Whether steps of different tasks could have met: two of them depend on each other, and neither had to come first
 /// because of who spawned or joined whom.
 ///
-/// Where this never holds, every execution of a program comes to the same.
+/// Where this never holds, every execution of a program has the same outcome.
 pub fn meets(trace: &[Event]) -> bool {
     let mut meeting = Meeting::default();
     trace.iter().any(|event| meeting.note(event))
@@ -255,7 +255,7 @@ impl Unseen {
     /// The estimate in words; `noun` is what executions were told apart by: `trace`.
     pub fn text(self, noun: &str) -> String {
         match self.once {
-            0 => format!("no {noun} came only once"),
+            0 => format!("every {noun} came more than once"),
             _ => format!("about {:.1} % of further executions would show a new {noun}", 100.0 * self.probability()),
         }
     }

@@ -11,7 +11,7 @@ use interloper_std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use interloper_std::sync::{Mutex, Once, OnceLock};
 use interloper_std::thread;
 
-/// The tests of this file use statics of their own while they are outside of executions, which the executions of others
+/// The tests of this file use statics of their own while they are outside executions, which the executions of others
 /// must not see. Locked by each of them, so that no execution finds it as it was at first.
 fn one_at_a_time() -> std::sync::MutexGuard<'static, ()> {
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());

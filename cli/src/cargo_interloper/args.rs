@@ -10,11 +10,11 @@ use interloper_adopt::Options;
 /// Crates under control, without editing them
 ///
 /// Builds the project and chosen dependencies on Interloper's mirror of std, so that each `#[interloper::test]` and
-/// each exploration sees their steps. The chosen crates are copied into the target directory; no file of yours and
-/// none of cargo's cache is changed, and ordinary builds stay as they are.
+/// each exploration sees their steps. The chosen crates are copied into the target directory. The command changes neither
+/// your files nor cargo's cache, and ordinary builds stay as they are.
 ///
-/// Exit codes: 0 nothing unexpected, 1 a test or the program failed, 2 the request was wrong, the project does not
-/// build, or nothing was explored of a crate that was named, 3 the tool is broken.
+/// Exit codes: 0 nothing unexpected; 1 a test or the program failed; 2 the request was wrong, the project does not build, or
+/// nothing was explored of a named crate; 3 the tool is broken.
 #[derive(Debug, Parser)]
 #[command(name = "cargo interloper", bin_name = "cargo interloper", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -26,8 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Run the tests of the project under control
     ///
-    /// Sets the cfg `interloper`. Unit tests, tests of binaries and integration tests are run, unless targets are
-    /// chosen; documentation tests are not.
+    /// Sets the cfg `interloper`. Runs unit tests, tests of binaries and integration tests, unless you choose targets. Never
+    /// runs documentation tests.
     Test {
         #[command(flatten)]
         common: Common,
@@ -38,7 +38,7 @@ pub enum Command {
         /// Only tests whose names contain this
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// For the tests
+        /// Arguments for the tests
         #[arg(last = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
@@ -48,11 +48,11 @@ pub enum Command {
         common: Common,
         #[command(flatten)]
         build: Build,
-        /// For the program
+        /// Arguments for the program
         #[arg(last = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
-    /// Say which dependencies synchronise and must come along, which need not, and which cannot, each with the reason
+    /// Say which dependencies need control, which do not, and which cannot have it, each with the reason
     Plan {
         #[command(flatten)]
         common: Common,
@@ -60,7 +60,7 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Remove the copies and what was built from them
+    /// Remove the copies and everything built from them
     Clean {
         #[command(flatten)]
         common: Common,
@@ -78,11 +78,11 @@ pub enum Format {
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Dependencies to put under control, with what synchronises below them: names, `name@version`, or `all`
-    /// [default: what `instrument` in `[package.metadata.interloper]` lists]
+    /// Dependencies to put under control, together with the crates below them that synchronise: names, `name@version`,
+    /// or `all` [default: the list `instrument` in `[package.metadata.interloper]`]
     #[arg(long, value_name = "CRATES", value_delimiter = ',')]
     pub instrument: Option<Vec<String>>,
-    /// The manifest of the project
+    /// Path to the manifest of the project
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub manifest_path: Option<PathBuf>,
     /// Features to turn on
@@ -91,7 +91,7 @@ pub struct Common {
     /// Turn all features on
     #[arg(long, help_heading = "Project")]
     pub all_features: bool,
-    /// Leave the default features out
+    /// Turn the default features off
     #[arg(long, help_heading = "Project")]
     pub no_default_features: bool,
     /// The platform to build for
@@ -100,10 +100,10 @@ pub struct Common {
     /// Fail when the lock file would change
     #[arg(long, help_heading = "Project")]
     pub locked: bool,
-    /// Do without the network
+    /// Do not use the network
     #[arg(long, help_heading = "Project")]
     pub offline: bool,
-    /// Both of the former
+    /// Same as --locked and --offline
     #[arg(long, help_heading = "Project")]
     pub frozen: bool,
     /// A setting of cargo
@@ -115,34 +115,34 @@ pub struct Common {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Build")]
 pub struct Build {
-    /// The package
+    /// Only this package
     #[arg(short, long, value_name = "SPEC")]
     pub package: Vec<String>,
     /// All packages of the workspace
     #[arg(long)]
     pub workspace: bool,
-    /// All of them but this
+    /// All packages of the workspace except this one
     #[arg(long, value_name = "SPEC")]
     pub exclude: Vec<String>,
-    /// The binary
+    /// Only this binary
     #[arg(long, value_name = "NAME")]
     pub bin: Vec<String>,
-    /// The example
+    /// Only this example
     #[arg(long, value_name = "NAME")]
     pub example: Vec<String>,
-    /// With optimisations
+    /// Build with optimisations
     #[arg(short, long)]
     pub release: bool,
-    /// With this profile
+    /// Build with this profile
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// How many jobs to run at the same time
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<String>,
-    /// Say less
+    /// Print less
     #[arg(short, long)]
     pub quiet: bool,
-    /// Say more
+    /// Print more
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
@@ -151,22 +151,22 @@ pub struct Build {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct Tests {
-    /// The unit tests of the library
+    /// Only the unit tests of the library
     #[arg(long)]
     pub lib: bool,
-    /// The tests of all binaries
+    /// Only the tests of all binaries
     #[arg(long)]
     pub bins: bool,
-    /// An integration test
+    /// Only this integration test
     #[arg(long, value_name = "NAME")]
     pub test: Vec<String>,
-    /// Build, and run nothing
+    /// Build without running
     #[arg(long)]
     pub no_run: bool,
     /// Go on with the next crate after a failure
     #[arg(long)]
     pub no_fail_fast: bool,
-    /// Accept that a crate which was named made no step in any check
+    /// Accept that a named crate made no step in any check
     #[arg(long)]
     pub allow_trivial: bool,
 }

@@ -107,7 +107,7 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     let (along, named): (Vec<_>, Vec<_>) = controlled.copies().partition(|(_, along)| *along);
     let labels = |all: Vec<(String, bool)>| all.into_iter().map(|(label, _)| label).collect::<Vec<_>>().join(", ");
     match (named.is_empty(), along.is_empty()) {
-        (true, _) => note("under control: what has the line at its root"),
+        (true, _) => note("under control: only crates with the line at their root"),
         (false, true) => note(&format!("under control: {}", labels(named))),
         (false, false) => note(&format!("under control: {}, and with it {}", labels(named), labels(along))),
     }
@@ -128,7 +128,7 @@ fn says_missed(reached: &Reached) -> bool {
         return false;
     }
     note(&format!(
-        "nothing was explored of {}: no check has seen a step of it; perhaps no `#[interloper::test]` calls it, or the \
+        "nothing was explored of {}: no check saw a step of it; perhaps no `#[interloper::test]` calls it, or the \
          tests call another version; `--allow-trivial` accepts this",
         missed.join(", ")
     ));

@@ -103,7 +103,7 @@ fn judge(recorded: &Recorded, data_type: &DataType, go_on: impl Fn() -> bool) ->
         return Ok(unread());
     }
     let mut search = Search::new(data_type, &recorded.recording).map_err(|(call, reason)| {
-        Failure::Internal(format!("call {call} was accepted when it was read, and now: {reason}"))
+        Failure::Internal(format!("call {call} was accepted on reading and is refused now: {reason}"))
     })?;
     loop {
         match search.advance(SLICE) {
@@ -121,7 +121,7 @@ fn refuse_input(history: &Path, page: &Path) -> Result<(), Failure> {
         false => file::same(history, page),
     };
     match same {
-        true => Err(Failure::Request(format!("cannot write {}: it is the history that is read", page.display()))),
+        true => Err(Failure::Request(format!("cannot write {}: it is the input history", page.display()))),
         false => Ok(()),
     }
 }
@@ -204,7 +204,9 @@ impl Judged<'_> {
         match self.checked.checker {
             Checker::Distinct => format!("judged without a search, since no value is inserted twice{parts}"),
             Checker::General => format!("judged by a search{parts}"),
-            Checker::Both => format!("judged by a search, or without one where no value is inserted twice{parts}"),
+            Checker::Both => {
+                format!("judged by a search; without a search in parts where no value is inserted twice{parts}")
+            }
         }
     }
 
@@ -222,14 +224,13 @@ impl Judged<'_> {
     fn no_verdict(&self, bound: Bound) -> String {
         match bound {
             Bound::Attempts if self.is_whole => {
-                format!("There is no verdict within {}; --time sets it.", self.limit())
+                format!("No verdict within {}; --time sets the limit.", self.limit())
             }
-            Bound::Attempts => format!(
-                "There is no verdict within {}, which was used up while the history was read; --time sets it.",
-                self.limit()
-            ),
+            Bound::Attempts => {
+                format!("No verdict within {}, all spent on reading the history; --time sets the limit.", self.limit())
+            }
             Bound::Memory => format!(
-                "There is no verdict: the search needs more than {} MiB of memory. Record a shorter history, or one in \
+                "No verdict: the search needs more than {} MiB of memory. Record a shorter history, or one in \
                  which fewer calls overlap.",
                 general::Search::MEMORY >> 20
             ),

@@ -59,11 +59,11 @@ pub fn generate(
             str::to_owned,
         ),
     };
-    let title = format!("What {name} does, and is to do: seed {}.", search.seed());
+    let title = format!("Tests of {name}, from seed {}.", search.seed());
     let violations = cases.iter().filter(|case| !case.note.is_empty()).count();
     write_page(&generated::file(&title, &names, &cases), out)?;
     Ok(Answer::expected(format!(
-        "{}: {}, {} of violations that were found\n",
+        "{}: {}; violations among them: {}\n",
         out.display(),
         plural(cases.len() as u64, "test"),
         violations

@@ -161,7 +161,8 @@ fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, o
     if let Some(row) = rows.iter().find(|row| row.searched.of_core) {
         let schema = row.found().map(|found| found.schema.to_string()).unwrap_or_default();
         text += &format!(
-            "✗ core methods are not atomic: {schema} has none but those; before that is mended nothing is known of {}\n\n",
+            "✗ core methods are not atomic: {schema} calls only core methods. Fix them first: until then, {} cannot \
+             be judged.\n\n",
             row.label
         );
     }
@@ -222,7 +223,7 @@ fn limits(subject: &Subject, row: &Row, output: &OutputArgs) -> String {
         text += &format!("\n{}: the time ran out before all schemas were tried\n", row.label);
     }
     if row.searched.smallest.as_ref().is_some_and(|minimised| !minimised.complete && minimised.attempts > 0) {
-        text += &format!("\n{}: the time ran out before the schema was made as small as can be\n", row.label);
+        text += &format!("\n{}: the time ran out before the schema was fully minimised\n", row.label);
     }
     if let Some(cut) = &hunted.coverage.first_cut {
         let mut shown = explain_cut(&subject.object, &row.label, &cut.0, &cut.1);
@@ -260,10 +261,10 @@ fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, out
     counterexample.replay = Some(row.replay.clone().unwrap_or_else(again));
     let note = match &row.searched.reproduced {
         Some(Reproduced::Missed { executions, complete: true }) => {
-            format!("\nThe scheduler went through all {} interleavings and did not see it.\n", grouped(*executions))
+            format!("\nThe scheduler ran all {} interleavings and did not show this outcome.\n", grouped(*executions))
         }
         Some(Reproduced::Missed { executions, complete: false }) => {
-            format!("\nThe scheduler did not see it in {}.\n", plural(*executions, "execution"))
+            format!("\nThe scheduler did not show this outcome in {}.\n", plural(*executions, "execution"))
         }
         _ => String::new(),
     };

@@ -91,7 +91,9 @@ fn visibility(text: &str, data_type: &DataType) -> Result<Visibility, Failure> {
 fn too_large(error: TooLarge) -> Failure {
     match error {
         TooLarge::Invocations(_) => Failure::Request(error.to_string()),
-        TooLarge::Configurations(_) | TooLarge::Choices(_) => Failure::Request(format!("{error}; --limit sets it")),
+        TooLarge::Configurations(_) | TooLarge::Choices(_) => {
+            Failure::Request(format!("{error}; --limit sets the bound"))
+        }
     }
 }
 
@@ -143,9 +145,8 @@ impl Question<'_> {
             Some(count) if count <= limit as u128 => Ok(count),
             count => {
                 let count = count.map_or("2^128 or more".to_owned(), |count| count.to_string());
-                let message =
-                    format!("the schema admits {count} outcomes, which is more than are listed; --limit sets");
-                Err(Failure::Request(format!("{message} how many are, now {limit}")))
+                let message = format!("the schema admits {count} outcomes, too many to list; --limit sets");
+                Err(Failure::Request(format!("{message} how many are listed, now {limit}")))
             }
         }
     }
@@ -158,7 +159,7 @@ impl Question<'_> {
             true
         };
         rows(&mut Typed::new(self.data_type, self.schema), program, limit, &mut keep)
-            .map_err(|error| Failure::Request(format!("--explain: {error}; --limit sets it")))?;
+            .map_err(|error| Failure::Request(format!("--explain: {error}; --limit sets the bound")))?;
         Ok(found)
     }
 

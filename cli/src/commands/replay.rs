@@ -41,7 +41,7 @@ pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<A
         About::Test { name, .. } => {
             let test = name.split_once("::").map_or(name.as_str(), |(_, test)| test);
             let command = format!("INTERLOPER_REPLAY={} cargo test {test}", path.display());
-            Err(Refused::Because(format!("it is about the test '{name}', which replays it: {command}")))
+            Err(Refused::Because(format!("it belongs to the test '{name}'; replay it with {command}")))
         }
     };
     let again = again.map_err(|refused| match refused {
@@ -86,7 +86,7 @@ fn of_case(name: &str, file: &ReplayFile, decisions: &Decisions) -> Result<Again
         Err(misuse) => return Err(Refused::Because(misuse.to_string())),
     };
     let Some(violation) = report.violation else {
-        let divergence = format!("a sequential order now explains the run: {name} is {}", report.verdict);
+        let divergence = format!("a sequential order now explains the execution: {name} is {}", report.verdict);
         return Ok(Again { divergence: Some(divergence), counterexample: None });
     };
     let operations = plural(u64::from(violation.environment_operations), "environment operation");
@@ -98,7 +98,7 @@ fn of_case(name: &str, file: &ReplayFile, decisions: &Decisions) -> Result<Again
 /// The settings of the case with the recorded options.
 fn case_settings(about: &About, seed: u64, own: &Settings) -> Result<Settings, String> {
     let About::Case { adversary: chosen, environment: open, bound, .. } = about else { return Ok(own.clone()) };
-    let unknown = |what: &str, word: &str| format!("damaged: '{word}' is no {what}");
+    let unknown = |what: &str, word: &str| format!("damaged: '{word}' is not a valid {what}");
     if *bound == 0 {
         return Err(unknown("bound", "0"));
     }
@@ -143,7 +143,7 @@ fn of_schema(file: &ReplayFile, decisions: &Decisions) -> Result<Again, Refused>
     let replayed = hunt::replay(&object, &parsed, limits, decisions);
     let replayed = replayed.map_err(|refusal| format!("its schema: {}", refusal.text(&parsed)))?;
     let Some((found, right)) = replayed else {
-        let divergence = "the decisions do not fit the object as it is now".to_owned();
+        let divergence = "the recorded decisions no longer fit the object".to_owned();
         return Ok(Again { divergence: Some(divergence), counterexample: None });
     };
     let Runs::Systematic(explored) = &found.runs else { return Err(Refused::Internal("no trace".to_owned())) };
@@ -161,7 +161,7 @@ fn of_schema(file: &ReplayFile, decisions: &Decisions) -> Result<Again, Refused>
 fn compare(file: &ReplayFile, shows: &str, history: &[Moment]) -> Option<String> {
     match shows == file.finding {
         true => difference(&file.history, history),
-        false => Some(format!("recorded was {}, and now it shows {shows}", file.finding)),
+        false => Some(format!("the recording shows {}, and the replay shows {shows}", file.finding)),
     }
 }
 
@@ -173,7 +173,7 @@ fn answer(path: &Path, file: &ReplayFile, again: Again, output: &OutputArgs) -> 
     let text = match (output.format, counterexample) {
         (Format::Html, Some(counterexample)) => html::render(&counterexample),
         (Format::Html, None) => {
-            let reason = "there is no violation any more, so there is no page to show";
+            let reason = "the violation no longer occurs, so there is no page to show";
             return Err(Failure::Request(format!("cannot replay {}: {reason}", path.display())));
         }
         (Format::Json, counterexample) => {

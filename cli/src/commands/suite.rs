@@ -167,7 +167,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     Ok(Answer::new(text, finding))
 }
 
-/// Refuses options that none of what is checked uses: an option that would be ignored is a misunderstanding.
+/// Refuses options that no checked entry uses: an option that would be ignored is a misunderstanding.
 pub fn refuse_unused(command: &str, cases: &[Case], programs: &[Program], search: &SearchArgs) -> Result<(), Failure> {
     let unused = |option: &&str| {
         (cases.is_empty() && OF_CASES.contains(option)) || (programs.is_empty() && OF_PROGRAMS.contains(option))

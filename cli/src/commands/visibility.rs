@@ -83,7 +83,7 @@ fn report(subject: &Subject, derived: &Derived, replays: &[Option<String>]) -> S
     }
     if let Some(of_core) = derived.methods.iter().find_map(|one| one.of_core.as_ref()) {
         let (schema, outcome) = (&of_core.schema, shown(of_core));
-        text += &format!("✗ core methods are not atomic: {schema} has none but those, and gave {outcome}\n\n");
+        text += &format!("✗ core methods are not atomic: {schema} calls only core methods, and gave {outcome}\n\n");
     }
     // As in Table 3 of the paper: the core methods are complete by assumption.
     let mut levels = Table::new([("visibility", Align::Left), ("methods", Align::Left)]);
@@ -131,8 +131,8 @@ fn together(hunted: &Hunted) -> String {
         plural(hunted.executions, "execution")
     );
     match hunted.found() {
-        None => format!("{tried}, all in keeping with these levels."),
-        Some(found) => format!("{tried}; weaker than that: {} gave {}.", found.schema, shown(found)),
+        None => format!("{tried}; these levels explain every outcome."),
+        Some(found) => format!("{tried}; {} gave {}, which these levels do not explain.", found.schema, shown(found)),
     }
 }
 

@@ -105,7 +105,7 @@ fn a_line_without_an_end() {
     let last = (0..100).find_map(|count| reader.read(&piece).err().map(|malformed| (count, malformed)));
     let (count, malformed) = last.expect("it is too long");
     assert_eq!((count, malformed.line), (64, 2));
-    assert_eq!(malformed.reason, "it has more than 64 MiB, and an event is one line");
+    assert_eq!(malformed.reason, "the line has more than 64 MiB; each event is one line");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn maps_are_pairs_or_objects() {
     };
     check("[[0,1],[1,0]]", "putAll({0=1, 1=0})");
     check("{\"0\":1,\"-7\":0,\"07\":2}", "putAll({-7=0, 0=1, \"07\"=2})");
-    check("[[0]]", "[0] is no pair of a key and a value");
+    check("[[0]]", "[0] is not a pair of a key and a value");
     check("3", "in map: argument 1 of putAll is a map such as {0=1}, not 3");
 }
 
@@ -166,41 +166,41 @@ fn malformed_lines_have_a_number_and_a_reason() {
         let malformed = parse("register", &format!("\n{line}\n")).expect_err(line);
         assert_eq!((malformed.line, malformed.reason.as_str()), (2, reason), "{line}");
     };
-    check("{\"process\":0", "no JSON: EOF while parsing an object, at column 12");
-    check("read", "no JSON: expected value, at column 1");
+    check("{\"process\":0", "not JSON: EOF while parsing an object, at column 12");
+    check("read", "not JSON: expected value, at column 1");
     check("[]", "a line holds one object: { … }");
-    check("{} {}", "no JSON: trailing characters, at column 4");
+    check("{} {}", "not JSON: trailing characters, at column 4");
     check("{}", "\"process\" is missing");
     check("{\"process\":-0}", "\"type\" is missing");
-    check("{\"process\":0.5}", "\"process\" is 0.5, which is no integer");
-    check("{\"process\":\"a\"}", "\"process\" is \"a\", which is no integer");
+    check("{\"process\":0.5}", "\"process\" is 0.5, which is not an integer");
+    check("{\"process\":\"a\"}", "\"process\" is \"a\", which is not an integer");
     check("{\"process\":0}", "\"type\" is missing");
-    check("{\"process\":0,\"type\":3}", "\"type\" is 3, which is no string");
+    check("{\"process\":0,\"type\":3}", "\"type\" is 3, which is not a string");
     check(
         "{\"process\":0,\"type\":\"ok\"}",
-        "\"type\" is \"ok\"; there are \"invoke\", \"return\", \"unknown\", \"fail\"",
+        "\"type\" is \"ok\"; the types are \"invoke\", \"return\", \"unknown\", \"fail\"",
     );
     check("{\"process\":0,\"type\":\"invoke\"}", "\"call\" is missing");
-    check("{\"process\":0,\"type\":\"invoke\",\"call\":1}", "\"call\" is 1, which is no string");
-    check("{\"process\":0,\"type\":\"invoke\",\"call\":\"read\",\"args\":1}", "\"args\" is 1, which is no array");
-    check("{\"process\":0,\"type\":\"invoke\",\"call\":\"write\",\"args\":[1.5]}", "1.5 is no integer of 64 bits");
+    check("{\"process\":0,\"type\":\"invoke\",\"call\":1}", "\"call\" is 1, which is not a string");
+    check("{\"process\":0,\"type\":\"invoke\",\"call\":\"read\",\"args\":1}", "\"args\" is 1, which is not an array");
+    check("{\"process\":0,\"type\":\"invoke\",\"call\":\"write\",\"args\":[1.5]}", "1.5 is not a 64-bit integer");
     check("{\"process\":0,\"type\":\"invoke\",\"call\":\"write\"}", "in register: write takes 1 argument, not 0");
     check(
         "{\"process\":0,\"type\":\"invoke\",\"call\":\"pop\"}",
         "in register: there is no method pop; there are cas, read, write",
     );
-    check("{\"process\":7,\"type\":\"return\",\"value\":1}", "process 7 has no call that could end here");
-    check("{\"process\":7,\"type\":\"return\"}", "\"value\" is missing; it is null where nothing is returned");
-    check("{\"process\":7,\"type\":\"unknown\"}", "process 7 has no call that could end here");
-    check("{\"process\":7,\"type\":\"fail\"}", "process 7 has no call that could end here");
+    check("{\"process\":7,\"type\":\"return\",\"value\":1}", "process 7 has no open call that could end here");
+    check("{\"process\":7,\"type\":\"return\"}", "\"value\" is missing; write null when the call returned nothing");
+    check("{\"process\":7,\"type\":\"unknown\"}", "process 7 has no open call that could end here");
+    check("{\"process\":7,\"type\":\"fail\"}", "process 7 has no open call that could end here");
     let twice = "{\"process\":0,\"type\":\"invoke\",\"call\":\"read\"}\n".repeat(2);
     let malformed = parse("register", &twice).expect_err("in a call");
     assert_eq!(malformed.line, 2);
-    assert_eq!(malformed.reason, "process 0 calls while its last call has not returned");
+    assert_eq!(malformed.reason, "process 0 makes a call before its last call returned");
     let malformed = read(b"{\"a\":\"\xFF\"}", type_named("register").expect("a type")).expect_err("no text");
     assert_eq!((malformed.line, malformed.reason.as_str()), (1, "byte 7 is not UTF-8"));
     let deep = "[".repeat(100_000);
-    assert!(parse("register", &deep).expect_err("deep").reason.starts_with("no JSON: recursion limit exceeded"));
+    assert!(parse("register", &deep).expect_err("deep").reason.starts_with("not JSON: recursion limit exceeded"));
 }
 
 /// Bytes with a few random changes: some taken away, doubled, exchanged, turned or put in.

@@ -70,7 +70,7 @@ fn what_is_above_and_below_comes_along_unless_it_is_left() {
     let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
     project.put("Cargo.toml", &format!("{manifest}\n[package.metadata.interloper]\nleave = [\"top\"]\n"));
     let err = run(&project).expect(2).err;
-    assert!(err.contains("not under control: top 1.0.0: it is to be left\n"), "{err}");
+    assert!(err.contains("not under control: top 1.0.0: `leave` lists it\n"), "{err}");
     assert!(err.contains("mismatched types"), "it means another mutex: {err}");
 }
 

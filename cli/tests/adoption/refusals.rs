@@ -39,7 +39,7 @@ fn a_list_in_the_manifest_that_is_none() {
     let project = Project::new("[package.metadata.interloper]\ninstrument = \"spoon\"\n");
     let file = project.folder().canonicalize().unwrap().join("Cargo.toml");
     let expected =
-        format!("error: {} cannot be read: `metadata.interloper.instrument` is no list of names\n", file.display());
+        format!("error: {} cannot be read: `metadata.interloper.instrument` is not a list of names\n", file.display());
     check(&project, &["test", "--offline"], &expected);
 }
 
@@ -81,8 +81,7 @@ fn a_crate_with_a_module_of_its_own_named_std() {
     check(
         &project,
         &["test", "--offline", "--instrument", "spoon"],
-        "error: spoon 1.0.0 cannot be put under control: it has a module of its own that is named `std`, at \
-         src/lib.rs:2\n",
+        "error: spoon 1.0.0 cannot be put under control: it has its own module named `std`, at src/lib.rs:2\n",
     );
 }
 

@@ -44,7 +44,7 @@ fn a_run_shows_the_interleaving_and_the_triple() {
         "thread 1",
         "▲ 1 of 3: the block accesses mutex 1",
         "▲ 2 of 3: ",
-        " comes in between",
+        " interrupts the block",
         "▲ 3 of 3: the block accesses mutex 1 again",
         "in withdraw, holds mutex 1",
         "at mut-suite/src/blocks/figures.rs:",
@@ -128,7 +128,7 @@ fn a_replay_that_goes_another_way_is_exit_code_1() {
         assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
         assert!(last.starts_with(&format!("diverged from the recorded history: {expected}")), "{last}");
     };
-    check(|file| file["finding"] = json!("deadlock"), "recorded was deadlock, and now it shows panic");
+    check(|file| file["finding"] = json!("deadlock"), "the recording shows deadlock, and the replay shows panic");
     let sings = |file: &mut Value| {
         file["history"][0]["action"] = json!("sing");
         file["history"][0]["says"] = json!("main: sings");
@@ -161,7 +161,7 @@ fn a_damaged_file_is_told_in_one_line() {
     let test = json!({ "kind": "test", "name": "suite::transfers", "strategy": "random", "critical_sections": false });
     check(
         &|file| file["about"] = test.clone(),
-        "it is about the test 'suite::transfers', which replays it: INTERLOPER_REPLAY=",
+        "it belongs to the test 'suite::transfers'; replay it with INTERLOPER_REPLAY=",
     );
 }
 

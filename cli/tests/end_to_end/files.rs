@@ -117,9 +117,9 @@ fn damage_is_told_in_one_line() {
     let about = |name: &str, adversary: &str, environment: &str, bound: u32| json!({ "kind": "case", "name": name, "adversary": adversary, "environment": environment, "bound": bound });
     let other = format!("{}x", bad());
     check("about", about(&other, "nearest", "open", 3), &format!("no case '{other}'; did you mean '{}'?", bad()));
-    check("about", about(bad(), "kind", "open", 3), "damaged: 'kind' is no adversary");
-    check("about", about(bad(), "nearest", "wide", 3), "damaged: 'wide' is no environment");
-    check("about", about(bad(), "nearest", "open", 0), "damaged: '0' is no bound");
+    check("about", about(bad(), "kind", "open", 3), "damaged: 'kind' is not a valid adversary");
+    check("about", about(bad(), "nearest", "wide", 3), "damaged: 'wide' is not a valid environment");
+    check("about", about(bad(), "nearest", "open", 0), "damaged: '0' is not a valid bound");
     check("about", json!({ "kind": "song" }), "damaged: unknown variant `song`");
 }
 

@@ -93,7 +93,7 @@ fn many_outcomes() {
     assert_eq!(all["linearizations"], json!(45));
     refused(
         &[&arguments[..], &["--limit", "6560"]].concat(),
-        "the schema admits 6561 outcomes, which is more than are listed; --limit sets how many are, now 6560",
+        "the schema admits 6561 outcomes, too many to list; --limit sets how many are listed, now 6560",
     );
 }
 
@@ -171,21 +171,21 @@ fn requests_of_outcomes_that_are_wrong() {
     refused(&with("size=weak,size=weak"), "--visibility: the visibility of size is given twice");
     refused(
         &["outcomes", "map", SCHEMA, "--limit", "3"],
-        "the schema has more than 3 configurations; raise the bound, or use fewer invocations or less relaxed ones; \
-         --limit sets it",
+        "the schema has more than 3 configurations; raise the bound, use fewer invocations, or relax fewer of them; \
+         --limit sets the bound",
     );
     refused(
         &["outcomes", "map", SCHEMA, "--limit", "0"],
         "invalid value '0' for '--limit <N>': a limit is a whole number of at least 1",
     );
     let long = format!("{{ {} }}", vec!["get(0)"; 65].join("; "));
-    refused(&["outcomes", "map", &long], "the schema has 65 invocations; exact outcomes are known up to 64");
+    refused(&["outcomes", "map", &long], "the schema has 65 invocations; exact outcomes are limited to 64");
     // 7! linearizations of 2^7 configurations.
     let wide = ["{ size() }"; 7].join(" || ");
     refused(
         &["outcomes", "map", &wide, "--explain", "--limit", "1000"],
-        "--explain: the schema has more than 1000 linearizations with visibilities; raise the bound, or use fewer \
-         invocations or less relaxed ones; --limit sets it",
+        "--explain: the schema has more than 1000 linearizations with visibilities; raise the bound, use fewer \
+         invocations, or relax fewer of them; --limit sets the bound",
     );
     refused(&["outcomes", "map", SCHEMA, "--seed", "1"], "'outcomes' does not use --seed");
 }
@@ -241,7 +241,7 @@ fn a_history_that_is_not_linearizable() {
 
 read() of process 1 cannot have returned 1 (lines 7 to 8).
 
-The longest linearization of what comes before has 3 calls:
+The longest linearization before its return has 3 calls:
 
 line   process   call       result   state
 ──────────────────────────────────────────
@@ -249,7 +249,7 @@ line   process   call       result   state
 4      0         write(2)   null     2
 2      1         read()     2        2
 
-There read() would return 2.
+After these calls, read() would return 2.
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), expected, ""));
     let page = folder.read("stale.html");
@@ -314,10 +314,10 @@ fn a_search_that_takes_too_long() {
 ? unknown: counter, 41 calls of 41 processes, 40 pending
   judged by a search
 
-There is no verdict within 0.1 seconds; --time sets it.
+No verdict within 0.1 seconds; --time sets the limit.
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(4), expected, ""));
-    assert!(folder.read("hard.html").contains("There is no verdict within 0.1 seconds; --time sets it."));
+    assert!(folder.read("hard.html").contains("No verdict within 0.1 seconds; --time sets the limit."));
     let ran = folder.run(&["check-history", "--type", "counter", "hard.jsonl", "--time", "0.1", "--format", "json"]);
     let document = parsed(&ran.out);
     assert_eq!((ran.code, &document["verdict"], &document["unknown"]), (Some(4), &json!("unknown"), &json!("time")));
@@ -351,7 +351,7 @@ fn reading_takes_time_too() {
     let expected = "\
 ? unknown: register, 4 calls of 2 processes
 
-There is no verdict within 0.3 seconds, which was used up while the history was read; --time sets it.
+No verdict within 0.3 seconds, all spent on reading the history; --time sets the limit.
 ";
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(4), expected));
 }
@@ -391,9 +391,9 @@ fn histories_that_are_none() {
     let check = |arguments: &[&str], expected: &str| {
         refused_in(&folder, &[&["check-history", "--type", "register"], arguments].concat(), expected);
     };
-    check(&["twice.jsonl"], "twice.jsonl, line 9: process 1 has no call that could end here");
+    check(&["twice.jsonl"], "twice.jsonl, line 9: process 1 has no open call that could end here");
     check(&["other.jsonl"], "other.jsonl, line 1: in register: there is no method pop; there are cas, read, write");
-    check(&["text.jsonl"], "text.jsonl, line 1: no JSON: expected ident, at column 2");
+    check(&["text.jsonl"], "text.jsonl, line 1: not JSON: expected ident, at column 2");
     check(&["missing.jsonl"], "cannot read missing.jsonl: No such file or directory (os error 2)");
     check(&["twice.jsonl", "--seed", "1"], "'check-history' does not use --seed");
     check(&["twice.jsonl", "--format", "html"], "'check-history' writes its page with --html FILE");

@@ -6,6 +6,7 @@ mod judges;
 mod objects;
 mod output;
 mod refusals;
+mod reports;
 mod writing;
 
 use interloper_report::replay_file::{Moment, fingerprint};

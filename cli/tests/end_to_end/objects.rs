@@ -139,11 +139,13 @@ fn wrong_requests_get_one_line() {
     check(&["hunt", "dahsmap"], "no object 'dahsmap'; did you mean 'dashmap'?");
     check(&["hunt", "zzzzzzzz"], "no object 'zzzzzzzz'; 'interloper objects' lists them");
     check(&["hunt", "mutex-map", "--method", "siz"], "mutex-map has no method 'siz'; did you mean 'size'?");
-    check(&["hunt", "mutex-map", "--method", "put"], "'put' is a core method of mutex-map: it is trusted");
+    check(
+        &["hunt", "mutex-map", "--method", "put"],
+        "'put' is a core method of mutex-map, which is trusted and not searched",
+    );
     check(
         &["hunt", "dashmap", "--engine", "systematic"],
-        "dashmap is not written over the mirror of std, so that the scheduler does not see its steps; use '--engine \
-         stress'",
+        "dashmap is not written over the mirror of std, so the scheduler does not see its steps; use '--engine stress'",
     );
     check(
         &["hunt", "mutex-map", "--schema", "{ size(1) }"],
@@ -151,15 +153,15 @@ fn wrong_requests_get_one_line() {
     );
     check(
         &["hunt", "mutex-map", "--schema", "{ size() } || { size() }", "--limit", "1"],
-        "the schema has more than 1 configurations; raise the bound, or use fewer invocations or less relaxed ones; \
-         --limit sets it",
+        "the schema has more than 1 configurations; raise the bound, use fewer invocations, or relax fewer of them; \
+         --limit sets the bound",
     );
     check(
         &["hunt", "mutex-map", "--limit", "0"],
         "invalid value '0' for '--limit <N>': a limit is a whole number of at least 1",
     );
     check(&["visibility", "mutex-map", "--bound", "3"], "'visibility' does not use --bound");
-    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form, 'show' and 'replay' have");
+    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form; use 'show' or 'replay'");
 }
 
 #[test]
@@ -167,7 +169,7 @@ fn visibility_is_derived_with_what_refutes_more() {
     let ran = interloper(&["visibility", "striped-map", "--method", "keys", "--programs", "150"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("monotonic    keys"), "{}", ran.out);
-    assert!(ran.out.contains("all in keeping with these levels."), "{}", ran.out);
+    assert!(ran.out.contains("these levels explain every outcome."), "{}", ran.out);
     let document =
         json(&interloper(&["visibility", "striped-map", "--method", "size", "--programs", "300", "--format", "json"]));
     let size = &document["methods"][0];
@@ -190,13 +192,15 @@ fn visibility_does_not_contradict_what_a_hunt_finds() {
     }
 }
 
-/// What is too large to be judged is left out and said, and is no support for anything.
+/// What is too large to be judged is left out and said, and is not a support for anything.
 #[test]
 fn a_limit_leaves_harnesses_out() {
     let ran = hunt(&["mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);
     assert_eq!(ran.code, Some(0));
     assert!(ran.out.contains("– size   not judged"), "{}", ran.out);
-    assert!(ran.out.contains("size: 4 schemas not judged; the first, ") && ran.out.contains("; --limit sets it"));
+    assert!(
+        ran.out.contains("size: 4 schemas not judged; the first, ") && ran.out.contains("; --limit sets the bound")
+    );
     let ran = interloper(&["visibility", "mutex-map", "--method", "size", "--programs", "4", "--limit", "1"]);
     assert!(ran.out.contains("not derived   size"), "{}", ran.out);
     assert!(interloper(&["visibility", "mutex-map", "--method", "size", "--programs", "4"]).out.contains(", size\n"));
@@ -208,11 +212,11 @@ fn the_generated_file_is_the_one_that_is_committed() {
     let folder = Folder::new();
     let ran = folder.run(&["generate", "mutex-map", "--method", "clear", "--out", "generated.rs", "--programs", "20"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.out, "generated.rs: 3 tests, 0 of violations that were found\n");
+    assert_eq!(ran.out, "generated.rs: 3 tests; violations among them: 0\n");
     assert_eq!(folder.read("generated.rs"), include_str!("../../../mut-suite/tests/generated.rs"));
     let broken =
         folder.run(&["generate", "striped-map", "--method", "size", "--out", "size.rs", "--expression", "mine()"]);
-    assert_eq!(broken.out, "size.rs: 1 test, 1 of violations that were found\n");
+    assert_eq!(broken.out, "size.rs: 1 test; violations among them: 1\n");
     let text = folder.read("size.rs");
     assert!(text.contains("/// When this was written, size was not atomic: it gave 0, 0, none."), "{text}");
     assert!(text.contains("&mine(),"), "{text}");

@@ -103,7 +103,7 @@ fn an_environment_that_a_case_does_not_know_is_a_wrong_request_for_it_alone() {
     let name = without["name"].as_str().expect("a name");
     let ran = interloper(&["run", name, "--environment", "restricted"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-    assert!(ran.err.contains(&format!("error: {name}: the environment of the program is not known")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("error: {name}: the environment of the program is unknown")), "{}", ran.err);
 }
 
 #[test]

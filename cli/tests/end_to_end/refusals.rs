@@ -48,12 +48,16 @@ fn wrong_values_of_options() {
     );
     refused(
         &["--bound", "0"],
-        "invalid value '0' for '--bound <N>': a bound of zero leaves nothing to search, it must be at least 1",
+        "invalid value '0' for '--bound <N>': a bound of zero leaves nothing to search; it must be at least 1",
     );
-    refused(&["--jobs", "none"], "invalid value 'none' for '--jobs <N>': jobs are a whole number from 1 to 1024");
+    refused(
+        &["--jobs", "none"],
+        "invalid value 'none' for '--jobs <N>': the number of jobs is a whole number from 1 to 1024",
+    );
     refused(
         &["compare", "--executions", "0"],
-        "invalid value '0' for '--executions <N>': executions are a whole number from 1 to 18446744073709551615",
+        "invalid value '0' for '--executions <N>': the number of executions is a whole number from 1 to \
+         18446744073709551615",
     );
     refused(
         &["--time", "0"],
@@ -67,7 +71,7 @@ fn wrong_values_of_options() {
 fn options_that_a_command_would_ignore() {
     refused(&["list", "--seed", "1"], "'list' does not use --seed");
     refused(&["compare", "--adversary", "naive"], "'compare' does not use --adversary");
-    refused(&["list", "--format", "html"], "'list' has no HTML form, 'show' and 'replay' have");
+    refused(&["list", "--format", "html"], "'list' has no HTML form; use 'show' or 'replay'");
     refused(
         &["show", good(), "--format", "html"],
         &format!("{} has no violation, so there is no page to show", good()),
@@ -77,12 +81,12 @@ fn options_that_a_command_would_ignore() {
 #[test]
 fn a_log_filter_that_is_none() {
     let ran = interloper(&["list", "--log", "interloper=loud"]);
-    assert!(ran.err.starts_with("error: --log is no log filter: 'interloper=loud': "), "{}", ran.err);
+    assert!(ran.err.starts_with("error: --log is not a log filter: 'interloper=loud': "), "{}", ran.err);
     assert_eq!((ran.out.as_str(), ran.code), ("", Some(2)));
     let folder = Folder::new();
     let output = folder.command(&["list"]).env("INTERLOPER_LOG", "loud=loud").output().expect("the binary was built");
     assert_eq!(output.status.code(), Some(2));
-    assert!(output.stderr.starts_with(b"error: INTERLOPER_LOG is no log filter: 'loud=loud'"));
+    assert!(output.stderr.starts_with(b"error: INTERLOPER_LOG is not a log filter: 'loud=loud'"));
 }
 
 #[test]

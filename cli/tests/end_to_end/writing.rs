@@ -38,7 +38,7 @@ fn a_page_is_not_written_over_the_history() {
     for page in ["history.jsonl", "./history.jsonl", "same.jsonl"] {
         let ran = check_history(&folder, "history.jsonl", page);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{page}");
-        assert_eq!(ran.err, format!("error: cannot write {page}: it is the history that is read\n"));
+        assert_eq!(ran.err, format!("error: cannot write {page}: it is the input history\n"));
         assert_eq!(folder.read("history.jsonl"), HISTORY);
     }
 }
@@ -55,7 +55,7 @@ fn a_page_is_not_written_over_the_history_on_standard_input() {
     };
     let refused = from_history("history.jsonl");
     assert_eq!(refused.status.code(), Some(2));
-    assert_eq!(refused.stderr, b"error: cannot write history.jsonl: it is the history that is read\n");
+    assert_eq!(refused.stderr, b"error: cannot write history.jsonl: it is the input history\n");
     assert_eq!(folder.read("history.jsonl"), HISTORY);
     assert_eq!(from_history("page.html").status.code(), Some(0));
     assert!(folder.read("page.html").starts_with("<!DOCTYPE html>"));
@@ -85,7 +85,7 @@ fn nothing_is_written_through_a_link() {
     }
     let refused = |ran: super::Ran, path: &str| {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-        let reason = format!("error: cannot write {path}: it is a symbolic link; name the file that it leads to");
+        let reason = format!("error: cannot write {path}: it is a symbolic link; name the file that it points to");
         assert_eq!(ran.err.lines().last(), Some(&reason[..]));
         assert_eq!(folder.read("precious"), "what the link leads to");
     };

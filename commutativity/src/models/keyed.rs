@@ -67,7 +67,7 @@ fn key_and_whole(key: Term, on_key: Footprint, whole: Whole) -> Condition {
         Whole::Pop(scan) => scan.sees(key) & on_key.notices,
         Whole::Len => on_key.moves(),
         Whole::IsEmpty => {
-            // Where there are no entries, there is none at the key: whatever can add does.
+            // An empty map has no entry at the key, so every operation that adds one conflicts.
             let first = if on_key.adds == Condition::Never { Condition::Never } else { Condition::Empty };
             first | (on_key.removes & Term::Len.is(Term::integer(1)))
         }

@@ -26,15 +26,15 @@ pub struct Campaign {
     pub bound: usize,
     /// Which schemas, and in which order.
     pub seed: u64,
-    /// First these, by rank: so many at most. The first one that fails is as small as can be, up to values.
+    /// The most schemas to try first, by rank. The first schema that fails is a smallest one, up to values.
     pub by_rank: Option<(Bounds, u64)>,
-    /// Then these, at random: so many at most.
+    /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
     /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
 }
 
-/// What searching a method came to.
+/// The result of searching a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
     /// The method.
@@ -68,9 +68,9 @@ impl Searched {
 /// What the scheduler made of a violation that real threads have shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reproduced {
-    /// It shows a violation, too, and has a trace of it.
+    /// The scheduler shows a violation too, and has its steps.
     Traced(Box<Found>),
-    /// It did not come upon it in so many executions.
+    /// The scheduler did not show it in this many executions.
     Missed {
         /// How many.
         executions: u64,
@@ -221,7 +221,7 @@ impl Campaign {
         engine
     }
 
-    /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside of calls are
+    /// Hands a violation that real threads have shown to the scheduler. Blocked calls and panics outside calls are
     /// looked for as well as outcomes.
     pub fn reproduce(&self, found: &Found) -> Reproduced {
         self.reproduce_until(found, Deadline::of(self.time))

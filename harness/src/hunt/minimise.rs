@@ -9,7 +9,7 @@ use interloper_linearize::visibility::Visibility;
 use super::{Engine, Found, What, attempt};
 use crate::object::Object;
 
-/// What minimisation came to.
+/// The result of a minimisation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Minimised {
     /// The smallest schema that was found, with what went wrong when it ran.

@@ -294,7 +294,7 @@ fn real_threads_find_it_too() {
 
 #[test]
 fn calls_that_block_each_other_are_found() {
-    // Each call alone comes to its end: whoever is first waits for the second lock that the other one holds.
+    // Each call alone ends: whoever is first waits for the second lock that the other one holds.
     let object = Object::describe("two locks", || (PlainMutex::new(0), PlainMutex::new(0)))
         .core("forth", |(one, two), ()| {
             let _one = one.lock();

@@ -19,7 +19,7 @@ pub enum Generator {
     List(Atom, usize),
     /// Sets of atoms, the largest of this size.
     Set(Atom, usize),
-    /// Maps from atoms to atoms, the largest with so many entries.
+    /// Maps from atoms to atoms, up to this many entries.
     Map(Atom, Atom, usize),
     /// These, however many values a harness is about.
     Choice(Arc<[Value]>),

@@ -35,7 +35,7 @@ pub(crate) struct Pulse {
 impl Pulse {
     const NOWHERE: u64 = 0xFFFF;
 
-    /// A call with this index in text order begins; none: the last one has come to its end.
+    /// A call with this index in text order begins; none: the last one has ended.
     fn beat(&self, call: Option<usize>) {
         let count = (self.beats.load(Ordering::Relaxed) >> 16) + 1;
         self.beats.store(count << 16 | call.map_or(Pulse::NOWHERE, |index| index as u64), Ordering::Relaxed);

@@ -13,7 +13,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Every call of a method with arguments over so many atoms.
+    /// Every call of a method with arguments over this many atoms.
     pub(super) fn all(object: &Object, method: MethodId, values: u8) -> Vec<Call> {
         let mut calls = vec![vec![]];
         for generator in &object.method(method).parameters {
@@ -59,7 +59,7 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// Every literal of a generator over so many atoms.
+    /// Every literal of a generator over this many atoms.
     fn all(generator: &Generator, values: u8) -> Vec<Literal> {
         let lists = |most: usize| (0..=most).flat_map(|length| words(length, values));
         let sets = |most: usize| lists(most).filter(|atoms| atoms.is_sorted_by(|one, next| one < next));

@@ -14,7 +14,7 @@ pub struct Rank {
     pub invocations: usize,
     /// How many sequences.
     pub sequences: usize,
-    /// How many values: the arguments are about exactly the first so many.
+    /// The number n of values: the arguments use exactly the first n values.
     pub values: u8,
 }
 

@@ -19,7 +19,7 @@ impl Order {
         self.before[second] & 1 << first != 0
     }
 
-    /// Every strict partial order on so many sequences.
+    /// Every strict partial order on this many sequences.
     pub(super) fn all(sequences: usize) -> Vec<Order> {
         // One sequence after the other is put among those there are: what is before it has to hold everything that is
         // before a member, what is after it everything after a member, and everything before it is before all after it.

@@ -26,7 +26,7 @@ pub struct Sampler {
     weighted: Vec<MethodId>,
 }
 
-/// Of so many schemas in a row that are of no use none is likely to be followed by a useful one.
+/// After this many useless schemas in a row, a useful one is unlikely to follow.
 const ATTEMPTS: usize = 10_000;
 
 impl Sampler {

@@ -78,7 +78,7 @@ fn happens_before(schema: &Schema, first: usize, second: usize) -> bool {
     first != second && schema.predecessors()[start(second)].contains(&start(first))
 }
 
-/// The ways to divide a word into so many sequences, none of them empty.
+/// The ways to divide a word into this many sequences that are not empty.
 fn divisions(word: &[Call], sequences: usize) -> Vec<Vec<Vec<Call>>> {
     if sequences == 1 {
         return if word.is_empty() { vec![] } else { vec![vec![word.to_vec()]] };

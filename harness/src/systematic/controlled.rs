@@ -60,7 +60,7 @@ struct Sequence<T> {
     results: RefCell<Vec<Option<Value>>>,
     when: RefCell<Vec<Option<Asked>>>,
     task: Cell<Option<TaskId>>,
-    /// How many of the sequences that happen before this one have not come to their end. Under control: whoever ends
+    /// How many of the sequences that happen before this one have not ended. Under control: whoever ends
     /// last starts this one, and that depends on the order of the ends.
     waits_for: AtomicUsize,
     /// The sequences that wait for this one.

@@ -142,7 +142,7 @@ impl Project {
             let Some(list) = metadata.get("interloper").and_then(|ours| ours.get(key)) else { continue };
             let wrong = || Refusal::Manifest {
                 file: file.clone(),
-                reason: format!("`metadata.interloper.{key}` is no list of names"),
+                reason: format!("`metadata.interloper.{key}` is not a list of names"),
             };
             for name in list.as_array().ok_or_else(wrong)? {
                 names.push(name.as_str().ok_or_else(wrong)?.to_owned());
@@ -172,7 +172,7 @@ fn suitable(package: &Package) -> Result<(), Refusal> {
     Err(Refusal::Unsuitable { package: package.label(), reason: reason.to_owned() })
 }
 
-/// How a dependency names a source that is no folder.
+/// How a dependency names a source that is not a folder.
 fn keys(source: &str, package: &Package) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::from([("version".to_owned(), format!("={}", package.version))]);
     let mut put = |key: &str, value: &str| keys.insert(key.to_owned(), value.to_owned());
@@ -218,7 +218,7 @@ impl Work<'_> {
                 }
                 let judged = project.read(package);
                 if leave.contains(&near) {
-                    self.unseen.push(format!("{}: it is to be left", package.label()));
+                    self.unseen.push(format!("{}: `leave` lists it", package.label()));
                 } else if matches!(judged.class, Class::Instrument | Class::Replace) {
                     chosen.insert(near);
                     open.push(near);
@@ -247,7 +247,7 @@ impl Work<'_> {
         let manifest = replacement.manifest(&package.version, &package.all_features);
         self.changed.insert(package.folder.join("Cargo.toml"), manifest);
         self.manifest(package, Changes { mirror: true, cap_lints: true })?;
-        let edits = vec![format!("{} is not the original, but one that is written for interloper", package.label())];
+        let edits = vec![format!("{} is replaced by a version written for interloper", package.label())];
         self.copies.push(Copied { package: index, named, changed: true, edits });
         Ok(())
     }
@@ -315,7 +315,7 @@ impl Work<'_> {
             }
             Err(Refused::Taken { line, name }) => Err(Refusal::Unsuitable {
                 package: package.label(),
-                reason: format!("it has a module of its own that is named `{name}`, at {}", place(line)),
+                reason: format!("it has its own module named `{name}`, at {}", place(line)),
             }),
         }
     }

@@ -1,18 +1,18 @@
 //! Puts crates under control without editing them.
 //!
-//! Cargo resolves a project as ever. The [plan](Project::plan) reads the sources of what it is made of and says which
-//! crates synchronise. Those that are [put under control](Project::control) are copied into the target directory, with
-//! one line at the root and one dependency in the manifest, and a build takes the copies in the place of the originals,
-//! through patches on cargo's command line. Nothing of the user's tree is changed: the workspace itself is built through
-//! a folder of links beside the copies, which has a lock file of its own.
+//! Cargo resolves a project as usual. The [plan](Project::plan) reads the sources of the project's crates and says which of
+//! them synchronise. Crates that are [put under control](Project::control) are copied into the target directory; each copy
+//! has one more line at its root and one more dependency in its manifest. A build uses the copies instead of the originals,
+//! through patches on cargo's command line. The user's tree does not change: the workspace itself is built through a folder
+//! of links beside the copies, and this folder has its own lock file.
 //!
 //! # Limits
 //!
-//! - What a build script generates, and what macros of other crates expand to, is not read by the plan.
-//! - A crate with a module of its own that is named `std` at its root cannot be put under control.
-//! - Documentation tests are compiled against what cargo builds, so they are not part of a run under control.
-//! - A copy takes the place of the original in the whole build, in interloper itself too. So crossbeam-channel cannot be
-//!   put under control in a project that depends on the facade, whose mirror of channels is made over the original.
+//! - The plan does not read code that a build script generates or that macros of other crates expand to.
+//! - A crate that has its own module named `std` at its root cannot be put under control.
+//! - Documentation tests are compiled against the ordinary build, so they never run under control.
+//! - A copy takes the place of the original in the whole build, and so in interloper itself. When crossbeam-channel is under
+//!   control, interloper's mirror of channels therefore is the copy and no longer wraps the original.
 //! - `include` in cargo's configuration files is not followed for `target.*.rustflags`.
 
 mod build;

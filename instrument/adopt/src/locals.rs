@@ -28,7 +28,7 @@ impl Locals {
     /// Reads the manifest, and those of all packages that it leads to by paths.
     ///
     /// # Errors
-    /// When cargo cannot read the first, or one of the others is no TOML.
+    /// When cargo cannot read the first, or one of the others is not TOML.
     pub(crate) fn find(cargo: &Cargo, manifest: &Path) -> Result<Locals, Refusal> {
         let first = cargo.metadata(manifest, ["--no-deps"])?;
         let workspace = first.workspace_root.into_std_path_buf();
@@ -72,7 +72,7 @@ impl Locals {
     /// place of the user's workspace there must be the root of one: cargo looks above it otherwise, and finds the user's.
     ///
     /// # Errors
-    /// When one is no TOML.
+    /// When one is not TOML.
     pub(crate) fn manifests(&self, tree: &Tree) -> Result<BTreeMap<PathBuf, String>, Refusal> {
         let mut changed = BTreeMap::new();
         let to = |path: &Path| Some(normal(path)).filter(|path| self.folders.contains(path)).map(|path| tree.of(&path));

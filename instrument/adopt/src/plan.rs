@@ -36,7 +36,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// A crate of one's own: the line at its root puts it under control.
+    /// A crate of your own: the line at its root puts it under control.
     Own,
     /// It synchronises and must come along.
     Instrument,
@@ -46,7 +46,7 @@ pub enum Class {
     Cannot,
     /// It does not synchronise.
     Nothing,
-    /// It is no part of what runs under control.
+    /// It is not part of what runs under control.
     LeftAlone,
 }
 

@@ -38,7 +38,7 @@ impl Controlled {
         let root = self.project.locals.manifest().parent().map(Path::to_owned).unwrap_or_default();
         let mut lines = String::new();
         for (number, (_, sources)) in self.named_crates().iter().enumerate() {
-            // Cargo names what is inside of the workspace from its root.
+            // Cargo names what is inside the workspace from its root.
             let inside = sources.strip_prefix(&root).map(|inside| inside.display().to_string()).unwrap_or_default();
             lines.push_str(&format!("{number}\t{}\t{inside}\n", sources.display()));
         }

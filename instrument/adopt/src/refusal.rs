@@ -44,7 +44,7 @@ pub enum Refusal {
         /// Where it should be.
         file: PathBuf,
     },
-    /// A file is no Rust, as far as its brackets and literals go.
+    /// A file is not Rust, as far as its brackets and literals go.
     NoRust {
         /// Name and version.
         package: String,
@@ -53,7 +53,7 @@ pub enum Refusal {
         /// What is wrong.
         reason: String,
     },
-    /// A manifest is no TOML, or has a value of the wrong kind.
+    /// A manifest is not TOML, or has a value of the wrong kind.
     Manifest {
         /// The manifest.
         file: PathBuf,
@@ -93,7 +93,7 @@ impl fmt::Display for Refusal {
                 write!(out, "nothing here depends on interloper: add it with `cargo add --dev interloper`")
             }
             Refusal::SeveralMirrors(all) => {
-                write!(out, "the project has several mirrors of std, one is possible: {}", all.join(", "))
+                write!(out, "the project has several mirrors of std, but only one is possible: {}", all.join(", "))
             }
             Refusal::NotADependency { name, similar: None } => write!(out, "{name} is not a dependency"),
             Refusal::NotADependency { name, similar: Some(similar) } => {
@@ -101,9 +101,11 @@ impl fmt::Display for Refusal {
             }
             Refusal::Unsuitable { package, reason } => write!(out, "{package} cannot be put under control: {reason}"),
             Refusal::NoSource { package, folder } => {
-                write!(out, "the sources of {package} are not in {}: `cargo fetch` may bring them", folder.display())
+                write!(out, "the sources of {package} are not in {}: run `cargo fetch`", folder.display())
             }
-            Refusal::NoRoot { package, file } => write!(out, "the root of {package} is not there: {}", file.display()),
+            Refusal::NoRoot { package, file } => {
+                write!(out, "the root file of {package} is missing: {}", file.display())
+            }
             Refusal::NoRust { package, place, reason } => write!(out, "{package} cannot be read at {place}: {reason}"),
             Refusal::Manifest { file, reason } => write!(out, "{} cannot be read: {reason}", file.display()),
             Refusal::OtherVersions(all) => {

@@ -4,14 +4,14 @@ use std::str::FromStr;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// Text that is no Rust.
+/// Text that is not Rust.
 #[derive(Debug)]
 pub(crate) struct Bad {
     pub(crate) line: usize,
     pub(crate) reason: String,
 }
 
-/// How many bytes at the beginning are no tokens: a byte order mark, and the line that names an interpreter.
+/// How many bytes at the beginning are not tokens: a byte order mark, and the line that names an interpreter.
 pub(crate) fn preamble(source: &str) -> usize {
     let mark = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let rest = &source[mark..];

@@ -14,7 +14,7 @@ use crate::task::{Kind, Task, Tie};
 /// [`std::sync::OnceLock`], instrumented.
 ///
 /// In a controlled run each method that takes a shared reference is a visible moment: environment operations and other
-/// tasks may run just before it. A cell is no collection, so nothing is reported; what becomes of a cell that is a value
+/// tasks may run just before it. A cell is not a collection, so nothing is reported; what becomes of a cell that is a value
 /// in a map shows in the map. A task that finds another one filling the cell lets others run until it is filled.
 ///
 /// Its plain form is that of its content, or `pending` when it is empty.
@@ -118,7 +118,7 @@ impl<T> OnceLock<T> {
 }
 
 impl<T> OnceLock<T> {
-    /// A visible moment of the caller; `None` outside of a controlled run.
+    /// A visible moment of the caller; `None` outside a controlled execution.
     #[inline]
     #[track_caller]
     fn moment(&self, what: &'static str, writes: bool) -> Option<Moment> {

@@ -86,7 +86,7 @@ impl Hasher for KeyHasher {
 ///
 /// The lowest four bits of the state depend on the lowest four bits of each word alone, and change whenever they do.
 /// They become the bits by which `DashMap` chooses one of 16 shards, so that small neighbouring keys (`1`, `2`, `3`;
-/// `"a"`, `"b"`; `"user1"`, `"user2"`) lie in different shards: a lock on one of them is no lock on another.
+/// `"a"`, `"b"`; `"user1"`, `"user2"`) lie in different shards: a lock on one of them is not a lock on another.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedHasher(u64);
 

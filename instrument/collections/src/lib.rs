@@ -1,8 +1,8 @@
 //! Instrumented wrappers over concurrent collections.
 //!
-//! Each wrapper has the API of the original and the original underneath. Outside a controlled run it *is* the original,
-//! but for a look at two thread-locals. In a [`session`] it announces every operation, waits until its lock is free, and
-//! reports what happened as a call of an abstract type, so that an adversary can act in between.
+//! Each wrapper has the API of the original, and the original inside. Outside a controlled execution a wrapper *is* the
+//! original, except for a look at two thread-locals. In a [`session`] it announces every operation, waits until the lock
+//! is free, and reports the operation as a call of an abstract type, so that an adversary can act between operations.
 //!
 //! | wrapper | original | abstract type |
 //! |---|---|---|
@@ -10,35 +10,34 @@
 //! | [`SkipMap`], [`SkipSet`] | `crossbeam_skiplist` | sorted map, sorted set |
 //! | [`SegQueue`], [`ArrayQueue`] | `crossbeam::queue` | queue, bounded queue |
 //! | [`AtomicUsize`] and its like | `std::sync::atomic` | register, or counter |
-//! | [`Mutex`], [`RwLock`] | `std::sync`, around std's collections | that of the collection |
-//! | [`Shared`] | none: a sequential model of one's own | that model |
+//! | [`Mutex`], [`RwLock`] | `std::sync`, around std's collections | the type of the collection |
+//! | [`Shared`] | none: a sequential model of your own | that model |
 //! | [`OnceLock`] | `std::sync` | none: a value that changes once |
 //!
 //! # Steps
-//! Everything that the original does atomically is one step. A method that the original does not do atomically is a
-//! sequence of steps, and its documentation says of which.
+//! Everything that the original does atomically is one step. A method that is not atomic in the original is a sequence of
+//! steps, and its documentation lists them.
 //!
-//! A guard keeps its lock: as long as it lives, no operation that needs the lock happens, and the task that asks for it
-//! again waits for itself, which the session reports. The session is asked before the real lock is touched, so a
-//! controlled run, which has one thread, never hangs.
+//! A guard keeps its lock: while the guard lives, no operation that needs the lock happens. A task that asks for a lock that
+//! it holds waits for itself, and the session reports this. The wrapper asks the session before it touches the real lock,
+//! so a controlled execution, which has one thread, never hangs.
 //!
 //! # Programs
-//! A program that a runtime of the mirror of std controls (`interloper::check` and the like) has no session. There each
-//! step is one of the engine, and calls about different keys are independent of each other. What an execution writes must
-//! be gone in the next: a collection that an earlier execution wrote to, since it is made outside of the program or stands
-//! in a static, ends the execution as a failure. A collection that no execution writes to may be made outside.
+//! A program under a runtime of the mirror of std (`interloper::check`, for example) has no session. In such a program each
+//! step is a step of the engine, and calls about different keys are independent. Each execution must start with fresh
+//! collections: an execution that uses a collection which an earlier execution wrote to, because the collection was created
+//! outside the program or in a static, ends as a failure. A collection that no execution writes to may be created outside.
 //!
 //! # Private collections
-//! A collection that is no part of the run, made inside the method under test say, is private: its operations are no
-//! steps. A task that finds a lock of it taken lets others run until it is free.
-//! One that is used in several runs and is a part of none of them is foreign: the session hears of it
+//! A collection that is not part of the subject, for example because the method under test creates it, is private: its
+//! operations are not steps. A task that finds a lock of a private collection taken lets other tasks run until the lock is
+//! free. A collection that is used in several executions and is part of no subject is foreign, and the session hears of it
 //! ([`session::Session::foreign`]).
 //!
 //! # Limits
-//! - A guard must be dropped by the task that made it.
-//! - An attempt (`try_get`) finds a lock taken by a guard. The original can also find it taken by a call that has not come
-//!   to its end.
-//! - The order of a collection's keys is that of their plain forms ([`interloper_commutativity::Value`]).
+//! - The task that created a guard must drop it.
+//! - An attempt (`try_get`) finds a lock taken only by a guard. In the original, an unfinished call can also hold the lock.
+//! - The keys of a collection have the order of their plain forms ([`interloper_commutativity::Value`]).
 
 pub mod atomic;
 pub mod cell;

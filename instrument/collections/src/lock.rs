@@ -3,7 +3,7 @@
 //! The lock is abstract state's only door, so a section is atomic however many methods of the collection it calls. Its
 //! effect is the state that it leaves.
 //!
-//! A lock that is no part of a run (made inside the method under test, or the value of a map) is private: its sections
+//! A lock that is not part of a run (made inside the method under test, or the value of a map) is private: its sections
 //! are no steps. In a controlled run a task that finds such a lock taken lets others run until it is free.
 //!
 //! # Differences from the original

@@ -118,7 +118,7 @@ pub trait Session {
     /// others run in here. The session ends the run as a deadlock when there is no other.
     fn stalled(&self, what: &'static str, location: &'static Location<'static>);
 
-    /// What tasks may be [stalled](Session::stalled) for has happened: a cell was filled, a lock that is no part of the
+    /// What tasks may be [stalled](Session::stalled) for has happened: a cell was filled, a lock that is not part of the
     /// run was given back. They look again. Must not unwind.
     fn progressed(&self);
 
@@ -131,7 +131,7 @@ pub trait Session {
         false
     }
 
-    /// The running task uses a collection, a `kind`, that is no part of the run, and that was there before it: what others
+    /// The running task uses a collection, a `kind`, that is not part of the run, and that was there before it: what others
     /// do to it is not explored, and what this run does to it remains.
     fn foreign(&self, kind: &'static str, location: &'static Location<'static>) {
         let _ = (kind, location);
@@ -140,7 +140,7 @@ pub trait Session {
 
 thread_local! {
     static CURRENT: Cell<Option<*const (dyn Session + 'static)>> = const { Cell::new(None) };
-    /// The number of the run on this thread, which no other run has; 0 outside of one.
+    /// The number of the run on this thread, which no other run has; 0 outside one.
     static RUN: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -196,13 +196,13 @@ pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
     Some(use_it(unsafe { &*pointer }))
 }
 
-/// The number of the run on this thread; 0 outside of one.
+/// The number of the run on this thread; 0 outside one.
 #[inline]
 pub(crate) fn run() -> u64 {
     RUN.try_with(Cell::get).unwrap_or(0)
 }
 
-/// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside of a
+/// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside a
 /// controlled run.
 pub fn mark() {
     current(|session| session.mark());
@@ -261,7 +261,7 @@ impl Handle {
         }
     }
 
-    /// The collection is used under a session, and is no part of its run.
+    /// The collection is used under a session, and is not part of its run.
     #[inline]
     pub(crate) fn visit(&self, location: &'static Location<'static>) {
         let run = RUN.get();
@@ -335,7 +335,7 @@ pub trait Instrumented {
     /// Makes the abstract state `state`.
     ///
     /// # Errors
-    /// The part of the state that is no key or value of this collection's types.
+    /// The part of the state that is not a key or a value of this collection's types.
     fn restore(&self, state: &Value) -> Result<(), Value>;
 
     /// Makes the abstract state `to` when it is known to be `from`: quicker than [`Instrumented::restore`] where only the
@@ -351,7 +351,7 @@ pub trait Instrumented {
     /// Runs one environment operation, atomically, and gives its result.
     ///
     /// # Errors
-    /// The argument that is no key or value of this collection's types; or that there is no such method. Nothing happened
+    /// The argument that is not a key or a value of this collection's types; or that there is no such method. Nothing happened
     /// then.
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value>;
 

@@ -12,7 +12,7 @@ use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 /// An object that behaves as a [`Model`] says, each call one atomic step: a concurrent data type without its
 /// implementation.
 ///
-/// A method under test that composes calls of a type of one's own is tested with it as soon as the type's sequential
+/// A method under test that composes calls of a type of your own is tested with it as soon as the type's sequential
 /// behaviour is written down.
 ///
 /// ```
@@ -65,7 +65,11 @@ impl<M: Model + 'static> Shared<M> {
     pub fn get<R: Datum>(&self, method: &str, arguments: impl IntoIterator<Item = Value>) -> R {
         let result = self.call(method, arguments);
         R::from_value(&result).unwrap_or_else(|| {
-            panic!("{}::{method} gave {result}, which is no {}", self.model.name(), std::any::type_name::<R>())
+            panic!(
+                "{}::{method} gave {result}, which is not a value of the type {}",
+                self.model.name(),
+                std::any::type_name::<R>()
+            )
         })
     }
 

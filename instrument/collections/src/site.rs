@@ -36,7 +36,7 @@ impl Handle {
     }
 
     /// The caller as a site; `None` outside a controlled run. For a collection with locks, which may be shared by tasks
-    /// though it is no part of the run: there is one thread, so a lock that is taken must not be waited for really.
+    /// though it is not part of the run: there is one thread, so a lock that is taken must not be waited for really.
     #[inline]
     #[track_caller]
     pub(crate) fn site_or_private(&self) -> Option<Site> {
@@ -77,7 +77,7 @@ impl Handle {
 }
 
 impl Site {
-    /// Whether the collection is no part of the run.
+    /// Whether the collection is not part of the run.
     #[inline]
     pub(crate) fn is_private(&self) -> bool {
         self.owner == Owner::Private

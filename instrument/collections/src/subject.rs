@@ -7,7 +7,7 @@ use crate::session::Instrumented;
 
 /// The shared state of a method under test.
 ///
-/// Implemented for every instrumented collection and for tuples of up to four. A struct of one's own gets it from
+/// Implemented for every instrumented collection and for tuples of up to four. A struct of your own gets it from
 /// [`subject!`](crate::subject).
 pub trait Subject {
     /// Whether the collections are all there is, so that restoring them gives a fresh subject. A struct may hold more,

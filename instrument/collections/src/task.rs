@@ -71,8 +71,8 @@ impl Tie {
         if self.object.is_left_behind(current) && self.written.load(Ordering::Relaxed) {
             let kind = self.name();
             runtime.fail(format!(
-                "an earlier execution wrote to the {kind} that is used at {location}: \
-                 make it inside the checked closure, so that each execution starts with a fresh one"
+                "an earlier execution wrote to the {kind} used at {location}: create it inside the checked closure, \
+                 so that each execution starts with a fresh {kind}"
             ));
         }
         let resolved = self.object.resolve(current, self.kind.object());
@@ -187,7 +187,7 @@ impl Task {
         });
     }
 
-    /// A guard has come to its end: a step, where giving a lock back is one.
+    /// A guard has ended: a step, where giving a lock back is one.
     pub(crate) fn free(&self, needs: Needs, known: bool, location: Place) {
         self.here(|runtime| match (self.shard(needs), needs) {
             (Some(need), _) => {

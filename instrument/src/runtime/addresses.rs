@@ -104,7 +104,7 @@ impl Addresses {
         self.change(|table| table.instance(bytes))
     }
 
-    /// What was at an address is no more.
+    /// What was at an address is gone.
     #[inline]
     pub(crate) fn forget(&self, address: usize) {
         if self.find(address).is_some() {
@@ -119,7 +119,7 @@ impl Addresses {
         table.remove(at);
     }
 
-    /// What was in this memory is no more.
+    /// What was in this memory is gone.
     pub fn forget_range(&self, start: usize, length: usize) {
         self.table.borrow_mut().forget_range(start, length);
     }

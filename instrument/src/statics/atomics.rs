@@ -1,6 +1,6 @@
 //! Atomics in statics.
 //!
-//! An execution changes a copy of its own, so the original is as it was at first, unless it was changed outside of
+//! An execution changes a copy of its own, so the original is as it was at first, unless it was changed outside
 //! executions. What it was like before is remembered then.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::{address, image, whole};
 use crate::control::Compact;
 use crate::runtime::{Bytes, Word};
 
-/// What was at the addresses of atomics in statics before they were first changed outside of executions.
+/// What was at the addresses of atomics in statics before they were first changed outside executions.
 static CHANGED: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
 
 /// Some of these addresses, so that nobody has to wait for the others. Each is at one of a few places, or nowhere.
@@ -33,7 +33,7 @@ pub(crate) fn initial<A: Compact>(atomic: &A) -> Option<Bytes> {
     Some(changed.get(&address).copied().unwrap_or_else(|| bytes(atomic)))
 }
 
-/// `atomic` is about to be changed outside of executions.
+/// `atomic` is about to be changed outside executions.
 #[inline]
 pub(crate) fn remember<A: Compact>(atomic: &A) {
     if image::contains(address(atomic)) {

@@ -178,7 +178,7 @@ impl Whole {
     pub(super) fn pointers_into(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
         let word = size_of::<usize>();
         let words = (self.start.next_multiple_of(word)..=self.end().saturating_sub(word)).step_by(word);
-        // SAFETY: the word is aligned, and inside of the static, which the loader has mapped. Read as a volatile one, since
+        // SAFETY: the word is aligned, and inside the static, which the loader has mapped. Read as a volatile one, since
         // what is there may be padding, and another thread may write to it.
         let words = words.map(|at| unsafe { (at as *const usize).read_volatile() });
         let range = range.clone();

@@ -3,7 +3,7 @@
 //! The bytes that a static begins with are those of the program's file. They own nothing: nobody can have allocated
 //! anything for them. A static that still has them when an execution begins is given them again at its end. What the
 //! execution has put there is forgotten, not dropped, so nothing is freed that somebody may still use. A static that has
-//! other bytes when an execution begins was used outside of executions, who may hold references into it: it is left as
+//! other bytes when an execution begins was used outside executions, who may hold references into it: it is left as
 //! it is; so is one that a static of another crate refers to, which would find it changed: a node of a list of theirs,
 //! say. And so is what the mirror writes in place for the life of the process (see [`keep`]).
 //!
@@ -102,7 +102,7 @@ impl Statics {
     /// An execution begins on this thread. It ends when what is returned is dropped. Waits until the executions of other
     /// threads are over if it must.
     ///
-    /// An execution inside of another one is part of that one.
+    /// An execution inside another one is part of that one.
     pub fn begin(&self) -> Running<'_> {
         let chosen = self.chosen();
         let Some(chosen) = chosen.filter(|chosen| !chosen.all.is_empty() && !INSIDE.get()) else {
@@ -252,7 +252,7 @@ impl Chosen {
     }
 }
 
-/// The mirror is about to write to this memory in place, for the life of the process or outside of executions: that is no
+/// The mirror is about to write to this memory in place, for the life of the process or outside executions: that is no
 /// change of the execution that runs, nor of a static that was used outside.
 ///
 /// Only where the static is as the compiler has made it: what an execution has made there goes with the execution.
@@ -269,7 +269,7 @@ pub(crate) fn keep(start: usize, size: usize) {
     }
 }
 
-/// Something at this address is used outside of executions.
+/// Something at this address is used outside executions.
 pub(crate) fn used_outside(address: usize) {
     if let Some(whole) = TABLE.get().and_then(|table| table.at(address))
         && !INSIDE.try_with(Cell::get).unwrap_or(false)

@@ -161,7 +161,7 @@ impl Condvar {
         location: Place,
     ) -> (LockResult<MutexGuard<'a, T>>, WaitTimeoutResult) {
         let lock = runtime::with(|current| guard.held().and_then(|held| held.lock_in(current.execution()))).flatten();
-        // Without a lock in the model (it was taken outside of the run, say) the real one is waited for.
+        // Without a lock in the model (it was taken outside the run, say) the real one is waited for.
         let Some(lock) = lock else { return self.wait_really(guard, timeout) };
         let (guard, woken) = guard.wait_outside(|| {
             runtime::with(|current| {

@@ -11,7 +11,7 @@ use crate::statics;
 /// The state `R` of something that is initialised once.
 ///
 /// Under control, the state of a static is one that belongs to the execution: it starts fresh and is dropped at the end.
-/// Outside of a run, and when it does not stand in a static, the state is here.
+/// Outside a run, and when it does not stand in a static, the state is here.
 pub(super) struct Lazily<R> {
     home: Home,
     slot: Slot,
@@ -30,7 +30,7 @@ impl<R> Lazily<R> {
         Lazily { home: Home::new(), slot: Slot::new(), handle: Handle::new(), state }
     }
 
-    /// The state outside of a controlled run.
+    /// The state outside a controlled execution.
     #[inline]
     pub(super) fn state(&self) -> &R {
         &self.state

@@ -29,7 +29,7 @@ pub(super) enum Kind<R, T> {
 pub(super) struct Task<T> {
     execution: ExecutionId,
     task: TaskId,
-    /// What the task gave, once it has come to its end.
+    /// What the task gave, once it has ended.
     result: Arc<Mutex<Option<T>>>,
 }
 

@@ -1,5 +1,5 @@
 //! Programs that use all of what is mirrored. They are compiled and run with the real `std`, with the mirror, and with
-//! the mirror under control. Whatever the schedule, they come to their end.
+//! the mirror under control. Whatever the schedule, they end.
 
 /// Makes functions, with the includer's `program!`, and a list of them.
 macro_rules! programs {

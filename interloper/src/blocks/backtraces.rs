@@ -1,6 +1,6 @@
 //! Where a program was when it made its steps: the calls that led there.
 //!
-//! Many crates make their own locks, of a word and a place to park. To the engine such a lock is no lock: it does not know
+//! Many crates implement their own locks, with a word and a place to park. The engine does not see such a lock: it does not know
 //! who holds it, and the places of its steps are inside the crate. So an execution that is stuck is made once more with the
 //! stack of each step. From these it is seen which line of the program waits. Which line has taken what it waits for is
 //! told by the names of the functions that the program was in, so the report says "probably".
@@ -247,7 +247,7 @@ mod tests {
             call("./src/lib.rs:12:9", Does::Unlock)
         );
         assert_eq!(Call::of(&backtrace.replace("lock_shared", "get")), call("./src/lib.rs:12:9", Does::Else));
-        // What ran inside of a function that has something else to do with locks is no lock.
+        // What ran inside a function that has something else to do with locks is not a lock.
         for other in ["clock", "block_on", "unblock", "locks", "deadlocked", "clock::{{closure}}"] {
             let other = backtrace.replace("try_lock_shared_fast", other).replace("lock_shared", other);
             assert_eq!(Call::of(&other), call("./src/lib.rs:12:9", Does::Else), "{other}");

@@ -1,4 +1,4 @@
-//! The driver: runs a program under many schedules and keeps what its executions show.
+//! The driver: runs a program under many schedules and collects the findings of its executions.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -26,16 +26,16 @@ use super::worker::{Found, Summary, Worker};
 /// Checks a program with the default [`Settings`]: runs it under many schedules, and says whether its atomic blocks are
 /// atomic.
 ///
-/// The program is run many times; each run must do the same as long as the schedule is the same. What it returns is part
-/// of what a serial order of the blocks has to explain: let it return the results and the final state that matter.
+/// The program runs many times; under the same schedule it must do the same each time. Its return value is part of the
+/// outcome that a serial order of the blocks must explain: return the results and the final state that matter.
 ///
 /// # Errors
-/// When the program is not deterministic, and when nothing was found because nothing was explored.
+/// When the program is not deterministic, and when the search explored nothing.
 pub fn check<R: ToValue>(program: impl Fn() -> R + Sync) -> Result<Report, Misuse> {
     Checker::new("program").check(program)
 }
 
-/// Checks programs with settings of one's own.
+/// Checks programs with your own settings.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Checker {
@@ -55,7 +55,7 @@ impl Checker {
         self
     }
 
-    /// What the settings are.
+    /// The present settings.
     pub fn current_settings(&self) -> &Settings {
         &self.settings
     }
@@ -65,47 +65,47 @@ impl Checker {
         self.settings(|settings| settings.schedule = schedule)
     }
 
-    /// How often an execution may depart from the ordinary where std leaves that open; [`Freedoms::NONE`] switches this off.
+    /// How often an execution may use what std leaves open; [`Freedoms::NONE`] switches this off.
     pub fn freedoms(self, freedoms: Freedoms) -> Checker {
         self.settings(|settings| settings.freedoms = Some(freedoms))
     }
 
-    /// What determines the random schedules.
+    /// The seed of the random schedules.
     pub fn seed(self, seed: u64) -> Checker {
         self.settings(|settings| settings.seed = seed)
     }
 
-    /// How many executions are made at most.
+    /// The most executions of the search.
     pub fn executions(self, executions: u64) -> Checker {
         self.settings(|settings| settings.executions = executions)
     }
 
-    /// How long the check takes at most.
+    /// The longest time of the check.
     pub fn time(self, time: Duration) -> Checker {
         self.settings(|settings| settings.time = Some(time))
     }
 
-    /// How many steps an execution has at most.
+    /// The most steps of an execution.
     pub fn steps(self, steps: StepBound) -> Checker {
         self.settings(|settings| settings.steps = steps)
     }
 
-    /// How many threads make executions.
+    /// How many threads run executions.
     pub fn jobs(self, jobs: NonZeroUsize) -> Checker {
         self.settings(|settings| settings.jobs = jobs)
     }
 
-    /// What becomes of threads that are left when the program returns: as in a process, they are given up by default.
+    /// What happens to threads that still run when the program returns. By default they are abandoned, as in a process.
     pub fn detached(self, detached: Detached) -> Checker {
         self.settings(|settings| settings.detached = detached)
     }
 
-    /// How long a step may take, in real time, before the process ends with its place.
+    /// How long a step may take, in real time, before a message names its place and the process ends.
     pub fn patience(self, patience: Option<Duration>) -> Checker {
         self.settings(|settings| settings.patience = patience)
     }
 
-    /// Crates whose statics start fresh in each execution, whatever is in them: see [`Settings::fresh_statics`].
+    /// Crates whose statics start fresh in each execution, whatever they contain: see [`Settings::fresh_statics`].
     pub fn fresh_statics<S: Into<String>>(self, crates: impl IntoIterator<Item = S>) -> Checker {
         self.settings(|settings| settings.fresh_statics = crates.into_iter().map(Into::into).collect())
     }
@@ -115,17 +115,17 @@ impl Checker {
         self.settings(|settings| settings.blocks = blocks)
     }
 
-    /// Accepts a program of which there is nothing to explore: see [`Unexplored`].
+    /// Accepts a program that leaves nothing to explore: see [`Unexplored`].
     pub fn allow_trivial(self) -> Checker {
         self.settings(|settings| settings.allow_trivial = true)
     }
 
-    /// Some execution must enter the marked block of this name; otherwise the check is [`Misuse::Unexplored`].
+    /// Requires that some execution enters the marked block of this name; otherwise the check is [`Misuse::Unexplored`].
     pub fn must_enter(self, block: &'static str) -> Checker {
         self.settings(|settings| settings.marked.push(block))
     }
 
-    /// Makes each execution twice and compares them.
+    /// Runs each execution twice and compares the two.
     pub fn check_determinism(self) -> Checker {
         self.settings(|settings| settings.check_determinism = true)
     }
@@ -133,15 +133,15 @@ impl Checker {
     /// Checks a program: see [`check`].
     ///
     /// # Errors
-    /// When the program is not deterministic, and when nothing was found because nothing was explored.
+    /// When the program is not deterministic, and when the search explored nothing.
     ///
     /// # Panics
-    /// When a probability in the schedule is none.
+    /// If a probability in the schedule lies outside 0 to 1.
     pub fn check<R: ToValue>(&self, program: impl Fn() -> R + Sync) -> Result<Report, Misuse> {
         self.check_values(&|| program().to_value())
     }
 
-    /// Makes the one execution that `decisions` determine.
+    /// Runs the one execution that `decisions` determine.
     ///
     /// # Errors
     /// [`Misuse::Diverged`] when the decisions do not fit the program.
@@ -157,7 +157,8 @@ impl Checker {
         self.undisturbed(program, |statics| self.replay_once(decisions, program, statics))
     }
 
-    /// Makes executions until they have not disturbed each other by statics that they share. Once they have, each is alone.
+    /// Runs executions again until they do not disturb each other through shared statics. After a first disturbance, each
+    /// execution runs alone.
     fn undisturbed(
         &self,
         program: Body<'_>,
@@ -174,7 +175,7 @@ impl Checker {
         }
     }
 
-    /// Names the statics that may be why the program is not deterministic.
+    /// Names the statics that may make the program nondeterministic.
     fn with_statics(&self, misuse: Misuse, program: Body<'_>, statics: &Statics) -> Misuse {
         let Misuse::Nondeterministic { execution, difference } = misuse else { return misuse };
         let names = statics.outliving(|| {
@@ -183,9 +184,9 @@ impl Checker {
         });
         let kept = match &names[..] {
             [] => String::new(),
-            [one] => format!("; {one} keeps what one execution writes to it for the next"),
+            [one] => format!("; {one} carries a value from one execution into the next"),
             [first, others @ ..] => format!(
-                "; {first} and {} other {} keep what one execution writes to them for the next",
+                "; {first} and {} other {} carry values from one execution into the next",
                 others.len(),
                 if others.len() == 1 { "static" } else { "statics" }
             ),
@@ -258,7 +259,7 @@ impl Checker {
         let mut warnings = summary.warnings.clone();
         warnings.sort();
         warnings.dedup();
-        // A search that ends where it finds something is no sample of all executions.
+        // A search that ends where it finds something is not a sample of all executions.
         let sampled = self.settings.schedule.is_random() && (summary.bug.is_none() || self.settings.keep_going);
         let coverage = Coverage {
             schedule,
@@ -278,7 +279,7 @@ impl Checker {
         Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
     }
 
-    /// Makes an execution again, sees that it shows the same, and describes the smallest one that does so, too. Whether
+    /// Reruns an execution, checks that it shows the same finding, and describes the smallest one that does so too. Whether
     /// that is known to be the smallest comes with it.
     fn violation(&self, worker: &mut Worker<'_>, found: &Found) -> Result<(Violation, bool), Misuse> {
         let execution = found.number + 1;
@@ -295,7 +296,7 @@ impl Checker {
         let triple = judgement.triple;
         let seen = worker.confirmed(&made, judgement, &found.finding);
         let Some(finding) = seen.filter(|finding| finding.is_like(&found.finding)) else {
-            return Err(differs("the smaller execution that was found fails no more".to_owned()));
+            return Err(differs("the shrunk execution no longer fails".to_owned()));
         };
         let shown = Found { finding, triple, decisions: smallest, ..*found };
         let violation = self.described(worker, shown, &made, Some(execution));
@@ -308,7 +309,7 @@ impl Checker {
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
         backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
         let text = shown.decisions.to_string();
-        // The seed makes a longer one again.
+        // The seed reproduces a longer one.
         counterexample.replay =
             (text.len() <= LONGEST_SHOWN).then(|| format!(".replay(&\"{text}\".parse()?, program)"));
         let Found { finding, number, decisions, .. } = shown;

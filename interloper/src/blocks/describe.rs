@@ -100,8 +100,8 @@ fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
 fn needs(departures: Freedoms) -> Option<String> {
     let need = |(freedom, _): (Freedom, u32)| match freedom {
         Freedom::Time => "a sleep or a time-out to end early, before other threads go on",
-        Freedom::Wakeups => "a wait to end although nobody has woken the thread",
-        Freedom::Weak => "a weak compare-exchange to fail although the value is the expected one",
+        Freedom::Wakeups => "a wait to end although no thread woke the waiting thread",
+        Freedom::Weak => "a weak compare-exchange to fail although the expected value is there",
         Freedom::Hints => "a thread that spins or yields to go on although nothing has changed",
         Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
     };
@@ -120,7 +120,7 @@ fn orders(worker: &Worker<'_>, seen: &Outcome) -> Vec<Order> {
         orders.iter().take(SHOWN_ORDERS).map(|one| order(&one.blocks, one.outcome.difference(seen))).collect();
     if orders.len() > SHOWN_ORDERS {
         let more = format!("{} more", orders.len() - SHOWN_ORDERS);
-        shown.push(Order { sequence: more, disagreement: "none of them gives the outcome".to_owned() });
+        shown.push(Order { sequence: more, disagreement: "no order gives the outcome".to_owned() });
     }
     shown
 }
@@ -239,7 +239,7 @@ impl Scene<'_> {
         let object = || self.names.object(self.trace[index].operation.object);
         Some(match step.of_triple? {
             1 => format!("▲ 1 of 3: the block accesses {}", object()),
-            2 => format!("▲ 2 of 3: {} comes in between", step.task),
+            2 => format!("▲ 2 of 3: {} interrupts the block", step.task),
             _ => format!("▲ 3 of 3: the block accesses {} again", object()),
         })
     }

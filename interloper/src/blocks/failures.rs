@@ -62,7 +62,7 @@ pub(crate) fn of_test(folder: &Path, test: &str) -> Result<Vec<(PathBuf, ReplayF
             Ok(file) if matches!(&file.about, About::Test { name, .. } if name == test) => files.push((path, file)),
             Ok(_) => {}
             Err(unusable @ Unusable::OtherVersion(_)) => {
-                eprintln!("{}: not replayed: {unusable}; it can be deleted", path.display());
+                eprintln!("{}: not replayed: {unusable}; delete the file", path.display());
             }
             Err(unusable) => return Err(format!("{} cannot be replayed: {unusable}", path.display())),
         }

@@ -60,7 +60,7 @@ impl<'a> Judge<'a> {
             let reference = Reference::new(program, settings, config, rule.clone(), deadline);
             Explanations { reference, explained: FxHashMap::default(), last: None }
         };
-        // An execution that is made again may have freedoms of which the settings say nothing.
+        // A rerun execution may have freedoms that the settings do not name.
         let freedoms = Some(settings.freedoms_in_force()).filter(|freedoms| !freedoms.is_none());
         Judge {
             steps: settings.steps,

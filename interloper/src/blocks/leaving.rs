@@ -43,8 +43,8 @@ fn leaves() -> bool {
         // What the standard output and error of a test say is lost here.
         let _ = writeln!(
             std::io::stderr(),
-            "{name}: nothing is known: the process was ended while the program was being checked (`std::process::exit`, \
-             which is not under control?); the check had no result, and tests that were still to come did not run"
+            "{name}: no result: the process ended during the check, perhaps by `std::process::exit`, which is not \
+             under control; the remaining tests did not run"
         );
     }
     !checked.is_empty()

@@ -17,8 +17,8 @@ pub(super) fn shorten(mut rows: Vec<(bool, Row)>, before: usize) -> Vec<Row> {
         rows.truncate(first + length);
         let more = if before > 0 && first == 0 { "more than " } else { "" };
         let note = match length {
-            1 => format!("again and again: {more}{steps} times"),
-            _ => format!("the {length} steps up to this one again and again: {more}{} times", steps / length),
+            1 => format!("repeats {more}{steps} times"),
+            _ => format!("these {length} steps, up to this one, repeat {more}{} times", steps / length),
         };
         rows[first + length - 1].1.notes.push(note);
     }
@@ -31,7 +31,7 @@ pub(super) fn shorten(mut rows: Vec<(bool, Row)>, before: usize) -> Vec<Row> {
             continue;
         }
         if left_out > 0 {
-            row.notes.push(format!("{left_out} steps before this are not shown"));
+            row.notes.push(format!("{left_out} earlier steps are not shown"));
             left_out = 0;
         }
         shown.push(row);

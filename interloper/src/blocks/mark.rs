@@ -8,9 +8,9 @@ use interloper_std::runtime::{self, Place, TaskId};
 
 /// Runs `body` as a block that is meant to be atomic: as if nothing else happened between its beginning and its end.
 ///
-/// Under [`check`](crate::check()) it is found out whether other tasks can get in between. Elsewhere this is a plain
-/// call. Blocks may be nested: the outermost one is the block. What `body` returns is the program's own business; with
-/// [`atomic_returning`] it is part of what has to be explained by a serial order.
+/// [`check`](crate::check()) finds out whether other tasks can interrupt the block. Elsewhere this is a plain call. Blocks
+/// may be nested: only the outermost block counts. The check ignores the value that `body` returns; with
+/// [`atomic_returning`] this value is part of the outcome that a serial order must explain.
 ///
 /// ```
 /// let sum = interloper::atomic("add", || 1 + 2);
@@ -22,7 +22,7 @@ pub fn atomic<R>(name: &'static str, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// As [`atomic`], and the result of the block is compared with what the block returns in the serial orders.
+/// Like [`atomic`], and compares the result of the block with its results in the serial orders.
 ///
 /// ```
 /// let withdrawn = interloper::atomic_returning("withdraw", || Some(70));
@@ -36,11 +36,11 @@ pub fn atomic_returning<R: ToValue>(name: &'static str, body: impl FnOnce() -> R
     result
 }
 
-/// A block that has been entered and is left when this is dropped, also by unwinding.
+/// An open block; dropping it ends the block, also during unwinding.
 pub(crate) struct Entered {
     name: &'static str,
     location: Place,
-    /// Not in a controlled run: nothing to be said to anyone.
+    /// Outside a controlled execution: no runtime needs to know.
     controlled: bool,
 }
 
@@ -79,12 +79,12 @@ pub struct BlockResult {
     pub task: TaskId,
     /// The name of the block.
     pub name: &'static str,
-    /// What it returned.
+    /// The value that it returned.
     pub value: Value,
 }
 
 thread_local! {
-    /// The results of the execution that runs on this thread, while somebody collects them.
+    /// The results of the execution that runs on this thread, while they are collected.
     static RESULTS: RefCell<Option<Vec<BlockResult>>> = const { RefCell::new(None) };
 }
 

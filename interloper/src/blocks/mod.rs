@@ -1,27 +1,26 @@
-//! Programs with atomic blocks: can another task get in between?
+//! Programs with atomic blocks: can another task interrupt a block?
 //!
 //! [`atomic`](crate::atomic()) marks a block; [`check`](crate::check()) runs the program under many schedules, among
 //! them those of AtomFuzzer (C.-S. Park and K. Sen, *Randomized active atomicity violation detection in concurrent
 //! programs*, FSE 2008), and grades what it finds ([`Grade`]):
 //!
-//! - a *warning* says that a block accesses an object twice, so that another task might come in between;
-//! - an *error* is an execution in which one did: its three accesses have no serial order ([`unserialisable`] lists the
-//!   triples, for locks, reader-writer locks and atomics);
-//! - a *bug* is an execution that panics, deadlocks, or comes to something that no serial order of the blocks comes to.
+//! - a *warning* says that a block accesses an object twice, so another task could come between the two accesses;
+//! - an *error* is an execution in which another task did: the three accesses have no serial order ([`unserialisable`]
+//!   lists the triples, for locks, reader-writer locks and atomics);
+//! - a *bug* is an execution that panics, deadlocks, or has an outcome that no serial order of the blocks gives.
 //!
-//! Whether an error is a bug is decided by running the serial orders: the same program, each block without interruption,
-//! in every order of the blocks and of the steps outside of them. What an execution comes to is what the closure returns
-//! and what blocks return that were marked with [`atomic_returning`](crate::atomic_returning).
+//! To decide whether an error is a bug, the check runs the serial orders: the same program, with each block uninterrupted,
+//! in every order of the blocks and of the steps outside them. The outcome of an execution is the value that the closure
+//! returns, together with the values of blocks that were marked with [`atomic_returning`](crate::atomic_returning).
 //!
 //! # Limits
 //!
-//! - A search at random finds what it finds: a clean report says how many executions it is about. The schedules are
-//!   those of the given program with its inputs (section 3.4 of the paper: Figure 4).
-//! - Only what goes through the mirror of std, or another instrumented type, is seen: see
-//!   [`interloper_scheduler`](crate::blocks::Schedule) for the rest of what is not modelled.
-//! - A block that cannot come to its end alone, because it waits for something that another task does meanwhile, has no
-//!   serial order. Orders with such blocks are left out; if there are no others, blocks are interrupted where they wait,
-//!   and the report says so.
+//! - A random search is a sample: a clean report says how many executions it covers. The schedules are those of the given
+//!   program with its inputs (section 3.4 of the paper: Figure 4).
+//! - The search sees only steps that go through the mirror of std or another instrumented type. The limits of
+//!   [`interloper_scheduler`](crate::blocks::Schedule) list what else is not modelled.
+//! - A block that cannot end alone, because it waits for another task, has no serial order. Serial orders with such blocks
+//!   are left out. If no other serial order exists, blocks are interrupted where they wait, and the report says so.
 
 mod annotated;
 #[doc(hidden)]

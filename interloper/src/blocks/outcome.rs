@@ -1,4 +1,4 @@
-//! What an execution comes to, as far as the serial orders have to explain it.
+//! The outcome of an execution, which the serial orders must explain.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Settings from the environment.
+//! Settings from environment variables, which override those in the code.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -10,12 +10,12 @@ use interloper_scheduler::FreedomsError;
 
 use super::settings::{MAX_JOBS, Settings, StepBound};
 
-/// A variable of the environment that says nothing sensible.
+/// An environment variable with a bad value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadVariable {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
+    /// Its value.
     pub value: String,
     /// What is expected, or what is wrong.
     pub reason: String,
@@ -30,12 +30,12 @@ impl fmt::Display for BadVariable {
 
 impl std::error::Error for BadVariable {}
 
-/// Changes settings as the variables say.
+/// Changes settings according to the variables.
 pub(crate) fn apply(
     settings: &mut Settings,
     variable: impl Fn(&'static str) -> Option<String>,
 ) -> Result<(), BadVariable> {
-    let number = |name: &'static str| read(name, &variable, "a number from 0 to 18446744073709551615 is expected");
+    let number = |name: &'static str| read(name, &variable, "expected a number from 0 to 18446744073709551615");
     if let Some(seed) = number("INTERLOPER_SEED")? {
         settings.seed = seed;
     }
@@ -48,7 +48,7 @@ pub(crate) fn apply(
     if let Some(milliseconds) = number("INTERLOPER_PATIENCE_MS")? {
         settings.patience = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
     }
-    if let Some(Jobs(jobs)) = read("INTERLOPER_JOBS", &variable, "a number from 1 to 1024 is expected")? {
+    if let Some(Jobs(jobs)) = read("INTERLOPER_JOBS", &variable, "expected a number from 1 to 1024")? {
         settings.jobs = jobs;
     }
     if let Some(steps) = number("INTERLOPER_STEPS")? {
@@ -152,7 +152,7 @@ mod tests {
             let expected = format!("the environment variable {name} is {value:?}: {reason}");
             assert_eq!(applied(&[(name, value)]), Err(expected));
         }
-        let number = "a number from 0 to 18446744073709551615 is expected";
+        let number = "expected a number from 0 to 18446744073709551615";
         let long = applied(&[("INTERLOPER_SEED", &"7".repeat(100_000))]).unwrap_err();
         assert!(long.contains("(99,500 characters left out)") && long.ends_with(number), "{long}");
         check("INTERLOPER_SEED", "0x7", number);
@@ -161,11 +161,15 @@ mod tests {
         check("INTERLOPER_TIME_MS", "1s", number);
         check("INTERLOPER_PATIENCE_MS", "-1", number);
         for jobs in ["0", "1025", "100000", "18446744073709551616"] {
-            check("INTERLOPER_JOBS", jobs, "a number from 1 to 1024 is expected");
+            check("INTERLOPER_JOBS", jobs, "expected a number from 1 to 1024");
         }
-        let freedom = "\"sleep\" names no freedom: there are none, all, time, wakeups, weak, hints, writers";
+        let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers";
         check("INTERLOPER_FREEDOMS", "sleep", freedom);
-        check("INTERLOPER_STRATEGY", "pct:1001", "\"pct:1001\" is no strategy: the depth is a number from 1 to 1000");
-        check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is no strategy: the depth is a number from 1 to 1000");
+        check(
+            "INTERLOPER_STRATEGY",
+            "pct:1001",
+            "\"pct:1001\" is not a strategy: the depth is a number from 1 to 1000",
+        );
+        check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is not a strategy: the depth is a number from 1 to 1000");
     }
 }

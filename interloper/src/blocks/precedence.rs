@@ -10,9 +10,9 @@ use super::sections::Passage;
 const LONGEST: usize = 4096;
 
 /// Whether the execution is equivalent to one in which no block is interrupted: the same steps, with those that depend
-/// on each other in the same order. Then it comes to the same.
+/// on each other in the same order. Then both have the same outcome.
 ///
-/// The precedence graph has a node for each block and for each step outside of one, and an edge from a node to a later
+/// The precedence graph has a node for each block and for each step outside one, and an edge from a node to a later
 /// one of the same task or one with a step that depends on one of its own. Without a cycle, any topological order of it
 /// is such an execution. (P. A. Bernstein, V. Hadzilacos, N. Goodman, *Concurrency Control and Recovery in Database
 /// Systems*, 1987, theorem 2.1.) False for a trace that is too long to be looked at.

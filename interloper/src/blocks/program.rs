@@ -1,4 +1,4 @@
-//! Programs with an expected grade, as a suite has them.
+//! Programs with an expected grade: the entries of a suite.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::check::Checker;
 use super::report::{Finding, Grade, Misuse, Report};
 use super::settings::Settings;
 
-/// A program with blocks, and what a check of it must say: an entry of a suite.
+/// A program with blocks and the expected result of its check: an entry of a suite.
 ///
 /// It is plain data: function pointers and static text, so that a suite is a list of them, and a command line can list,
 /// check and replay them by name. Two ways to write one:
@@ -41,9 +41,9 @@ use super::settings::Settings;
 /// assert_eq!(report.name, "lost-update");
 /// ```
 ///
-/// What the body returns is what the serial orders have to explain: results and the final state that matter. It runs
-/// thousands of times, and each run must begin with the same state: it makes what it works on, or has it in a static of a
-/// mirrored type, which is fresh in each run.
+/// The serial orders must explain the value that the body returns: return the results and the final state that matter. The
+/// body runs thousands of times, and each execution must start with the same state: create the objects in the body, or use
+/// a static of a mirrored type, which is fresh in each execution.
 #[derive(Clone, Copy)]
 pub struct Program {
     /// Its name, in kebab-case.
@@ -52,19 +52,19 @@ pub struct Program {
     pub origin: &'static str,
     /// What it does, and why it gets its grade, in a sentence or two.
     pub about: &'static str,
-    /// What a check must say.
+    /// The expected result of a check.
     pub expected: Expected,
-    /// The program that does the same and has no bug.
+    /// The program that does the same without the bug.
     pub twin: Option<&'static str>,
-    /// The code that runs, to be shown to people.
+    /// The source of the program, for readers.
     pub source: &'static str,
-    /// What it wants otherwise than the default settings.
+    /// The changes to the default settings.
     pub settings: fn(&mut Settings),
-    /// Runs it once.
+    /// Runs the program once.
     pub body: fn() -> Value,
 }
 
-/// What a check must say.
+/// The expected result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// [`Grade::Clean`].
@@ -73,26 +73,26 @@ pub enum Expected {
     Warning,
     /// [`Grade::Error`].
     Error,
-    /// [`Grade::Bug`], and of this kind.
+    /// [`Grade::Bug`] of this kind.
     Bug(Bug),
 }
 
 /// A kind of bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// No serial order comes to the same.
+    /// No serial order gives the outcome.
     NotSerialisable,
-    /// A panic that says this.
+    /// A panic with this message.
     Panic(&'static str),
-    /// A panic that says this, where it cannot unwind.
+    /// A panic with this message that cannot unwind.
     Aborted(&'static str),
     /// A task uses up its stack.
     StackOverflow,
-    /// No task can go on, the main one among them.
+    /// No task can go on, not even the main task.
     Deadlock,
-    /// The main task has ended, and others can never go on.
+    /// The main task ended, and other tasks can never go on.
     Leaked,
-    /// Tasks wait in loops for what nobody does.
+    /// Tasks wait in loops for something that no task does.
     Livelock,
     /// Some execution does not end within its bound.
     StepBound,
@@ -100,19 +100,19 @@ pub enum Bug {
     Exited,
 }
 
-/// A check that did not say what it should.
+/// A check with an unexpected result.
 #[derive(Clone, Debug)]
 pub enum Unexpected {
     /// Another grade, or another kind of bug.
     Grade {
         /// The name of the program.
         program: &'static str,
-        /// What the check must say.
+        /// The expected result.
         expected: Expected,
-        /// What it said.
+        /// The actual result.
         report: Box<Report>,
     },
-    /// It said nothing: the program cannot be checked.
+    /// No result: the program cannot be checked.
     Misuse {
         /// The name of the program.
         program: &'static str,
@@ -122,12 +122,12 @@ pub enum Unexpected {
 }
 
 impl Program {
-    /// A program of which nothing more is said yet.
+    /// A program without further details.
     pub const fn new(name: &'static str, expected: Expected, body: fn() -> Value) -> Program {
         Program { name, origin: "", about: "", expected, twin: None, source: "", settings: |_| (), body }
     }
 
-    /// The settings that it is checked with when nobody says otherwise.
+    /// The program's own settings.
     pub fn own_settings(&self) -> Settings {
         let mut settings = Settings::default();
         (self.settings)(&mut settings);
@@ -145,7 +145,7 @@ impl Program {
         self.checker(settings).check_values(&self.body)
     }
 
-    /// Makes the one execution that `decisions` determine.
+    /// Runs the one execution that `decisions` determine.
     ///
     /// # Errors
     /// [`Misuse::Diverged`] when the decisions do not fit the program.
@@ -156,7 +156,7 @@ impl Program {
     /// Checks it with its own settings.
     ///
     /// # Errors
-    /// When the report does not say what it must.
+    /// When the result is not the expected one.
     pub fn run(&self) -> Result<Report, Unexpected> {
         let Program { name: program, expected, .. } = *self;
         match self.check_with(&self.own_settings()) {
@@ -182,7 +182,7 @@ impl Expected {
         }
     }
 
-    /// Whether a report says so.
+    /// Whether a report has this result.
     pub fn fits(self, report: &Report) -> bool {
         match (self, &report.bug) {
             (Expected::Bug(bug), Some(violation)) => bug.fits(&violation.finding),

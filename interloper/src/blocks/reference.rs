@@ -1,4 +1,4 @@
-//! What a program comes to in its serial orders.
+//! The outcomes of a program in its serial orders.
 
 use interloper_scheduler::words::{Names, task_name};
 use interloper_scheduler::{Config, Deadline, Event, Execution};
@@ -19,7 +19,7 @@ pub(crate) enum Explained {
     Yes,
     /// All serial orders were run; none gives it.
     No,
-    /// There are too many serial orders: none of those that were run gives it.
+    /// There are too many serial orders, and those that ran do not give the outcome.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Reference<'a> {
     orders: Vec<SerialOrder>,
 }
 
-/// A serial order and what it comes to.
+/// A serial order and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SerialOrder {
     /// The blocks in their order: `withdraw of thread 1, withdraw of thread 2`.

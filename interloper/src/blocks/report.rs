@@ -1,4 +1,4 @@
-//! What a check of a program with blocks says.
+//! The report of a check of a program with blocks.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ use interloper_std::runtime::Exit;
 
 use super::unexplored::Unexplored;
 
-/// How bad what was found is: the three outputs of AtomFuzzer (section 2.2), and none.
+/// How bad the worst finding is: the three outputs of AtomFuzzer (section 2.2), or clean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
-    /// Nothing was found.
+    /// The search found nothing.
     Clean,
-    /// A block accesses an object twice; it was not seen that another task comes in between. Users should ignore these,
-    /// says the paper: they tell where a violation is looked for.
+    /// A block accesses an object twice, and no execution showed another task between the two accesses. The paper advises
+    /// users to ignore warnings: they say where the search looks for a violation.
     Warning,
-    /// An interleaving was created that no serial order of the accesses explains, and what it comes to is explained by a
-    /// serial order of the blocks: a benign violation, as far as was seen.
+    /// In some execution, no serial order explains three accesses, but a serial order of the blocks explains the outcome:
+    /// a benign violation, as far as the search went.
     Error,
     /// A panic, a deadlock or the like, or an outcome that no serial order of the blocks gives.
     Bug,
 }
 
 impl Grade {
-    /// One word, as tables and JSON have it.
+    /// The word of the grade in tables and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Grade::Clean => "clean",
@@ -42,7 +42,7 @@ impl fmt::Display for Grade {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Grade::Clean => "no violation found",
-            Grade::Warning => "no violation found, only potential ones",
+            Grade::Warning => "no violation found, only potential violations",
             Grade::Error => "atomicity violated, without consequences",
             Grade::Bug => "bug",
         })
@@ -54,7 +54,7 @@ impl fmt::Display for Grade {
 pub struct Report {
     /// The name of the program.
     pub name: String,
-    /// The worst that was found.
+    /// The worst finding.
     pub grade: Grade,
     /// The execution of the lowest number that has a bug.
     pub bug: Option<Violation>,
@@ -62,27 +62,27 @@ pub struct Report {
     pub error: Option<Violation>,
     /// Where blocks access an object twice, in the order of the places.
     pub warnings: Vec<Warning>,
-    /// What was gone through.
+    /// What the search covered.
     pub coverage: Coverage,
 }
 
-/// An execution that shows something.
+/// A finding, with the execution that shows it.
 #[derive(Clone, Debug)]
 pub struct Violation {
     /// What it shows.
     pub finding: Finding,
-    /// Which execution of the search it was, counted from 1.
+    /// The number of the execution in the search, counted from 1.
     pub execution: u64,
-    /// What determines it.
+    /// The decisions that determine it.
     pub decisions: Decisions,
-    /// What determines a smaller execution that fails in the same way; the same where none was found.
+    /// The decisions of a smaller execution that fails in the same way; the same decisions if the search found no smaller one.
     pub smallest: Decisions,
-    /// Where the smaller one departs from the ordinary, and how often. Looking for a smaller one, departures are left out
-    /// first.
+    /// The departures of the smaller execution, and how many of each. Shrinking removes departures first.
     pub departures: Freedoms,
-    /// The smaller one.
+    /// The smaller execution, described.
     pub counterexample: Counterexample,
-    /// Its steps, of more than 10,000 the last ones; of a long execution the counterexample leaves some out.
+    /// The steps of the smaller execution; of more than 10,000 steps, the last ones. The counterexample leaves out some steps
+    /// of a long execution.
     pub trace: Vec<Step>,
     /// The same steps by their structure, and what came of them: what a replay is compared with.
     pub history: Vec<Moment>,
@@ -91,15 +91,15 @@ pub struct Violation {
 /// A step of an execution, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Who made it: `main`, `thread 2`.
+    /// The task that made it: `main`, `thread 2`.
     pub task: String,
     /// What it does: `locks mutex 1`. Objects are numbered by kind in the order of first use.
     pub action: String,
     /// Where: `src/account.rs:12:9`.
     pub location: String,
-    /// The block that it is in.
+    /// The block that contains it.
     pub block: Option<String>,
-    /// The locks that its task holds then.
+    /// The locks that its task holds at that moment.
     pub holds: Vec<String>,
     /// 1, 2 or 3 if it is one of the violating triple.
     pub of_triple: Option<u8>,
@@ -108,21 +108,21 @@ pub struct Step {
 /// What an execution shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A violating triple, with consequences that a serial order has, too.
+    /// A violating triple, with an outcome that a serial order gives too.
     Benign,
-    /// The outcome is that of no serial order.
+    /// No serial order gives the outcome.
     Unexplained {
         /// The outcome, in words.
         outcome: String,
     },
-    /// A task panicked, and nobody dealt with it.
+    /// A task panicked, and no other task handled the panic.
     Panic {
         /// What it said.
         message: String,
         /// Where.
         place: Option<SourcePlace>,
     },
-    /// A task panicked where a panic cannot unwind: in a destructor during another one, say. The process would end.
+    /// A task panicked where a panic cannot unwind, for example in a destructor during another panic. The process would end.
     Aborted {
         /// What it said.
         message: String,
@@ -133,13 +133,13 @@ pub enum Finding {
     StackOverflow,
     /// No task can go on.
     Deadlock,
-    /// The main task has ended, and others can never go on.
+    /// The main task ended, and other tasks can never go on.
     Leaked,
-    /// Tasks wait in loops for what nobody does.
+    /// Tasks wait in loops for something that no task does.
     Livelock,
     /// The execution did not end within its bound.
     StepBound,
-    /// The program ends its process, so that nobody would see what it returns.
+    /// The program ends its process, so its return value is lost.
     Exited {
         /// How.
         exit: Exit,
@@ -176,7 +176,7 @@ impl Finding {
         }
     }
 
-    /// With what tells it from another one of its kind.
+    /// The finding with the details that distinguish it from others of its kind.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Finding::Unexplained { outcome } => format!("{self}: {outcome}"),
@@ -231,78 +231,74 @@ impl fmt::Display for Warning {
     }
 }
 
-/// What a check went through.
+/// What a check covered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// The strategy and the seed, in words.
     pub schedule: String,
-    /// The executions made, up to the first bug unless the search keeps going.
+    /// The number of executions, up to the first bug unless the search continues after it.
     pub executions: u64,
-    /// The steps that they made.
+    /// The number of their steps.
     pub steps: u64,
-    /// To how many different Mazurkiewicz traces they belong: executions that differ in the order of independent steps
-    /// only belong to the same trace.
+    /// The number of different Mazurkiewicz traces: executions that differ only in the order of independent steps belong to
+    /// the same trace.
     pub traces: u64,
     /// Whether there were more traces than are counted.
     pub more_traces: bool,
-    /// For random schedules, unless the search ended at a bug: what the executions say about the traces that they have not shown.
+    /// For random schedules, unless the search ended at a bug: an estimate of the traces that no execution has shown.
     pub unseen: Option<Unseen>,
-    /// How many of them had a violating triple.
+    /// How many executions had a violating triple.
     pub violated: u64,
-    /// How many of them had a bug.
+    /// How many executions had a bug.
     pub bugs: u64,
-    /// How many were given up at the step bound.
+    /// How many were stopped at the step bound.
     pub given_up: u64,
-    /// How many had an outcome of which it is not known whether a serial order gives it: there are too many of those.
+    /// How many executions had an outcome that could not be judged, because not all serial orders are known.
     pub undecided: u64,
-    /// Whether the strategy made all executions that it has.
+    /// Whether the strategy ran all its executions.
     pub complete: bool,
     /// What kept an exhaustive search from being complete.
     pub cut: Option<&'static str>,
     /// The serial orders that were run.
     pub serial: SerialCoverage,
-    /// What the time did not suffice for.
+    /// What the time cut short.
     pub cut_short: CutShort,
 }
 
-/// The parts of a check that ended early because its time ran out.
+/// The parts of a check that ended early because the time ran out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CutShort {
-    /// Making the executions that were asked for.
+    /// The executions of the search.
     pub search: bool,
-    /// Running the serial orders: outcomes are undecided.
+    /// The serial orders: some outcomes are undecided.
     pub serial: bool,
-    /// Making what was found smaller: what is shown may not be the smallest.
+    /// The shrinking of the finding: the execution that is shown may not be the smallest.
     pub shrinking: bool,
 }
 
 impl fmt::Display for CutShort {
     /// The parts, or nothing.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            (self.search, "the search"),
-            (self.serial, "the serial orders"),
-            (self.shrinking, "making the execution smaller"),
-        ];
+        let parts =
+            [(self.search, "the search"), (self.serial, "the serial orders"), (self.shrinking, "the shrinking")];
         let parts: Vec<&str> = parts.into_iter().filter_map(|(cut, part)| cut.then_some(part)).collect();
         out.write_str(&parts.join(" and "))
     }
 }
 
-/// What is known of the serial orders of a program.
+/// How much is known about the serial orders of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerialCoverage {
-    /// The executions made to find out what they come to.
+    /// The executions that found their outcomes.
     pub executions: u64,
-    /// Whether these were all.
+    /// Whether all serial orders are known.
     pub complete: bool,
-    /// Whether a block had to be interrupted in them where it waits, because the program does not come to its end
-    /// otherwise.
+    /// Whether some block was interrupted where it waits, because the program does not end otherwise.
     pub interrupted: bool,
 }
 
 impl SerialCoverage {
-    /// What is known when both are.
+    /// The sum of both.
     pub(crate) fn and(self, other: SerialCoverage) -> SerialCoverage {
         SerialCoverage {
             executions: self.executions.max(other.executions),
@@ -324,16 +320,16 @@ impl fmt::Display for Coverage {
             write!(out, ", not complete: {cut}")?;
         }
         if self.violated > 0 {
-            write!(out, ", a block violated in {}", self.violated)?;
+            write!(out, ", a block was violated in {}", self.violated)?;
         }
         if self.bugs > 0 {
             write!(out, ", {} with a bug", self.bugs)?;
         }
         if self.given_up > 0 {
-            write!(out, ", {} given up at the step bound", self.given_up)?;
+            write!(out, ", {} stopped at the step bound", self.given_up)?;
         }
         if self.undecided > 0 {
-            write!(out, ", {} undecided for want of all serial orders", self.undecided)?;
+            write!(out, ", {} undecided because not all serial orders are known", self.undecided)?;
         }
         let SerialCoverage { executions, complete, interrupted } = self.serial;
         if executions > 0 {
@@ -358,7 +354,7 @@ fn plural(count: u64, noun: &str) -> String {
 }
 
 impl Report {
-    /// The worst execution that was found: a bug, or else a benign violation.
+    /// The worst violation: a bug, or else a benign violation.
     pub fn violation(&self) -> Option<&Violation> {
         self.bug.as_ref().or(self.error.as_ref())
     }
@@ -366,7 +362,7 @@ impl Report {
     /// Panics with the report unless the grade is `expected`.
     ///
     /// # Panics
-    /// When it is another one.
+    /// When the grade differs.
     #[track_caller]
     pub fn assert_grade(&self, expected: Grade) {
         assert!(self.grade == expected, "expected {}, found {}\n\n{self}", expected.word(), self.grade.word());
@@ -375,7 +371,7 @@ impl Report {
     /// Panics with the report if there is a bug.
     ///
     /// # Panics
-    /// When there is one.
+    /// When there is a bug.
     #[track_caller]
     pub fn assert_no_bug(&self) {
         assert!(self.grade < Grade::Bug, "{self}");
@@ -399,25 +395,24 @@ impl fmt::Display for Report {
 /// The program cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// The same decisions gave two different executions: the program depends on something that is not under control.
+    /// The same decisions gave two different executions: the program depends on something outside control.
     Nondeterministic {
         /// Which execution of the search it was, counted from 1.
         execution: u64,
         /// The first difference.
         difference: String,
     },
-    /// With these settings no program can be run.
+    /// No program can run with these settings.
     Unusable {
-        /// What is asked for, and what is possible.
+        /// The setting, and its limit.
         reason: String,
     },
-    /// Decisions to be replayed do not fit the program as it is now.
+    /// The recorded decisions no longer fit the program.
     Diverged {
         /// The first difference.
         difference: String,
     },
-    /// Nothing was found because nothing was explored. [`Settings::allow_trivial`](super::Settings::allow_trivial)
-    /// accepts that.
+    /// The search explored nothing. [`Settings::allow_trivial`](super::Settings::allow_trivial) accepts this.
     Unexplored(Unexplored),
 }
 
@@ -430,14 +425,14 @@ impl fmt::Display for Misuse {
         match self {
             Misuse::Nondeterministic { execution, difference } => write!(
                 out,
-                "the program is not deterministic: execution {execution}, made again with the same decisions, is another \
-                 one: {}; usual causes are time, randomness, addresses, the order of a hash map with another \
-                 hasher, state that outlives an execution, and threads or locks that are not under control",
+                "the program is not deterministic: execution {execution}, rerun with the same decisions, went another \
+                 way: {}; usual causes are time, randomness, addresses, the order of a hash map whose hasher is not \
+                 under control, state that outlives an execution, and threads or locks that are not under control",
                 short(difference),
             ),
             Misuse::Unusable { reason } => out.write_str(reason),
             Misuse::Diverged { difference } => {
-                write!(out, "the decisions to be replayed do not fit the program as it is now: {}", short(difference))
+                write!(out, "the recorded decisions no longer fit the program: {}", short(difference))
             }
             Misuse::Unexplored(reason) => write!(out, "{reason}; `allow_trivial` accepts this"),
         }

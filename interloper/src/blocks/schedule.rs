@@ -56,7 +56,7 @@ pub enum Schedule {
     Preemptions(u32),
     /// One schedule of each Mazurkiewicz trace: all that can happen, up to the order of steps that do not depend on each
     /// other. One thread makes the executions. It is for small programs; [`Coverage::complete`](super::Coverage) says
-    /// whether it came to its end within the executions that were allowed.
+    /// whether it ended within the executions that were allowed.
     Exhaustive,
     /// Several that take turns: of k strategies each makes every k-th execution.
     Portfolio(Vec<Schedule>),
@@ -119,7 +119,7 @@ impl Schedule {
     /// The strategy, about to make the execution of the number `round` · the number of members.
     ///
     /// # Panics
-    /// When q is no probability.
+    /// When q is not a probability.
     fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
         match self {
             Schedule::Random => sometimes_free(round, RandomWalk::starting_at(seed, round)),
@@ -142,7 +142,7 @@ impl Schedule {
 }
 
 /// What a search that is not random says of executions in which the engine decided something itself.
-pub(crate) const STEERED: &str = "a thread polled the clock, or went on for so long that others were let go on";
+pub(crate) const STEERED: &str = "a thread polled the clock, or made so many steps in a row that it was held back";
 
 /// A strategy at work.
 pub(crate) enum Search {
@@ -165,17 +165,17 @@ impl Search {
         let exhaustive = match self {
             Search::Exhaustive(exhaustive) => exhaustive,
             Search::Preemptions(bounded) if bounded.leaves_out() => {
-                return Some("more places for a preemption than are kept: a smaller bound is searched to its end");
+                return Some("the search cannot store all places for a preemption; a smaller bound completes");
             }
             Search::Preemptions(_) | Search::Other(_) => return None,
         };
         exhaustive.exploration().cut.map(|cut| match cut {
             Cut::StepBound => "an execution reached the step bound",
-            Cut::Livelock => "an execution was ended in a livelock",
-            Cut::Failed => "an execution was ended early",
+            Cut::Livelock => "an execution ended in a livelock",
+            Cut::Failed => "an execution ended early",
             Cut::Steered => STEERED,
-            Cut::Hints => "a thread that spins or yields may go on more often although nothing has changed",
-            Cut::Infeasible => "a step that was to be taken was not enabled",
+            Cut::Hints => "a thread that spins or yields may go on more often than was tried although nothing changes",
+            Cut::Infeasible => "a planned step was not enabled",
         })
     }
 }
@@ -305,7 +305,7 @@ pub struct ScheduleError {
 
 impl fmt::Display for ScheduleError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?} is no strategy: {}", self.text, self.reason)
+        write!(out, "{:?} is not a strategy: {}", self.text, self.reason)
     }
 }
 
@@ -330,11 +330,13 @@ impl FromStr for Schedule {
     }
 }
 
-const NAMES: &str =
-    "there are random, atomfuzzer, atomfuzzer-mutex, pct, pos, surw, urw, preemptions, exhaustive, portfolio";
+const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pos, surw, urw, preemptions, exhaustive and \
+     portfolio";
 
 fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
-    let plain = |schedule: Schedule| if parameter.is_none() { Ok(schedule) } else { Err("it has no parameter") };
+    let plain = |schedule: Schedule| {
+        if parameter.is_none() { Ok(schedule) } else { Err("this strategy takes no parameter") }
+    };
     match name {
         "random" => plain(Schedule::Random),
         "pos" => plain(Schedule::Pos),
@@ -348,7 +350,7 @@ fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
         },
         "preemptions" => match parameter.map_or(Ok(2), str::parse) {
             Ok(bound) => Ok(Schedule::Preemptions(bound)),
-            Err(_) => Err("the bound is a number from 0 on"),
+            Err(_) => Err("the bound is a number from 0 to 4294967295"),
         },
         "atomfuzzer" => probability(parameter).map(|q| Schedule::AtomFuzzer { q }),
         "atomfuzzer-mutex" => probability(parameter).map(|q| Schedule::AtomFuzzerMutex { q }),
@@ -399,7 +401,7 @@ mod tests {
         };
         check("", "", NAMES);
         check("random+best", "best", NAMES);
-        check("random:1", "random:1", "it has no parameter");
+        check("random:1", "random:1", "this strategy takes no parameter");
         for wrong in ["pct:0", "pct:-1", "pct:1001", "pct:4294967295", "pct:4294967296"] {
             check(wrong, wrong, "the depth is a number from 1 to 1000");
         }
@@ -408,7 +410,7 @@ mod tests {
         assert_eq!("preemptions:4294967295".parse(), Ok(Schedule::Preemptions(u32::MAX)));
         check("atomfuzzer:1.5", "atomfuzzer:1.5", "q is a probability: a number from 0 to 1");
         check("atomfuzzer:NaN", "atomfuzzer:NaN", "q is a probability: a number from 0 to 1");
-        check("preemptions:x", "preemptions:x", "the bound is a number from 0 on");
+        check("preemptions:x", "preemptions:x", "the bound is a number from 0 to 4294967295");
     }
 
     #[test]

@@ -8,13 +8,14 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 /// Which parts of a program are blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blocks {
-    /// Those that are marked with [`atomic`](crate::atomic()) or `#[interloper::atomic]`.
+    /// Blocks marked with [`atomic`](crate::atomic()) or `#[interloper::atomic]`.
     #[default]
     Marked,
-    /// Those, and critical sections: from taking a lock, while no other block is open, to giving it back (section 5.1
-    /// of the AtomFuzzer paper). Two kinds are no blocks (section 5.4): sections in which the task waits on a condition
-    /// or notifies, and sections that are the whole of a task, from its first step to its last, in every execution that
-    /// was looked at beforehand. A section inside of such a one is looked at by itself.
+    /// Marked blocks and critical sections. A critical section begins when a task takes a lock while no other block is open,
+    /// and ends when the task releases this lock (section 5.1 of the AtomFuzzer paper). Two kinds of sections are not blocks
+    /// (section 5.4): a section in which the task waits on a condition or notifies, and a section that is the whole task,
+    /// from its first step to its last, in every execution that was examined beforehand. A section inside such a section
+    /// counts by itself.
     CriticalSections,
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Rule {
     blocks: Blocks,
     /// Where sections begin in which a task waits or notifies.
     waiting: BTreeSet<Place>,
-    /// Tasks that came to their end, and whether each time they were one critical section. One that ends early, by a
+    /// Tasks that ended, and whether each time they were one critical section. One that ends early, by a
     /// panic say, can look like that once.
     whole: BTreeMap<TaskId, bool>,
 }
@@ -38,7 +39,7 @@ impl Rule {
         self.blocks
     }
 
-    /// Takes note of the sections of an execution that are no blocks.
+    /// Takes note of the sections of an execution that are not blocks.
     pub(crate) fn learn(&mut self, trace: &[Event]) {
         if self.blocks == Blocks::Marked {
             return;
@@ -94,7 +95,7 @@ struct Track {
     marked: u32,
     /// The critical section that it is in, where those are blocks.
     section: Option<Section>,
-    /// The number of the block it is in, counted from 1; 0 outside of one.
+    /// The number of the block it is in, counted from 1; 0 outside one.
     block: u32,
     /// How many steps it has made.
     steps: u32,
@@ -109,7 +110,7 @@ struct Section {
     place: Place,
     /// It began with the first step of the task.
     first: bool,
-    /// The task has waited or notified in it: it is no block.
+    /// The task has waited or notified in it: it is not a block.
     waited: bool,
 }
 
@@ -340,7 +341,7 @@ mod tests {
         let mut rule = Rule::new(Blocks::CriticalSections);
         assert_eq!(passages(&rule, &trace(&steps)), "-(ii)--()--");
         rule.learn(&trace(&steps));
-        // The one inside of it is on its own now.
+        // The one inside it is on its own now.
         assert_eq!(passages(&rule, &trace(&steps)), "--()---()--");
         rule.learn(&trace(&steps));
         assert_eq!(passages(&rule, &trace(&steps)), "--()---()--");

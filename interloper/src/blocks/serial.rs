@@ -6,7 +6,7 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 use super::sections::{Rule, Tracker};
 
 /// Enumerates the executions in which each block runs from its beginning to its end without interruption, and what is
-/// outside of blocks step by step. Of executions that differ in the order of independent steps only, one is a
+/// outside blocks step by step. Of executions that differ in the order of independent steps only, one is a
 /// [`Serial::Order`]; others may be made and are [`Serial::Redundant`].
 ///
 /// It is a search with sleep sets (P. Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996,
@@ -35,10 +35,10 @@ pub(crate) struct SerialOrders {
 /// What becomes of a block that cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
-    /// The execution is no serial order.
+    /// The execution is not a serial order.
     Refused,
     /// Other tasks run until it can go on. For programs that have no serial order otherwise: a block that waits for
-    /// something that happens outside of it.
+    /// something that happens outside it.
     Admitted,
 }
 

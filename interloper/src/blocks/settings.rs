@@ -10,7 +10,7 @@ use super::schedule::Schedule;
 use super::sections::Blocks;
 use super::watch::Watch;
 
-/// The most threads that make executions at the same time.
+/// The most threads that run executions at the same time.
 pub const MAX_JOBS: usize = 1024;
 
 /// How a program is checked.
@@ -20,66 +20,66 @@ pub struct Settings {
     pub blocks: Blocks,
     /// How the schedules are chosen.
     pub schedule: Schedule,
-    /// How often an execution may depart from the ordinary where std leaves that open: a sleep that ends early, a wait that
-    /// ends although nobody has woken the task. `None`: as fits the schedule. Random ones have all freedoms, in every
-    /// fourth execution of each strategy; those that try everything have those that cost little, hints and writers.
-    /// Executions in which no use is made of them are as they would be without them.
+    /// The freedoms of an execution: how often it may use what std leaves open, such as a sleep that ends early or a wait
+    /// that ends although no task woke the waiting one. `None` chooses by the schedule: random schedules have all freedoms,
+    /// in every fourth execution of each strategy; schedules that try everything have the two cheap freedoms, hints and
+    /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
-    /// Determines the random schedules, and what default hashers are seeded with.
+    /// The seed of the random schedules and of default hashers.
     pub seed: u64,
-    /// Executions at most.
+    /// The most executions of the search.
     pub executions: u64,
-    /// Time at most for everything: the search, the serial orders, and making what was found smaller. It is looked at
-    /// between executions. Where it runs out is not the same in each run; what it cut short is in the report.
+    /// The longest time for the search, the serial orders and the shrinking of a finding together, checked between
+    /// executions. The moment at which it runs out differs from run to run; the report says what it cut short.
     pub time: Option<Duration>,
-    /// Steps of one execution at most.
+    /// The most steps of one execution.
     pub steps: StepBound,
-    /// What becomes of threads that are left when the program returns.
+    /// What happens to threads that still run when the program returns.
     pub detached: Detached,
-    /// After so many rounds in which every task that could go on only looked, and nothing changed, the execution is a
-    /// livelock. A program that gives up waiting by itself must do so within them.
+    /// The number of rounds after which an execution is a livelock. In such a round, every task that can go on only looks
+    /// at something, and nothing changes. A program that gives up waiting by itself must do so within this number.
     pub livelock_rounds: u32,
-    /// Threads that make executions, at most [`MAX_JOBS`]. What is reported does not depend on it.
+    /// The number of threads that run executions, at most [`MAX_JOBS`]. The report does not depend on it.
     pub jobs: NonZeroUsize,
-    /// Executions at most that are made to find out what the serial orders come to.
+    /// The most executions that find the outcomes of the serial orders.
     pub serial_executions: u64,
-    /// Executions at most that are made to find a smaller one that fails in the same way.
+    /// The most executions that search for a smaller one with the same failure.
     pub shrink_executions: u64,
-    /// Steps at most that these executions make, all together.
+    /// The most steps of these executions together.
     pub shrink_steps: u64,
-    /// Whether each execution is made twice and compared.
+    /// Whether each execution runs twice, and the two are compared.
     pub check_determinism: bool,
-    /// Whether the search goes on behind the first bug, to count them.
+    /// Whether the search continues after the first bug, to count the bugs.
     pub keep_going: bool,
     /// Whether a search that explored nothing passes: see [`Unexplored`](super::Unexplored). For programs that are meant
-    /// to have a single order of steps.
+    /// to have only one order of steps.
     pub allow_trivial: bool,
-    /// The names of marked blocks that some execution must enter.
+    /// The names of marked blocks; at least one execution must enter each of them.
     pub marked: Vec<&'static str>,
-    /// The first grade that fails a test. Only what is asserted depends on it.
+    /// The lowest grade that fails a test. It changes only what a test asserts.
     pub fail_at: Grade,
-    /// Who is told how the check gets on.
+    /// The receiver of progress messages.
     pub watch: Watch,
-    /// The stack of a task, in bytes: 1 GiB at most.
+    /// The size of a task's stack, in bytes: at most 1 GiB.
     pub stack_size: usize,
-    /// How long a step may take, in real time. A task that does not come to another step by then is blocked in something
-    /// that is not under control: which one and where is written to standard error, and the process ends with code 1,
-    /// since a blocked task cannot be unwound. `None`: it is waited for.
+    /// How long a task may take, in real time, until its next step. A task that takes longer is blocked in something that
+    /// is not under control, or loops without a step. A message on standard error names the task and the place of its last
+    /// step, and the process ends with code 1, since a blocked task cannot be unwound. `None` waits for ever.
     pub patience: Option<Duration>,
-    /// Crates whose statics start fresh in each execution, whatever is in them, beside those that `cargo interloper` has
-    /// put under control. What the mirror of `std` has in a static does so in any case.
+    /// Crates whose statics start fresh in each execution, whatever they contain, in addition to the crates that
+    /// `cargo interloper` put under control. Mirrored types in statics always start fresh.
     ///
-    /// No thread that runs nothing under control may use these statics meanwhile: let tests run one after the other
-    /// (`--test-threads=1`). What is covered is said in the limits of `interloper-std`.
+    /// During the check, no thread outside control may use these statics: run one test at a time (`--test-threads=1`). The
+    /// limits section of `interloper-std` says what is covered.
     pub fresh_statics: Vec<String>,
 }
 
 /// What happens when an execution reaches its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StepBound {
-    /// It is a bug: the program does not end.
+    /// The execution is a bug: the program does not end.
     FailAfter(u64),
-    /// The execution is given up, and counted as such.
+    /// The execution is abandoned, and the report counts it.
     StopAfter(u64),
 }
 
@@ -103,15 +103,14 @@ impl Settings {
         self.freedoms.unwrap_or(if self.schedule.is_numbered() { all } else { cheap })
     }
 
-    /// Whether a program can be run with them.
+    /// Checks that a program can run with these settings.
     ///
     /// # Errors
-    /// What is asked for that is not possible.
+    /// Names the setting that is not possible.
     pub(crate) fn are_usable(&self) -> Result<(), Misuse> {
         if self.stack_size > LARGEST_STACK {
             let size = self.stack_size;
-            let reason =
-                format!("a stack of {size} bytes is asked for, and {LARGEST_STACK} bytes are possible at most");
+            let reason = format!("the stack size of {size} bytes is above the limit of {LARGEST_STACK} bytes");
             return Err(Misuse::Unusable { reason });
         }
         Ok(())
@@ -119,10 +118,10 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Marked blocks, the portfolio, the freedoms that fit it, seed 42, 10,000 executions of at most 1,000,000 steps on one
-    /// thread, threads that are left are given up, a livelock after 1,000 rounds, at most 20,000 serial executions and 2,000
-    /// (of 20,000,000 steps in all) for shrinking, a stack of 1 MiB, five seconds for a step;
-    /// bugs fail.
+    /// Marked blocks, the portfolio with its freedoms, seed 42, 10,000 executions of at most 1,000,000 steps on one thread.
+    /// Threads that still run at the end are abandoned. A livelock after 1,000 rounds, at most 20,000 serial executions, at
+    /// most 2,000 executions (with 20,000,000 steps in all) for shrinking, a stack of 1 MiB, five seconds for a step. Bugs
+    /// fail a test.
     fn default() -> Settings {
         Settings {
             blocks: Blocks::Marked,

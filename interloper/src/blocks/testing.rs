@@ -38,7 +38,7 @@ pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Op
 }
 
 fn read_variable(name: &'static str) -> Option<String> {
-    // What is not Unicode is no good value of any variable: it is shown as such.
+    // What is not Unicode is not a good value of any variable: it is shown as such.
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
@@ -83,7 +83,7 @@ impl Test<'_> {
         }
         let path = self.find(Path::new(&value));
         match failures::read(&path) {
-            Err(error) => Some(Err(bad(format!("a replay file or its decisions are expected: {error}")))),
+            Err(error) => Some(Err(bad(format!("expected a replay file, or its decisions: {error}")))),
             Ok(file) if !self.is_about(&file) => {
                 // This test is run as always, and says so: its pass is no replay of that file.
                 eprintln!(
@@ -96,7 +96,7 @@ impl Test<'_> {
             }
             Ok(file) => Some(self.replay_file(&path, &file, program).and_then(|report| match report {
                 Some(report) => self.judge(report, None),
-                None => Err(format!("{} does not fit the program as it is now", path.display())),
+                None => Err(format!("{} no longer fits the program", path.display())),
             })),
         }
     }
@@ -126,11 +126,13 @@ impl Test<'_> {
     fn earlier_failures(&self, folder: &Path, program: Body<'_>) -> Result<(), String> {
         for (path, failure) in failures::of_test(folder, self.site.name)? {
             match self.replay_file(&path, &failure, program)? {
-                None => eprintln!("{}: does not fit the program any more; it can be deleted", path.display()),
+                None => {
+                    eprintln!("{}: the recorded failure no longer fits the program; delete the file", path.display())
+                }
                 Some(report) if report.grade >= self.settings.fail_at => {
                     return Err(self.message(report, Some(&path)));
                 }
-                Some(_) => eprintln!("{}: does not fail any more", path.display()),
+                Some(_) => eprintln!("{}: the recorded failure no longer occurs", path.display()),
             }
         }
         Ok(())
@@ -180,7 +182,7 @@ impl Test<'_> {
                 let path = match written {
                     Some(Ok(path)) => Some(path),
                     Some(Err(error)) => {
-                        eprintln!("the failure cannot be written: {error}");
+                        eprintln!("cannot write the failure: {error}");
                         None
                     }
                     None => None,
@@ -196,13 +198,13 @@ impl Test<'_> {
         println!("{}: {}", report.name, report.coverage);
     }
 
-    /// The report, with the command that makes the failing execution again.
+    /// The report, with the command that reruns the failing execution.
     fn message(&self, mut report: Report, path: Option<&Path>) -> String {
         let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
         let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
         if let Some(violation) = place {
             let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
-            // The seed makes a longer one again.
+            // The seed reproduces a longer one.
             let what = path.map(|path| path.display().to_string()).or_else(decisions);
             violation.counterexample.replay = what.map(|what| format!("INTERLOPER_REPLAY={what} cargo test {test}"));
         }

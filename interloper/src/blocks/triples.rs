@@ -18,7 +18,7 @@ pub struct Triple {
     pub last: usize,
 }
 
-/// An object that a block accesses twice: whether another task can come in between is not known.
+/// An object that a block accesses twice; whether another task can come between the two is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Twice {
     /// The first access.
@@ -32,7 +32,7 @@ pub(crate) struct Twice {
 /// Scans traces; keeps its memory from one to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scanner {
-    /// By task: the number of the block that it is in, 0 outside of one.
+    /// By task: the number of the block that it is in, 0 outside one.
     open: Vec<u32>,
     /// By object: the first of its watches, or [`NONE`].
     heads: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Why a search that found nothing has explored nothing.
+//! The reasons why a search explored nothing.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::fmt;
 use super::settings::Settings;
 use super::worker::Summary;
 
-/// Why a search that found nothing says nothing about the program: it would have found nothing whatever the program does
-/// wrong.
+/// Why a search that found nothing does not count as a pass: it could not have found anything, however wrong the program
+/// is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unexplored {
-    /// No execution was made, since the limit on executions is 0.
+    /// No execution ran, because the limit on executions is 0.
     NoExecutions,
-    /// No execution was made, since the time ran out before the first.
+    /// No execution ran, because the time ran out before the first.
     NoTime,
-    /// The program has a single task, which draws no decision.
+    /// The program has a single task, and that task draws no decision.
     OneTask,
-    /// Only one task could go on at each step.
+    /// At each step, only one task could go on.
     NoChoice {
         /// The most tasks that an execution had.
         tasks: usize,
     },
-    /// No two tasks could have met at anything that they share.
+    /// The tasks share no object that one of them changes.
     NothingShared {
         /// The most tasks that an execution had.
         tasks: usize,
@@ -34,7 +34,7 @@ pub enum Unexplored {
 }
 
 impl Unexplored {
-    /// What keeps a search that found nothing from being a pass, if anything does.
+    /// The reason why a search that found nothing is not a pass, if there is one.
     pub(crate) fn of(summary: &Summary, settings: &Settings) -> Option<Unexplored> {
         let seen = &summary.seen;
         if settings.allow_trivial {
@@ -58,7 +58,7 @@ impl Unexplored {
     }
 }
 
-/// What some executions had in them that could have gone otherwise.
+/// The choices that some executions had.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// The most tasks that an execution had.
@@ -67,14 +67,14 @@ pub(crate) struct Seen {
     pub(crate) chose: bool,
     /// A decision was not about tasks.
     pub(crate) drew: bool,
-    /// Two tasks could meet at something that they share.
+    /// Two tasks shared an object that one of them changes.
     pub(crate) met: bool,
     /// The names of the marked blocks that ran.
     pub(crate) blocks: BTreeSet<&'static str>,
 }
 
 impl Seen {
-    /// What both have seen.
+    /// The union of both.
     pub(crate) fn and(mut self, other: Seen) -> Seen {
         self.blocks.extend(other.blocks);
         Seen {
@@ -93,20 +93,20 @@ impl fmt::Display for Unexplored {
                                that `cargo interloper test` builds";
         out.write_str("nothing was explored: ")?;
         match self {
-            Unexplored::NoExecutions => out.write_str("the limit on executions is 0, so no execution was made"),
+            Unexplored::NoExecutions => out.write_str("the limit on executions is 0, so no execution ran"),
             Unexplored::NoTime => out.write_str("the time ran out before the first execution"),
             Unexplored::OneTask => {
                 write!(out, "the program has a single task, so its steps have only one order; {CONTROL}")
             }
             Unexplored::NoChoice { tasks } => write!(
                 out,
-                "the program has {tasks} tasks, but only one of them could go on at each step; perhaps each is joined \
-                 before the next one is spawned"
+                "the program has {tasks} tasks, but only one of them could go on at each step; perhaps the program \
+                 joins each task before it spawns the next"
             ),
             Unexplored::NothingShared { tasks } => write!(
                 out,
-                "the program has {tasks} tasks, but they change nothing that they share, so the order of their steps makes no \
-                 difference; {CONTROL}"
+                "the program has {tasks} tasks, but they change no object that they share, so the order of their \
+                 steps makes no difference; {CONTROL}"
             ),
             Unexplored::BlockNeverRan { name } => write!(out, "no execution entered the block {name:?}"),
         }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 /// What a check is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Makes executions: one thread has made so many of its share.
+    /// The search runs executions: the number that one thread has run of its share.
     Searching(u64),
-    /// Runs serial orders: so many.
+    /// The check runs serial orders: how many so far.
     SerialOrders(u64),
-    /// Makes a failing execution smaller: so many were tried.
+    /// The check shrinks a failing execution: how many it has tried.
     Shrinking(u64),
 }
 

@@ -240,7 +240,7 @@ impl<'a> Worker<'a> {
         Ok((made, judgement))
     }
 
-    /// What an execution that was made again shows. Once the time is over, serial orders that another thread has run are
+    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread has run are
     /// not run again: an outcome that none of them gave is known for that.
     pub(crate) fn confirmed(&self, made: &Made, judgement: Judgement, known: &Finding) -> Option<Finding> {
         let Finding::Unexplained { outcome } = known else { return judgement.finding };
@@ -249,7 +249,7 @@ impl<'a> Worker<'a> {
         if given_up { Some(known.clone()) } else { judgement.finding }
     }
 
-    /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. It is made again.
+    /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. The execution is rerun.
     pub(crate) fn waiting(&mut self, decisions: &Decisions, made: &Made) -> Vec<Waiting> {
         if !matches!(made.execution.end, End::Deadlock(_) | End::Leaked(_)) {
             return Vec::new();

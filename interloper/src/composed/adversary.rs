@@ -1,4 +1,4 @@
-//! Who the environment is: how it chooses its operations, and which it may use.
+//! The environment: how it chooses its operations, and which operations it may use.
 
 use interloper_collections::session::{Instrumented, PartId};
 use interloper_commutativity::{Invocation, MethodId, Parameter, Value};
@@ -9,24 +9,24 @@ use crate::composed::world::World;
 /// How the environment chooses its operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adversary {
-    /// Operations that do not commute with the step just made or the one about to be made: what the paper implements
+    /// Operations that do not commute with the last step or the next step: the approach that the paper implements
     /// (section 4.3, "Implemented Approach").
     Nearest,
-    /// Operations that do not commute with the step about to be made or with any step made before: the paper's general
+    /// Operations that do not commute with the next step or with some earlier step: the paper's general
     /// approach (section 4.3, "General Approach").
     #[default]
     Preceding,
     /// Random operations on random keys at random moments (section 4.2): the baseline.
     Naive,
-    /// Every operation of the domain in every gap: slow and obvious. The others are tested against it.
+    /// Every operation of the domain in every gap: slow and obvious. Tests compare the other adversaries with this one.
     Unfiltered,
 }
 
 /// Which environment a method is checked in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Environment {
-    /// Every operation of the collections; when that finds a violation and the method declares the environment of its
-    /// program, that one is tried too, and tells "not linearizable" from "modular".
+    /// Every operation of the collections. When this environment shows a violation and the method declares the environment
+    /// of its program, the search tries that environment too, to tell "not linearizable" from "modular".
     #[default]
     Open,
     /// The operations that the method's program uses ([`crate::MethodUnderTest::without`]).

@@ -129,7 +129,7 @@ impl<S: Subject, A: Datum, R: ToValue> Instance for Made<'_, S, A, R> {
         };
         let returned = body(&self.subject, argument);
         before_return();
-        // Reading the result is no step of the program.
+        // Reading the result is not a step of the program.
         without_session(|| returned.to_value())
     }
 }

@@ -1,4 +1,4 @@
-//! The driver: searches for a run of a method under test that no sequential order explains.
+//! The driver: searches for an execution of a method under test that no sequential order explains.
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -36,10 +36,10 @@ pub trait Check {
     /// When the description does not fit the method.
     fn check_with(&self, settings: &Settings) -> Result<Report, Misuse>;
 
-    /// Makes the one run that `decisions` determine under `settings`.
+    /// Runs the one execution that `decisions` determine under `settings`.
     ///
     /// # Errors
-    /// [`Misuse::Diverged`] when the decisions do not fit the method as it is now, and as [`Check::check_with`].
+    /// [`Misuse::Diverged`] when the decisions no longer fit the method, and the errors of [`Check::check_with`].
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse>;
 
     /// The steps that the program marks as linearization points ([`crate::linearization_point`]), when the method runs

@@ -116,7 +116,7 @@ pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: 
     if action == "end" { moment.with(world.value(returned)) } else { moment }
 }
 
-/// How the run is made again. Decisions that are too long to be copied are named.
+/// How to rerun the execution. Decisions that are too long to copy are only named.
 pub(crate) fn replay(decisions: &Decisions) -> String {
     const LONGEST: usize = 500;
     let text = decisions.to_string();
@@ -231,7 +231,7 @@ fn order_row(runner: &Runner<'_>, environment: &[String], order: &composed::Orde
             let state: Vec<Value> = runner.abstract_state(*expected);
             format!("{} remains", runner.world.values_text(&state))
         }
-        None => "explains the run".to_owned(),
+        None => "explains the execution".to_owned(),
     };
     report::Order { sequence: sequence.join(", "), disagreement }
 }
@@ -261,7 +261,7 @@ pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Dead
     };
     let held = match deadlock.held {
         Some(claim) => Place { operation: what(claim, "holds"), location: place(claim.location) },
-        None => Place { operation: "nobody fills the cell".to_owned(), location: place(deadlock.wanted.location) },
+        None => Place { operation: "no task fills the cell".to_owned(), location: place(deadlock.wanted.location) },
     };
     report::Deadlock {
         held,

@@ -180,8 +180,8 @@ impl Runs {
                 None => Ok(()),
                 Some(position) => Err(Misuse::Diverged {
                     reason: format!(
-                        "after the same {position} decisions the method did something else than before: it depends \
-                         on something other than its collections and its argument"
+                        "after the same {position} decisions the method did something different: it depends on more \
+                         than its collections and its argument"
                     ),
                 }),
             },

@@ -13,49 +13,49 @@ use crate::composed::check::Check;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Report, Verdict};
 
-/// How runs are chosen.
+/// How executions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// All runs, by increasing number of environment operations.
+    /// All executions, by increasing number of environment operations.
     Exhaustive,
-    /// Random runs.
+    /// Random executions.
     Random {
         /// How many.
         executions: u64,
     },
 }
 
-/// How a method is checked. [`Settings::default`] is what most want.
+/// How a method is checked. [`Settings::default`] suits most methods.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How runs are chosen.
+    /// How executions are chosen.
     pub search: Search,
     /// How the environment chooses its operations.
     pub adversary: Adversary,
     /// Which environment there is.
     pub environment: Environment,
-    /// Environment operations in one run, at most.
+    /// The most environment operations in one execution.
     pub bound: u32,
-    /// Seeds every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
     /// A search ends as unfinished after this many executions; `None` for no limit.
     pub executions: Option<u64>,
-    /// A check ends as unfinished after this time, whatever it is about; `None` for no limit. A violation that was found
-    /// is described, however late it is. With a limit, results depend on the machine.
+    /// A check ends as unfinished after this time, whatever it is doing; `None` for no limit. A violation is described
+    /// even when the time is over. With a limit, results depend on the machine.
     pub time: Option<Duration>,
-    /// A call that makes no step for so long, in real time, is given up: it loops without synchronising, or waits for
-    /// something outside control. It cannot be unwound, so the process ends with code 1, after a line that names the
-    /// method and the place. `None` to wait for ever.
+    /// How long a call may take, in real time, until its next step. A call that takes longer loops without synchronising,
+    /// or waits for something outside control. It cannot be unwound, so a message names the method and the place, and the
+    /// process ends with code 1. `None` waits for ever.
     pub patience: Option<Duration>,
-    /// How a run is compared with the sequential orders.
+    /// How an execution is compared with the sequential orders.
     pub mode: Mode,
-    /// Operations that lead to an initial state, at most.
+    /// The most operations that lead to an initial state.
     pub initial_size: u32,
-    /// Steps of one run, at most: a method that goes on for longer does not return.
+    /// The most steps of one execution: a method that takes more does not return.
     pub step_bound: u32,
-    /// Compare the state that is followed with the one read back from the collections, at each step of each run.
+    /// Compare the state of the model with the state read back from the collections, at each step of each execution.
     pub audit: bool,
-    /// Go on after the first violation, and count the others.
+    /// Continue after the first violation, and count the others.
     pub keep_going: bool,
 }
 
@@ -95,7 +95,7 @@ type Method<S, A, R> = Box<dyn Fn(&S, A) -> R>;
 ///         return *known;
 ///     }
 ///     let value = key * 2;
-///     cache.insert(key, value); // somebody else may have inserted in between
+///     cache.insert(key, value); // by now, another thread may have inserted
 ///     value
 /// }
 ///
@@ -111,7 +111,7 @@ pub struct MethodUnderTest<S, A, R> {
     pub(crate) description: Description,
 }
 
-/// What is said of a method under test, its types aside.
+/// The description of a method under test, without its types.
 pub(crate) struct Description {
     pub name: String,
     /// Where it is described.
@@ -167,7 +167,7 @@ where
         }
     }
 
-    /// The arguments that the method is called with, each in runs of its own. Without any, one is made up.
+    /// The arguments that the method is called with, each in its own executions. Without any, Interloper makes one up.
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments = arguments.into_iter().collect();
@@ -221,7 +221,7 @@ where
         self
     }
 
-    /// Makes `calls` concurrent calls of the method in each run (1 without this), with the environment around them.
+    /// Runs `calls` concurrent calls of the method in each execution (1 without this), with the environment around them.
     ///
     /// Against an environment that may do anything, one call is enough: whatever another call does, the environment
     /// does too, one atomic operation after the other.
@@ -253,13 +253,13 @@ where
         self
     }
 
-    /// Environment operations in one run, at most (3 without this).
+    /// The most environment operations in one execution (3 without this).
     #[must_use]
     pub fn bound(self, bound: NonZeroU32) -> Self {
         self.settings(|settings| settings.bound = bound.get())
     }
 
-    /// Random runs instead of all of them, for methods too large for that.
+    /// Runs random executions instead of all executions, for methods with too many.
     #[must_use]
     pub fn random(self, seed: u64, executions: u64) -> Self {
         self.settings(|settings| {
@@ -268,14 +268,14 @@ where
         })
     }
 
-    /// Makes exactly the run that these decisions determine, as a report gives them.
+    /// Runs exactly the execution that these decisions determine; a report prints them.
     #[must_use]
     pub fn replay(mut self, decisions: impl Into<String>) -> Self {
         self.description.replay = Some(decisions.into());
         self
     }
 
-    /// Searches for a run that no sequential order explains.
+    /// Searches for an execution that no sequential order explains.
     ///
     /// # Errors
     /// When the description does not fit the method ([`Misuse`]).
@@ -284,10 +284,10 @@ where
     }
 
     /// Checks, and asserts that no violation was found: that the method is linearizable within the bounds or, with a
-    /// random search, that every run was explained.
+    /// random search, that a sequential order explains every execution.
     ///
     /// # Panics
-    /// With the report when it is not, and with the reason when the description does not fit the method.
+    /// With the report when there is a violation, and with the reason when the description does not fit the method.
     #[track_caller]
     pub fn assert_linearizable(&self) {
         self.assert_verdict(match self.description.settings.search {
@@ -319,7 +319,7 @@ fn said(report: &Report) {
 }
 
 /// Says that the step just made is the linearization point of the running method under test (the paper's `@LP`), for
-/// [`Mode::GivenPoint`] and for reports. Does nothing outside of a check.
+/// [`Mode::GivenPoint`] and for reports. Does nothing outside a check.
 pub fn linearization_point() {
     interloper_collections::session::mark();
 }

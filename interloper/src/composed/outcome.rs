@@ -1,4 +1,4 @@
-//! What a check says.
+//! The result of a check.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use interloper_report::replay_file::Moment;
 use interloper_scheduler::Unseen;
 use interloper_scheduler::decisions::Decisions;
 
-/// What the search found out about a method.
+/// The answer of the search about a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Every run within the bounds is explained by a sequential order.
+    /// A sequential order explains every execution within the bounds.
     Linearizable,
-    /// A run is explained by none.
+    /// No sequential order explains some execution.
     NotLinearizable,
-    /// A run is explained by none in the open environment, and every run is in the environment of the program: "not
-    /// linearizable only in the open environment" (the paper's "Modular NL", section 5.3).
+    /// No sequential order explains some execution in the open environment, but every execution in the environment of the
+    /// program is explained: "not linearizable only in the open environment" (the paper's "Modular NL", section 5.3).
     Modular,
-    /// None of the random runs that were asked for is a violation. That covers no bound: it is less than
+    /// No random execution is a violation. Random executions cover no bound, so this is weaker than
     /// [`Verdict::Linearizable`].
     NothingFound,
-    /// Nothing was found, and a limit (executions, time) ended the search before its bounds were covered.
+    /// The search found nothing, and a limit (executions, time) ended it before it covered its bounds.
     Unfinished,
 }
 
 impl Verdict {
-    /// The verdict as one word, as the suite's tables and JSON have it.
+    /// The verdict as one word, for tables and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Linearizable => "linearizable",
@@ -49,22 +49,22 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What a search went through.
+/// What a search covered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// How the environment was chosen, in words.
     pub environment: String,
-    /// Arguments (for several calls: combinations of them) that the method was called with.
+    /// The number of arguments, or of their combinations for several calls.
     pub arguments: usize,
-    /// Initial states.
+    /// The number of initial states.
     pub initial_states: usize,
-    /// Different operations that the environment chose from.
+    /// The number of operations that the environment chose from.
     pub alphabet: usize,
-    /// Environment operations in one run, at most.
+    /// The most environment operations in one execution.
     pub bound: u32,
-    /// Concurrent calls of the method (or of the object's methods).
+    /// The number of concurrent calls of the method (or of the object's methods).
     pub calls: usize,
-    /// Runs of the method, the sequential reference runs not counted.
+    /// The number of executions, without the sequential reference runs.
     pub executions: u64,
     /// The steps of the method that these made, with the operations of their environment.
     pub steps: u64,
@@ -75,11 +75,11 @@ pub struct Coverage {
     pub more_histories: bool,
     /// For random runs, unless the search ended at a violation: what they say about the histories that they have not shown.
     pub unseen: Option<Unseen>,
-    /// Whether they were drawn at random: they cover no bound.
+    /// Whether the executions were drawn at random; random executions cover no bound.
     pub random: bool,
-    /// How many of them no sequential order explains: 1 at most, unless the search keeps going.
+    /// How many executions no sequential order explains: at most 1, unless the search continues after the first.
     pub violating: u64,
-    /// Whether every run within the bounds was made.
+    /// Whether the search ran every execution within the bounds.
     pub complete: bool,
 }
 
@@ -125,16 +125,16 @@ fn plural(out: &mut fmt::Formatter<'_>, count: u64, noun: &str) -> fmt::Result {
     write!(out, "{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A run that no sequential order explains.
+/// An execution that no sequential order explains.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// The run and the orders that fail to explain it.
+    /// The execution, described, and the orders that fail to explain it.
     pub counterexample: Counterexample,
-    /// How many operations the environment made in it.
+    /// How many operations the environment made.
     pub environment_operations: u32,
-    /// Which execution of the search it was, counted from 1.
+    /// The number of the execution in the search, counted from 1.
     pub execution: u64,
-    /// What determines the run.
+    /// The decisions that determine the execution.
     pub decisions: Decisions,
     /// The run by its structure: what a replay is compared with.
     pub history: Vec<Moment>,
@@ -145,16 +145,16 @@ pub struct Violation {
 pub struct Report {
     /// The method's name.
     pub name: String,
-    /// What was found out.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The first violation, where there is one: the smallest, for an exhaustive search.
+    /// The first violation, if the search found one; an exhaustive search finds a smallest one first.
     pub violation: Option<Violation>,
-    /// What each search went through: the open environment first, then the program's where that was tried.
+    /// What each search covered: the open environment first, then the environment of the program if it was tried.
     pub coverage: Vec<Coverage>,
 }
 
 impl Report {
-    /// Runs of the method in all searches.
+    /// The number of executions in all searches.
     pub fn executions(&self) -> u64 {
         self.coverage.iter().map(|coverage| coverage.executions).sum()
     }

@@ -375,7 +375,7 @@ fn a_collection_that_outlives_an_execution_is_found() {
         other => panic!("{other}"),
     };
     let writes = reason(check(&|| _ = map.insert(1, 1)));
-    assert!(writes.starts_with("an earlier execution wrote to the map that is used at "), "{writes}");
+    assert!(writes.starts_with("an earlier execution wrote to the map used at "), "{writes}");
     assert!(writes.ends_with("make it inside the checked closure, so that each execution starts with a fresh one"));
     assert!(reason(check(&|| QUEUE.push(1))).contains("wrote to the queue"));
     let cell = OnceLock::new();

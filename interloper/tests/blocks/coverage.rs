@@ -1,4 +1,4 @@
-//! What a pass covers, and what is no pass: a search that could have found nothing.
+//! What a pass covers, and what is not a pass: a search that could have found nothing.
 
 use std::num::NonZeroUsize;
 use std::process::Command;
@@ -134,7 +134,7 @@ mod attribute {
     }
 
     #[interloper::test(executions = 0, expect = "clean")]
-    #[should_panic = "nothing was explored: the limit on executions is 0, so no execution was made"]
+    #[should_panic = "nothing was explored: the limit on executions is 0, so no execution ran"]
     fn no_executions() -> i64 {
         two(true, 1)
     }
@@ -174,7 +174,7 @@ fn the_coverage_is_in_the_report() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&text).starts_with(&words(&expected)), "{text}");
     let random = check(Schedule::Random, 1, || two(true, 1)).to_string();
-    assert!(random.contains("; no trace came only once"), "{random}");
+    assert!(random.contains("; every trace came more than once"), "{random}");
     // 70 traces, of which 5 executions show at most 5.
     let few = Checker::new("program").schedule(Schedule::Random).executions(5).check(|| two(true, 4)).unwrap();
     let unseen = few.coverage.unseen.unwrap();
@@ -274,9 +274,21 @@ fn a_program_that_ends_the_process_has_not_passed() {
     };
     let (code, told) = run("in the middle");
     assert_eq!(code, Some(1), "{told}");
-    assert!(
-        told.contains("leaver: nothing is known: the process was ended while the program was being checked"),
-        "{told}"
-    );
+    assert!(told.contains("leaver: no result: the process ended during the check"), "{told}");
     assert_eq!(run("at the end"), (Some(0), String::new()));
+}
+
+/// Whole messages, so that a change of wording is seen in review.
+#[test]
+fn the_messages_about_searches_that_explored_nothing() {
+    let all = [
+        Unexplored::NoExecutions,
+        Unexplored::NoTime,
+        Unexplored::OneTask,
+        Unexplored::NoChoice { tasks: 3 },
+        Unexplored::NothingShared { tasks: 2 },
+        Unexplored::BlockNeverRan { name: "withdraw".to_owned() },
+    ];
+    let messages: Vec<String> = all.into_iter().map(|reason| Misuse::Unexplored(reason).to_string()).collect();
+    insta::assert_snapshot!(messages.join("\n"));
 }

@@ -108,7 +108,7 @@ fn a_wait_without_a_loop() {
     }
     check(
         Freedom::Wakeups,
-        "needs a wait to end although nobody has woken the thread",
+        "needs a wait to end although no thread woke the waiting thread",
         || program(false),
         || program(true),
     );
@@ -145,7 +145,7 @@ fn a_weak_compare_exchange_without_a_loop() {
     }
     check(
         Freedom::Weak,
-        "needs a weak compare-exchange to fail although the value is the expected one",
+        "needs a weak compare-exchange to fail although the expected value is there",
         || program(true),
         || program(false),
     );
@@ -232,7 +232,7 @@ fn what_can_do_without_is_shown_without() {
     assert!(report.bug.unwrap().departures.is_none());
 }
 
-/// A block that waits by the clock has serial orders in which its time passes early: what one of them gives is no bug.
+/// A block that waits by the clock has serial orders in which its time passes early: what one of them gives is not a bug.
 #[test]
 fn serial_orders_are_as_free_as_the_executions() {
     let program = || {

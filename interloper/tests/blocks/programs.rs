@@ -145,8 +145,8 @@ fn state_that_outlives_a_run_is_misuse() {
     };
     assert_eq!(execution, 1);
     assert!(difference.starts_with("the first shows: not atomic: the program returns "), "{difference}");
-    let kept = "; blocks::programs::state_that_outlives_a_run_is_misuse::outlives::NUMBER keeps what one execution \
-                writes to it for the next";
+    let kept = "; blocks::programs::state_that_outlives_a_run_is_misuse::outlives::NUMBER carries a value from one \
+                execution into the next";
     assert!(difference.ends_with(kept), "{difference}");
 
     fn fresh() -> i64 {

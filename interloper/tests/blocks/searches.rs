@@ -182,7 +182,7 @@ fn executions_are_made_twice_on_request() {
     assert!(difference.starts_with("at step 2, first task 0 does "), "{difference}");
     let message = misuse.to_string();
     let start = format!(
-        "the program is not deterministic: execution {execution}, made again with the same decisions, is another one: at \
+        "the program is not deterministic: execution {execution}, rerun with the same decisions, went another way: at \
          step 2, first task 0 does "
     );
     assert!(message.starts_with(&start), "{message}");

@@ -83,7 +83,7 @@ impl<T> JoinHandle<T> {
         self.0.join().unwrap_or_else(|payload| resume_unwind(payload))
     }
 
-    /// Whether the task came to its end without a panic.
+    /// Whether the task ended without a panic.
     #[track_caller]
     pub fn join_calmly(self) -> bool {
         self.0.join().is_ok()

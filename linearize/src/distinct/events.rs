@@ -2,7 +2,7 @@
 
 use crate::history::History;
 
-/// The events of a history, numbered 0, 1, 2, … in their order. The gap with the number g is the one behind event g.
+/// The events of a history, numbered 0, 1, 2, … in their order. The gap with the number g is the one after event g.
 pub(super) struct Events {
     /// For each call, the number of its invocation and of its return; [`Events::never`] for a pending one.
     pub calls: Vec<(u32, u32)>,
@@ -40,7 +40,7 @@ impl Events {
         self.count + 1
     }
 
-    /// The number of the gap behind all events, plus one: where the values that remain in a collection leave it.
+    /// The number of the gap after all events, plus one: where the values that remain in a collection leave it.
     pub fn end(&self) -> u32 {
         self.count
     }

@@ -3,7 +3,7 @@
 //! Shorten every insertion to end before its removal does, and every removal to begin after its insertion does: nothing
 //! is lost. Say a ≺ b when the insertion of a precedes that of b in real time, or the removal of a precedes that of b. A
 //! linearization inserts and removes in the same order, which extends ≺, so ≺ has no cycle. Conversely, take any order
-//! that extends ≺ and give each insertion, in this order, its earliest gap, and each removal its earliest gap behind its
+//! that extends ≺ and give each insertion, in this order, its earliest gap, and each removal its earliest gap after its
 //! insertion: no gap is too late, since a return that comes earlier would be a ≺ the other way round.
 //!
 //! A removal that finds nothing needs a gap in which no value is certainly in the queue. There the history can be cut:

@@ -91,7 +91,7 @@ impl Element {
             timed.extend(self.misses.iter().map(|&(call, interval)| (interval.0, value, Phase::Before, call)));
             return (self.finds.is_empty() && !removed).then_some(());
         };
-        // An element that is not removed remains until behind all events.
+        // An element that is not removed remains until after all events.
         let removed = self.remove.map_or((events.end(), events.never()), |(_, removed)| removed);
         let latest_add = self.finds.iter().fold(added.1, |latest, (_, find)| latest.min(find.1)) - 1;
         let earliest_remove = self.finds.iter().fold(removed.0, |earliest, (_, find)| earliest.max(find.0));

@@ -152,7 +152,7 @@ impl<'t> Pieces<'t> {
         };
         let mut pieces: Vec<(&str, Piece)> = calls.iter().enumerate().filter_map(piece).collect();
         pieces.sort_unstable();
-        // What begins with a piece stands right behind it.
+        // A text that begins with a piece stands right after it.
         let is_code = pieces.windows(2).all(|pair| !pair[1].0.starts_with(pair[0].0));
         let is_code = is_code && pieces.first().is_none_or(|(text, _)| !text.is_empty());
         if is_code { Ok(Pieces(pieces)) } else { Err(NotApplicable) }
@@ -169,7 +169,7 @@ impl<'t> Pieces<'t> {
 
 struct Forest {
     nodes: Vec<Node>,
-    /// The node behind a node and a piece; the first is none for a piece that is put.
+    /// The node after a node and a piece; the first is `None` for a piece that is put.
     children: FxHashMap<(Option<NodeId>, Piece), NodeId>,
 }
 

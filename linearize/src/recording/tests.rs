@@ -319,7 +319,7 @@ fn calls_that_return_nothing() {
         accept("kv", &[&nothing("<append(1,\"\") → NOTHING> <get(1) → \"\">")], &[0, 1], Checker::General, 1);
         accept("queue", &[&nothing("<put(1) → NOTHING> <poll() → 1>")], &[0, 1], Checker::Distinct, 1);
     }
-    // A result is a result, and nothing is no text.
+    // A result is a result, and nothing is not a text.
     refuse("register", &["<write(1) → 0>"], 0, &[], Checker::General, 1);
     refuse("kv", &["<put(1,\"a\") → \"a\">"], 0, &[], Checker::General, 1);
     refuse("register", &["<read() → \"()\">"], 0, &[], Checker::Distinct, 1);

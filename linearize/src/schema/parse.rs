@@ -192,7 +192,7 @@ impl<'t> Reader<'t> {
                 self.at += length;
                 Ok(value)
             }
-            None => Err(self.wrong(self.at, format!("{word} is no value; a text is written \"{word}\""))),
+            None => Err(self.wrong(self.at, format!("{word} is not a value; a text needs quotes: \"{word}\""))),
         }
     }
 
@@ -222,7 +222,7 @@ impl<'t> Reader<'t> {
             Some(letter @ ('"' | '\\' | '\'')) => Some(letter),
             _ => None,
         };
-        escape.ok_or_else(|| self.wrong(start, "this is no escape sequence".to_owned()))
+        escape.ok_or_else(|| self.wrong(start, "this is not an escape sequence".to_owned()))
     }
 
     fn code_point(&mut self) -> Option<char> {

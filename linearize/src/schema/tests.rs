@@ -60,9 +60,9 @@ fn mistakes_are_pointed_at() {
     check("{ put }", "expected `(`, found `}`\n  { put }\n        ^");
     check("{ }", "expected the name of a method, found `}`\n  { }\n    ^");
     check("{ f() } { g() }", "expected `||`, `,` or the end, found `{`\n  { f() } { g() }\n          ^");
-    check("{ f(abc) }", "abc is no value; a text is written \"abc\"\n  { f(abc) }\n      ^");
+    check("{ f(abc) }", "abc is not a value; a text needs quotes: \"abc\"\n  { f(abc) }\n      ^");
     check("{ f(\"a) }", "this text has no end\n  { f(\"a) }\n      ^");
-    check("{ f(\"é\\q\") }", "this is no escape sequence\n  { f(\"é\\q\") }\n        ^");
+    check("{ f(\"é\\q\") }", "this is not an escape sequence\n  { f(\"é\\q\") }\n        ^");
     check("{ f({0=1, 2}) }", "expected `=`, found `}`\n  { f({0=1, 2}) }\n             ^");
     check(
         "{ f(99999999999999999999) }",

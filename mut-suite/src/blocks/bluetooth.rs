@@ -15,8 +15,8 @@ pub(super) fn programs() -> Vec<Program> {
             "bluetooth",
             "bluetooth-count-first",
             Bug::Panic("the driver is stopped"),
-            "A request looks whether the driver is stopping, and then counts itself in. The driver that stops in \
-             between sees no request, and is stopped when the request goes to work.",
+            "A request looks whether the driver is stopping, and then counts itself in. A driver that stops between \
+             the two sees no request, and has stopped when the request starts its work.",
             || bluetooth(io_increment).to_value(),
         ),
         FILE.good(

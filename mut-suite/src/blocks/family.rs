@@ -37,7 +37,7 @@ impl Family {
         Family { settings, ..self }
     }
 
-    /// Threads that are left when the program returns must come to their ends.
+    /// Threads that are left when the program returns must end.
     pub const fn threads_must_end(self) -> Family {
         let settings = |settings: &mut Settings| {
             (settings.executions, settings.detached) = (EXECUTIONS, Detached::MustEnd);

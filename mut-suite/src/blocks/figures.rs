@@ -31,7 +31,7 @@ pub(super) fn programs() -> Vec<Program> {
             "figure-1-without-assertion",
             "figure-1-one-section",
             Bug::NotSerialisable,
-            "As Figure 1, and nobody asserts anything: -40 is left, where one block after the other leaves 30.",
+            "As Figure 1, but without the assertion: -40 is left, where one block after the other leaves 30.",
             || figure_1_without_assertion().to_value(),
         ),
         FILE.good(
@@ -64,15 +64,15 @@ pub(super) fn programs() -> Vec<Program> {
         FIGURE_3.good(
             "figure-3",
             Expected::Warning,
-            "Another lock around each block. The account is locked twice in a block, which is worth a warning, but \
-             nobody locks it in between: whoever does holds the other lock.",
+            "Another lock around each block. The block locks the account twice, which is worth a warning, but no \
+             thread locks the account between the two: it would have to hold the other lock.",
             || figure_3().to_value(),
         ),
         FIGURE_4.trivial().showing("figure-4").good(
             "figure-4-n",
             Expected::Warning,
-            "The input of the other thread is 'n': it withdraws nothing, so there is nobody to come in between. The \
-             bug is there; this test does not show it.",
+            "The input of the other thread is 'n': it withdraws nothing, so it cannot interrupt the block. The bug \
+             exists, but this test does not show it.",
             || figure_4('n').to_value(),
         ),
         FIGURE_4.showing("figure-4").bad(
@@ -86,8 +86,8 @@ pub(super) fn programs() -> Vec<Program> {
             "consumer",
             "consumer-one-section",
             Bug::Panic("NullPointerException"),
-            "Takes from a list that was not empty a moment ago. Each consumer holds its own lock, which keeps nobody \
-             away from the list: both see the one element, and the second takes nothing.",
+            "Takes from a list that was not empty a moment ago. Each consumer holds its own lock, which does not \
+             protect the list: both see the one element, and the second takes nothing.",
             || consumer().to_value(),
         ),
         INTRODUCTION.good(

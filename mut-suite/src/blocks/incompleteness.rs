@@ -13,28 +13,28 @@ pub(super) fn programs() -> Vec<Program> {
         FILE.trivial().good(
             "initialize",
             Expected::Warning,
-            "Takes a lock twice in a block, before there is another thread that could come in between.",
+            "Takes a lock twice in a block, before another thread exists that could come between the two.",
             || initialize().to_value(),
         ),
         FILE.good(
             "foo",
             Expected::Warning,
-            "Takes a lock twice in a block, always inside another lock, so that nobody can come in between.",
+            "Takes a lock twice in a block, always inside another lock, so no thread can come between the two.",
             || foo().to_value(),
         ),
         FILE.good(
             "get-unique-id",
             Expected::Error,
-            "Takes two identifiers in a block; another thread takes one in between. Nobody looks at more than that \
-             three were taken: benign.",
+            "Takes two identifiers in a block; another thread takes one between them. The program only looks at the \
+             number of identifiers, which is three: benign.",
             || get_unique_id().to_value(),
         ),
         FILE.bad(
             "get-unique-id-in-a-row",
             "get-unique-id-at-once",
             Bug::NotSerialisable,
-            "The same, and the two identifiers are looked at: 1 and 3, where a block that is not interrupted gets \
-             two in a row.",
+            "The same, but the program looks at the two identifiers: 1 and 3, where an uninterrupted block gets two \
+             in a row.",
             || get_unique_id_in_a_row().to_value(),
         ),
         FILE.good("get-unique-id-at-once", Expected::Clean, "Takes both identifiers in one critical section.", || {
@@ -43,15 +43,15 @@ pub(super) fn programs() -> Vec<Program> {
         FILE.critical_sections().good(
             "synchronized-run",
             Expected::Clean,
-            "A thread that is one critical section from its first step to its last. With critical sections for \
-             blocks this one is none, so that it may take the other lock twice.",
+            "A thread that is one critical section from its first step to its last. When critical sections are \
+             blocks, this section does not count as one, so it may take the other lock twice.",
             || synchronized_run().to_value(),
         ),
         FILE.critical_sections().good(
             "section-that-waits",
             Expected::Clean,
-            "A critical section that waits for a condition, and takes another lock before and after. With critical \
-             sections for blocks this one is none: it gives its lock back on purpose.",
+            "A critical section that waits for a condition, and takes another lock before and after. When critical \
+             sections are blocks, this section does not count as one: it releases its lock on purpose.",
             || section_that_waits().to_value(),
         ),
     ]

@@ -21,7 +21,7 @@ pub(super) fn programs() -> Vec<Program> {
         FILE.showing("wrong-lock").good(
             "wrong-lock-mended",
             Expected::Warning,
-            "Both under the same lock. A block reads and writes the variable, and nobody else does so meanwhile.",
+            "Both under the same lock. A block reads and writes the variable, and no other thread does so meanwhile.",
             || wrong_lock(0, 0).to_value(),
         ),
         FILE.bad(
@@ -66,13 +66,14 @@ pub(super) fn programs() -> Vec<Program> {
             "upgrade-while-reading",
             "upgrade-and-look-again",
             Bug::Deadlock,
-            "Takes the write lock while it has the read lock: it waits for itself. It needs nobody else for that.",
+            "Takes the write lock while it holds the read lock: the thread waits for itself, and no other thread is \
+             needed.",
             || upgrade(fill_while_reading).to_value(),
         ),
         FILE.good(
             "upgrade-and-look-again",
             Expected::Error,
-            "Looks again under the write lock. That the cell was filled in between is what the second look is for.",
+            "Looks again under the write lock, in case another thread has filled the cell meanwhile.",
             || upgrade(fill_after_looking_again).to_value(),
         ),
     ]

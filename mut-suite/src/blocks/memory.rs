@@ -51,7 +51,7 @@ pub(super) fn programs() -> Vec<Program> {
             "reorder",
             "reorder-locked",
             Bug::Panic("a and b do not fit"),
-            "Sets a and then b; the other thread reads them in between.",
+            "Sets a and then b; the other thread reads both between the two.",
             || reorder().to_value(),
         ),
         FILE.good("reorder-locked", Expected::Clean, "Sets and reads both under a lock.", || {
@@ -75,14 +75,14 @@ pub(super) fn programs() -> Vec<Program> {
             "ring-buffer-published-early",
             "ring-buffer",
             Bug::NotSerialisable,
-            "Moves the tail before the slot is written: the reader takes a 0 that nobody has put there.",
+            "Moves the tail before the slot is written: the reader takes a 0 that no thread put there.",
             || ring_buffer(Ring::push_early).to_value(),
         ),
         FILE.good(
             "ring-buffer",
             Expected::Warning,
-            "Writes the slot, then moves the tail. Each end is read and written by one thread, and only read by the \
-             other one, so that it can come in between without harm.",
+            "Writes the slot, then moves the tail. One thread reads and writes each end, and the other thread only \
+             reads it, so an interruption does no harm.",
             || ring_buffer(Ring::push).to_value(),
         ),
     ]

@@ -18,7 +18,7 @@ pub(super) fn programs() -> Vec<Program> {
             "once-lock-set-if-none",
             "once-lock-get-or-init",
             Bug::Panic("the cell was empty a moment ago"),
-            "Sets a cell that was empty a moment ago: the other thread has set it in between.",
+            "Sets a cell that was empty a moment ago: the other thread has set it meanwhile.",
             || once_lock(set_if_none).to_value(),
         ),
         FILE.good(
@@ -44,15 +44,16 @@ pub(super) fn programs() -> Vec<Program> {
         FILE.good(
             "upgrade-upgradable",
             Expected::Warning,
-            "Looks under an upgradable read lock, and upgrades it to fill the cell. The lock is taken in two steps, \
-             and nobody writes in between: who wants to, waits.",
+            "Looks under an upgradable read lock, and upgrades it to fill the cell. It takes the lock in two steps, \
+             and no thread writes between them: a writer waits.",
             || upgrade_upgradable().to_value(),
         ),
         FILE.bad(
             "channel-sender-kept",
             "channel-sender-dropped",
             Bug::Deadlock,
-            "Waits for a thread that receives until nobody can send, and keeps a sender: in every schedule.",
+            "Waits for a thread that receives until all senders are gone, and keeps a sender: a deadlock in every \
+             schedule.",
             || receive_all(receive_with_a_sender).to_value(),
         ),
         FILE.trivial().good("channel-sender-dropped", Expected::Clean, "Drops its sender before it waits.", || {
@@ -65,7 +66,7 @@ pub(super) fn programs() -> Vec<Program> {
             "Sends two messages to a thread that receives one: it may be gone before the second, and may not.",
             || receiver_gone(send_both).to_value(),
         ),
-        FILE.good("channel-send-may-fail", Expected::Clean, "Sends as long as somebody receives.", || {
+        FILE.good("channel-send-may-fail", Expected::Clean, "Sends as long as a receiver exists.", || {
             receiver_gone(send_while_received).to_value()
         }),
         FILE.showing("rendezvous").bad(
@@ -166,7 +167,7 @@ fn receive_all(receive: fn(Sender<i64>, Receiver<i64>) -> i64) -> i64 {
 }
 
 // case: channel-sender-kept
-/// The sender lives until the thread has come to its end.
+/// The sender lives until the thread has ended.
 fn receive_with_a_sender(_sender: Sender<i64>, receiver: Receiver<i64>) -> i64 {
     thread::spawn(move || receiver.iter().sum()).join().unwrap()
 }
@@ -198,7 +199,7 @@ fn send_both(sender: Sender<i64>) -> usize {
 // end
 
 // case: channel-send-may-fail
-/// Stops when the other thread has come to its end.
+/// Stops when the other thread has ended.
 fn send_while_received(sender: Sender<i64>) -> usize {
     [1, 2].into_iter().take_while(|message| sender.send(*message).is_ok()).count()
 }

@@ -31,15 +31,15 @@ pub(super) fn programs() -> Vec<Program> {
             "work-stealing-queue-unannounced",
             "work-stealing-queue",
             Bug::NotSerialisable,
-            "The owner looks for thieves before it moves the tail: a thief comes in between, and both take the last \
-             element.",
+            "The owner looks for thieves before it moves the tail: a thief comes between the two, and both take the \
+             last element.",
             || work_stealing(Deque::pop_unannounced).to_value(),
         ),
         STEALING.good(
             "work-stealing-queue",
             Expected::Error,
             "The owner moves the tail, then looks for thieves, and races with them for the last element by an \
-             exchange. A thief that comes in between finds one element less.",
+             exchange. A thief that comes between the two finds one element less.",
             || work_stealing(Deque::pop).to_value(),
         ),
     ]

@@ -17,14 +17,14 @@ pub(super) fn programs() -> Vec<Program> {
             "lost-notify",
             "lost-notify-mended",
             Bug::Deadlock,
-            "Looks, gives the lock back, takes it again and waits: it was notified in between, and nobody will do so \
-             again.",
+            "Looks, releases the lock, takes it again and waits: the notification came between the two, and none will \
+             follow.",
             || lost_notify(wait_after_looking).to_value(),
         ),
         FILE.good(
             "lost-notify-mended",
             Expected::Clean,
-            "Looks and waits under one lock, so that it cannot be notified in between.",
+            "Looks and waits under one lock, so no notification can come between the two.",
             || lost_notify(wait_while_looking).to_value(),
         ),
         FILE.showing("bounded-buffer").bad(
@@ -54,8 +54,8 @@ pub(super) fn programs() -> Vec<Program> {
             "detached-worker",
             "detached-worker-told",
             Bug::Leaked,
-            "A thread that nobody joins waits to be told that all is over; the main one ends without a word. A process \
-             would end there: here, threads must come to their ends.",
+            "A thread without a join waits for the signal to end; the main thread ends without sending it. A process \
+             would end there; here, threads must end.",
             || detached(false).to_value(),
         ),
         FILE.threads_must_end().showing("detached-worker").good(
@@ -82,8 +82,8 @@ pub(super) fn programs() -> Vec<Program> {
             "channel-close",
             "channel-close-locked",
             Bug::NotSerialisable,
-            "Looks whether the channel is open, then sends. It was closed and emptied in between: the message was \
-             accepted, and nobody gets it.",
+            "Looks whether the channel is open, then sends. Meanwhile the channel was closed and emptied: the message \
+             was accepted, and no thread receives it.",
             || channel_close(Channel::send_after_looking).to_value(),
         ),
         FILE.good("channel-close-locked", Expected::Clean, "Looks and sends under one lock.", || {
@@ -93,7 +93,7 @@ pub(super) fn programs() -> Vec<Program> {
             "channel-close-unnoticed",
             "channel-close-noticed",
             Bug::Deadlock,
-            "The channel is closed while a receiver waits for a message, and nobody tells it.",
+            "The channel is closed while a receiver waits for a message, and no thread tells the receiver.",
             || channel_receive(Channel::close_silently).to_value(),
         ),
         FILE.good(

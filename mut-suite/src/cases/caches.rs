@@ -49,7 +49,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "refresh-remove-then-insert",
             "refresh-insert",
-            "Removes a stale value before it stores the new one: for a while there is none.",
+            "Removes a stale value before it stores the new one: for a while the cache has no value.",
             || boxed(MethodUnderTest::new("refresh", DashMap::new, refresh_remove_first).arguments([7])),
         ),
         FILE.good("refresh-insert", "Stores the new value over the stale one.", || {

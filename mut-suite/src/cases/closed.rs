@@ -16,7 +16,8 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "release-then-remove",
             "release-entry",
-            "Counts one holder less, and removes the count that was zero a moment ago: an acquire in between is forgotten.",
+            "Counts one holder less, and removes the count that was zero a moment ago: an acquire between the two is \
+             lost.",
             || {
                 let method = MethodUnderTest::new("release", DashMap::new, release);
                 boxed(method.arguments([7]).values([1, 2]).beside("acquire", acquire))
@@ -25,8 +26,8 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.modular(
             "release-then-remove-if-zero",
             "release-entry",
-            "Removes the count if it is still zero: a count of zero is seen by nobody as long as all use acquire and \
-             release.",
+            "Removes the count if it is still zero: no caller sees a count of zero as long as all of them use acquire \
+             and release.",
             || {
                 let method = MethodUnderTest::new("release", DashMap::new, release_remove_if);
                 boxed(method.arguments([7]).values([1, 2]).beside("acquire", acquire))
@@ -44,7 +45,8 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.modular(
             "count-hits-unread",
             "count-hits-under-guard",
-            "Counts the hits of a cache after the lookup: safe while nobody reads the count together with the cache.",
+            "Counts the hits of a cache after the lookup: safe while no caller reads the count together with the \
+             cache.",
             || {
                 let make = || (DashMap::new(), AtomicUsize::new(0));
                 let method = MethodUnderTest::new("lookup", make, |(cache, hits), key| lookup(cache, hits, key));

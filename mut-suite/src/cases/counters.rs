@@ -15,7 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "count-get-then-insert",
             "count-entry",
-            "Counts in a map by get and insert: what was counted in between is lost.",
+            "Counts in a map by get and insert: a count between the two is lost.",
             || boxed(MethodUnderTest::new("count", DashMap::new, count_get_then_insert).arguments([7])),
         ),
         FILE.good("count-entry", "Counts in a map inside the entry.", || {
@@ -45,7 +45,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "max-load-then-store",
             "max-fetch-max",
-            "Raises a maximum by a load and a store: a larger one that comes in between is overwritten.",
+            "Raises a maximum by a load and a store: a larger value that was stored between the two is overwritten.",
             || {
                 let method = MethodUnderTest::new("observe", AtomicU64::default, observe_load_then_store);
                 boxed(method.arguments([5]).values([3, 9]))

@@ -36,25 +36,25 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.modular(
             "single-consumer-pop",
             "pop",
-            "Takes a job out of a queue that was not empty: safe while nobody else takes any.",
+            "Takes a job out of a queue that was not empty: safe while no other thread takes any.",
             || boxed(MethodUnderTest::new("next_job", SegQueue::<u64>::new, next_job).without("pop")),
         ),
         FILE.modular(
             "single-producer-push",
             "bounded-push",
-            "Pushes into a queue that was not full: safe while nobody else pushes.",
+            "Pushes into a queue that was not full: safe while no other thread pushes.",
             || boxed(MethodUnderTest::new("submit", || ArrayQueue::new(2), submit).arguments([5]).without("push")),
         ),
         FILE.modular(
             "single-consumer-drain",
             "drain-by-taking",
-            "Takes all there is, one by one: safe while nobody else takes any.",
+            "Takes all elements, one by one: safe while no other thread takes any.",
             || boxed(MethodUnderTest::new("drain", SegQueue::<u64>::new, drain).without("pop")),
         ),
         FILE.modular(
             "single-writer-sequence",
             "id-fetch-add",
-            "Advances a sequence by a load and a store: safe while nobody else writes.",
+            "Advances a sequence by a load and a store: safe while no other thread writes.",
             || {
                 let method = MethodUnderTest::new("advance", AtomicU64::default, advance);
                 boxed(method.without("store").without("compare_exchange"))

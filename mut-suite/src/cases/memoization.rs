@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "contains-then-insert",
             "insert-if-vacant",
-            "Inserts when the key was not there a moment ago, and overwrites what came in between.",
+            "Inserts when the key was not there a moment ago, and overwrites a value that was inserted meanwhile.",
             || boxed(MethodUnderTest::new("register", DashMap::new, contains_then_insert).arguments([(7, 70)])),
         ),
         FILE.good("insert-if-vacant", "Inserts into a vacant entry.", || {

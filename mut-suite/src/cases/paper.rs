@@ -26,13 +26,19 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.from(FIGURE_2).good(
             "figure-2a-remove-attribute",
             "Looks for an attribute and removes it, all under the lock of a sequential map (version 5).",
-            || boxed(MethodUnderTest::new("remove_attribute", Mutex::default, remove_attribute_locked).arguments([7]).keys([7])),
+            || {
+                boxed(
+                    MethodUnderTest::new("remove_attribute", Mutex::default, remove_attribute_locked)
+                        .arguments([7])
+                        .keys([7]),
+                )
+            },
         ),
         FILE.from(FIGURE_2).bad(
             "figure-2b-remove-attribute",
             "figure-2c-remove-attribute",
-            "The same over a concurrent map, without the lock (version 6): the attribute that is returned may have been \
-             removed by somebody else.",
+            "The same over a concurrent map, without the lock (version 6): another thread may have removed the \
+             attribute that is returned.",
             || boxed(MethodUnderTest::new("remove_attribute", DashMap::new, remove_attribute).arguments([7])),
         ),
         FILE.from(FIGURE_2).good(
@@ -49,7 +55,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.from("COLT, Figure 8").bad(
             "figure-8-add",
             "figure-8-add-fixed",
-            "Adds a key unless it is there; a value that comes in between is overwritten.",
+            "Adds a key unless it is there; a value that was added meanwhile is overwritten.",
             || boxed(MethodUnderTest::new("add", DashMap::new, add).arguments([7])),
         ),
         FILE.from("COLT, Figure 8").good(

@@ -56,7 +56,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "drain-by-popping",
             "drain-by-taking",
-            "Takes all there is, one by one: somebody else gets some of it.",
+            "Takes all elements, one by one: another thread gets some of them.",
             || boxed(MethodUnderTest::new("drain", SegQueue::new, drain_by_popping)),
         ),
         FILE.good("drain-by-taking", "Takes all there is, under one lock.", || {

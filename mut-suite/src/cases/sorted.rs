@@ -25,7 +25,8 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "timer-front-then-remove",
             "timer-pop-front",
-            "Looks for the earliest timer and removes it: when somebody else was quicker, it reports that there is none.",
+            "Looks for the earliest timer and removes it: when another thread was quicker, it reports that there is \
+             no timer.",
             || boxed(MethodUnderTest::new("fire", SkipMap::<u64, u64>::new, fire_front_then_remove)),
         ),
         FILE.good(

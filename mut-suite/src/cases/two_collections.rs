@@ -55,7 +55,7 @@ pub(super) fn cases() -> Vec<Case> {
         FILE.bad(
             "drain-into-another",
             "drain-into-another-locked",
-            "Moves all jobs from one queue to another, one by one: others get in between.",
+            "Moves all jobs from one queue to another, one by one: other operations come between them.",
             || {
                 let make = || (SegQueue::new(), SegQueue::new());
                 let method =

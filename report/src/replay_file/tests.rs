@@ -79,7 +79,7 @@ fn versions_and_fields_are_checked() {
     };
     check("{\"version\": 4, \"shape\": 1}", "written by a newer interloper (version 4, this one reads version 3)");
     check("{\"version\": 2}", "written by an older interloper (version 2, this one reads version 3)");
-    check("{\"version\": 0}", "damaged: there is no version 0");
+    check("{\"version\": 0}", "damaged: no format has version 0");
     check("{\"version\": \"1\"}", "damaged: invalid type");
     check("[]", "damaged: ");
     check("{\"version\": 3}", "damaged: missing field `about`");

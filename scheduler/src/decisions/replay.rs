@@ -30,27 +30,32 @@ impl fmt::Display for Divergence {
         let number = self.position + 1;
         match (self.expected, self.asked) {
             (None, Some((question, _))) => {
-                write!(f, "the run asks a decision {number} ({question:?}), but the list has {} only", self.position)
+                write!(
+                    f,
+                    "the execution asks for decision {number} ({question:?}), but the list has only {}",
+                    self.position
+                )
             }
             (Some(decision), None) => {
-                write!(f, "the run ended before decision {number} of the list ({:?})", decision.question)
+                write!(f, "the execution ended before decision {number} of the list ({:?})", decision.question)
             }
             (Some(decision), Some((question, _))) if decision.question != question => {
                 write!(
                     f,
-                    "decision {number} is about {:?} in the list, but the run asks about {question:?}",
+                    "decision {number} is about {:?} in the list, but the execution asks about {question:?}",
                     decision.question
                 )
             }
             (Some(Decision { options: Some(expected), .. }), Some((question, options))) => {
                 write!(
                     f,
-                    "decision {number} ({question:?}) had {expected} options in the list, but has {options} in the run"
+                    "decision {number} ({question:?}) has {expected} options in the list, but {options} in the \
+                     execution"
                 )
             }
             (Some(decision), Some((question, options))) => write!(
                 f,
-                "decision {number} ({question:?}) has answer {} in the list, but {options} options in the run",
+                "decision {number} ({question:?}) has answer {} in the list, but the execution has {options} options",
                 decision.answer
             ),
             (None, None) => write!(f, "nothing differs"),

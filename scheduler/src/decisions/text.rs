@@ -22,7 +22,7 @@ impl fmt::Display for Decisions {
     }
 }
 
-/// Why a text is no list of decisions.
+/// Why a text is not a list of decisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecisionsError {
     /// Which decision, counted from 1.
@@ -56,7 +56,7 @@ impl FromStr for Decisions {
 }
 
 fn decision(text: &str) -> Result<Decision, &'static str> {
-    let letter = text.chars().next().ok_or("a letter and a number are expected")?;
+    let letter = text.chars().next().ok_or("expected a letter and a number")?;
     let question = Question::ALL.into_iter().find(|question| question.letter() == letter);
     let question = question.ok_or("the letter is one of A, I, E, T, O, F")?;
     let (answer, options) = match text[1..].split_once('/') {
@@ -65,11 +65,11 @@ fn decision(text: &str) -> Result<Decision, &'static str> {
     };
     let answer = number(answer)?;
     let options = match options {
-        Some(options) => Some(NonZeroU32::new(number(options)?).ok_or("there is at least one option")?),
+        Some(options) => Some(NonZeroU32::new(number(options)?).ok_or("the number of options must be at least 1")?),
         None => None,
     };
     match options {
-        Some(options) if answer >= options.get() => Err("the answer is below the number of options"),
+        Some(options) if answer >= options.get() => Err("the answer must be below the number of options"),
         _ => Ok(Decision { question, options, answer }),
     }
 }
@@ -79,7 +79,7 @@ fn number(text: &str) -> Result<u32, &'static str> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         text.parse().map_err(|_| "the number is missing or above 4294967295")
     } else {
-        Err("a number of decimal digits is expected after the letter")
+        Err("expected a decimal number after the letter")
     }
 }
 
@@ -112,15 +112,15 @@ mod tests {
             let error = text.parse::<Decisions>().unwrap_err();
             assert_eq!((error.number, error.reason), (number, reason));
         }
-        check("", 1, "a letter and a number are expected");
-        check("A0.", 2, "a letter and a number are expected");
+        check("", 1, "expected a letter and a number");
+        check("A0.", 2, "expected a letter and a number");
         check("A0.X1", 2, "the letter is one of A, I, E, T, O, F");
         check("A0.é", 2, "the letter is one of A, I, E, T, O, F");
         check("A", 1, "the number is missing or above 4294967295");
         check("A4294967296", 1, "the number is missing or above 4294967295");
-        check("A+1", 1, "a number of decimal digits is expected after the letter");
-        check("A1/0", 1, "there is at least one option");
-        check("E3/3", 1, "the answer is below the number of options");
+        check("A+1", 1, "expected a decimal number after the letter");
+        check("A1/0", 1, "the number of options must be at least 1");
+        check("E3/3", 1, "the answer must be below the number of options");
     }
 
     fn any_decisions() -> impl Strategy<Value = Decisions> {

@@ -2,7 +2,7 @@
 //! programs*, FSE 2008.
 //!
 //! A task that is about to take a lock again, inside an atomic block in which it has taken and given back that lock
-//! before, is paused: perhaps another task takes the lock in between, and the block is not atomic.
+//! before, is paused: perhaps another task takes the lock meanwhile, and the block is not atomic.
 //!
 //! With [`Pattern::Accesses`] the same is done for every object: a task is paused before its second access to an object
 //! in a block, until the access of another task comes between the two such that no serial order of the three explains
@@ -38,7 +38,7 @@ pub struct Finding {
     pub task: TaskId,
     /// Its first access to the object in the block.
     pub first: Operation,
-    /// The access of another task that came in between, and whose; none for a warning.
+    /// The access of the other task that interrupted the block, and that task; `None` for a warning.
     pub between: Option<(TaskId, Operation)>,
     /// The access that the task was about to make.
     pub again: Operation,

@@ -13,14 +13,14 @@
 //!   that one it is not enabled (see [`History::is_feasible`]).
 //! - Tasks that are blocked at the end race with what blocks them, too.
 //! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked. A
-//!   sequence that is to be explored goes with the answers that it was seen with; behind the others nothing is planned.
+//!   sequence that is to be explored goes with the answers that it was seen with; after the others nothing is planned.
 //!
 //! Objects and tasks are numbered by the engine as they come, which depends on the schedule. What is kept from one
 //! execution for another one is named by what made it: see `exhaustive/names.rs`.
 //!
 //! # Limits
 //!
-//! An object that was new behind a state, in executions that have no use of it in common, can be any other new one there.
+//! An object that was new after a state, in executions that have no use of it in common, can be any other new one there.
 //! It is taken to be, so that nothing is lost: a program that makes its objects as it goes can have executions beyond its
 //! traces ([`Exploration::redundant`]).
 //!
@@ -59,41 +59,41 @@ pub struct Exhaustive {
     coverage: Exploration,
 }
 
-/// Why an execution has no place in the search.
+/// Why an execution does not count in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stray {
-    /// It turned out to be of a trace that was explored already.
+    /// Its trace turned out to be explored already.
     Redundant,
     /// A step that was to be taken was not enabled.
     Infeasible,
 }
 
-/// What a search has come to.
+/// The progress of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exploration {
-    /// The executions, each of another trace.
+    /// The number of executions with different traces.
     pub traces: u64,
-    /// The executions beyond those.
+    /// The number of further executions, which repeat a trace.
     pub redundant: u64,
     /// Whether all traces were explored.
     pub complete: bool,
-    /// Why they were not: the first execution that was cut short, and how.
+    /// Why some traces were not explored: the first execution that was cut, and how.
     pub cut: Option<Cut>,
 }
 
-/// What keeps a search from being complete.
+/// Why a search is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// An execution reached the bound on its steps.
     StepBound,
-    /// An execution was ended in a livelock.
+    /// An execution ended in a livelock.
     Livelock,
     /// The program ended an execution early.
     Failed,
-    /// The engine held a task back that went on for long, or let the clock pass for one that polled it:
+    /// The engine held back a task with many steps in a row, or let the clock pass for a task that polled it:
     /// [`Execution::steered`].
     Steered,
-    /// A task that spins or yields was taken to wait for a change where it may go on without one.
+    /// The search assumed that a task that spins or yields waits for a change, although it may go on without one.
     Hints,
     /// A step that the search relied on was not enabled: the program is not deterministic, or waits in a way that the
     /// search does not see through.
@@ -213,7 +213,7 @@ impl Exhaustive {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
             if !state.sleep.iter().any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
-                // The present branch is none that the sequence could begin with: its step is what the race is with.
+                // The current branch cannot start the sequence: its own step is the first half of the race.
                 let (_, others) = state.tree.split_at_mut(1);
                 if let Some(rest) = wakeup::insert(others, history, state.known, reversed) {
                     state.tree.push(rest);

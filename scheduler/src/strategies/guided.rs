@@ -6,9 +6,9 @@ use crate::decisions::{Question, Source};
 use crate::freedoms::Freedoms;
 use crate::strategy::{Pending, Strategy};
 
-/// Asks a [`Source`] whose step is next, when there is more than one to choose from. The answer 0 is the task that made
-/// the last step, if it can go on; the others follow in their order. So a list of zeros is a run without preemptions,
-/// and the questions are those that the engine records. Which freedoms a run has is asked, too: 0 is none.
+/// Asks a [`Source`] for the task that makes the next step, when several can. The answer 0 is the task of the last step, if
+/// it can go on; the other tasks follow in order. A list of zeros is therefore an execution without preemptions. The
+/// questions are those that the engine records. The strategy also asks for the freedoms of an execution; 0 is not a freedom.
 #[derive(Clone, Debug)]
 pub struct Guided<S> {
     source: S,

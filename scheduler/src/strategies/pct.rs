@@ -11,9 +11,9 @@ use crate::{Event, Execution};
 /// bug that needs `depth` ordering constraints is found in one execution with probability at least 1 / (n · k^(d - 1))
 /// for n tasks and k steps.
 ///
-/// A depth above 1,000 counts as 1,000: no schedule is worth drawing so many places for.
+/// A depth above 1,000 counts as 1,000: no schedule is worth drawing more places.
 ///
-/// Only steps count that another task could notice: a change behind any other one has the effect of one behind the last
+/// Only steps count that another task could notice: a change after any other one has the effect of a change after the last
 /// that counts.
 #[derive(Clone, Debug)]
 pub struct Pct {
@@ -70,7 +70,7 @@ impl Pct {
     }
 
     /// Sets the length, which is not measured then: a schedule is a function of the seed and its number. The length of a
-    /// program is what [`Pct::length`] gives behind an execution that measured it.
+    /// program is what [`Pct::length`] gives after an execution that measured it.
     pub fn with_length(mut self, steps: u64) -> Pct {
         self.length = steps.max(1);
         self.measures = false;
@@ -123,7 +123,7 @@ impl Strategy for Pct {
                 self.priorities[chosen.task.index()] = Some(LOWERED + u64::from(self.depth) - 1 - index as u64);
             }
         }
-        // Not in the paper, which is about programs that do not wait in loops: who yields goes behind all others.
+        // Not in the paper, which is about programs that do not wait in loops: a task that yields gets the lowest priority.
         if chosen.operation.action == Action::Yield {
             self.lowest -= 1;
             self.priorities[chosen.task.index()] = Some(self.lowest);

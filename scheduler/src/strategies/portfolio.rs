@@ -2,7 +2,7 @@
 
 use crate::strategy::{Around, Strategy};
 
-/// Splits a budget: each execution is made by the next strategy in turn, until all have none left to make.
+/// Splits a budget: the strategies take turns with the executions, until no strategy has an execution left.
 #[derive(Default)]
 pub struct Portfolio<'a> {
     members: Vec<Member<'a>>,
@@ -16,7 +16,7 @@ struct Member<'a> {
 }
 
 impl<'a> Portfolio<'a> {
-    /// A portfolio of nothing.
+    /// A portfolio without strategies.
     pub fn new() -> Portfolio<'a> {
         Portfolio::default()
     }
@@ -29,7 +29,7 @@ impl<'a> Portfolio<'a> {
         self
     }
 
-    /// Which strategy makes the present execution, or has made the last one.
+    /// The strategy of the present or last execution.
     pub fn name(&self) -> Option<&'static str> {
         self.members.get(self.turn).map(|member| member.name)
     }

@@ -7,7 +7,7 @@ use crate::decisions::{Coverage, Deviations, Question, Source};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
-/// Every schedule with at most so many preemptions, in the order of their number: those without any first. A switch away
+/// Every schedule up to a number of preemptions, in the order of this number: schedules without preemptions first. A switch away
 /// from a task that cannot go on is free.
 #[derive(Clone, Debug)]
 pub struct PreemptionBound {

@@ -84,7 +84,7 @@ fn memory_that_is_given_back_has_no_atomics_left() {
     let layout = Layout::new::<[u8; 64]>();
     let used = objects(|| {
         for _ in 0..2 {
-            // SAFETY: it is allocated and given back with the same layout, and what is used is inside of it.
+            // SAFETY: it is allocated and given back with the same layout, and what is used is inside it.
             unsafe {
                 let mut memory = alloc_zeroed(layout);
                 at(memory, 0);

@@ -8,7 +8,7 @@ use interloper_std::thread;
 
 use crate::common::*;
 
-/// Counts, outside of all executions, how often a value is made and dropped.
+/// Counts, outside all executions, how often a value is made and dropped.
 struct Counted(&'static AtomicU32);
 
 impl Counted {

@@ -35,7 +35,7 @@ fn first_task_first() -> Follow {
     Follow::new([], [])
 }
 
-/// The program waits, and comes to its end soon after what it waits for has happened, whatever the strategy.
+/// The program waits, and ends soon after what it waits for has happened, whatever the strategy.
 fn waits(program: fn()) {
     let execution = run(&mut first_task_first(), program);
     assert!(execution.end == End::Finished && execution.steps < FEW, "{execution:?}");

@@ -137,7 +137,7 @@ fn tasks_that_outlive_the_main_task_go_on_where_they_must_end() {
     assert!(log.take().is_empty());
 }
 
-/// Runs a program whose tasks must all come to their ends.
+/// Runs a program whose tasks must all end.
 fn run_strictly(program: impl FnOnce()) -> Execution {
     let config = Config { detached: Detached::MustEnd, ..Config::default() };
     Engine::new(config).run(&mut Guided::new(Zeros), program)
@@ -487,7 +487,7 @@ fn the_step_bound_comes_before_other_ends() {
     for (program, action) in [(yields as fn(), Action::Yield), (sleeps, Action::Sleep)] {
         let End::StepBound(operations) = bounded(5, program) else { panic!("{action:?}") };
         assert!(operations.iter().any(|(_, operation)| operation.action == action), "{operations:?}");
-        // The twin: with steps enough it comes to its end.
+        // The twin: with steps enough it ends.
         assert_eq!(bounded(50, program), End::Finished);
     }
     // Who could make no step with any number of them is in a deadlock: main has made 11 steps when it parks.

@@ -78,7 +78,7 @@ impl Judged<'_> {
             None => format!("line {}, pending", lines.invoked),
         };
         match number {
-            Some(number) => format!("{place}, takes effect as number {number}"),
+            Some(number) => format!("{place}, linearized as number {number}"),
             None => place,
         }
     }
@@ -91,13 +91,13 @@ impl Judged<'_> {
                 notes.push(Witness::new(self, found).claim(short));
                 let which =
                     if found.longest.len() == 1 { "the longest linearization" } else { "a longest linearization" };
-                notes.push(format!("The points are those of {which} of what comes before its return."));
+                notes.push(format!("The points are those of {which} before its return."));
             }
             Verdict::Unknown(bound) => notes.push(self.no_verdict(*bound)),
         }
         if window.of_part < self.recorded.recording.calls.len() {
             notes.push(format!(
-                "Only the {} calls of the part of the object that this is about are looked at.",
+                "The verdict is about the {} calls of one part of the object; the page shows only this part.",
                 window.of_part
             ));
         }

@@ -16,8 +16,8 @@ use crate::history_file::{Malformed, Reader, Recorded};
 const PIECE: usize = 1 << 16;
 const PIECES: usize = 16;
 
-/// What a file says, and whether that is all of it: the time is up at some point. Another thread reads, since nobody knows
-/// when a pipe has something to say.
+/// The content of a file, and whether it is complete: the time may run out first. Another thread reads, since a read from a
+/// pipe may block for any time.
 pub fn read(
     path: &Path,
     data_type: &DataType,
@@ -41,7 +41,7 @@ pub fn read(
                 piece.truncate(length);
                 piece
             });
-            // Whoever waits for it may have gone: the time was up, or a line was no event.
+            // Whoever waits for it may have gone: the time was up, or a line was not an event.
             if send.send(piece).is_err() || is_last {
                 return;
             }

@@ -80,18 +80,14 @@ impl<'w> Witness<'w> {
         text.push('\n');
         let Steps { steps, end, out_of_time } = Steps::last(self.judged, order, SHOWN, &short);
         match order.len() {
-            0 if self.is_first() => text.push_str("\nNothing comes before it.\n"),
-            0 => text.push_str("\nNothing that comes before can be placed either.\n"),
+            0 if self.is_first() => text.push_str("\nNo call comes before it.\n"),
+            0 => text.push_str("\nNo call before its return can be placed either.\n"),
             all => {
                 let what =
                     if self.found.longest.len() == 1 { "The longest linearization" } else { "A longest linearization" };
                 let tail = if all > SHOWN { format!("; its last {SHOWN} are") } else { ":".to_owned() };
-                writeln!(
-                    text,
-                    "\n{what} of what comes before has {all} call{}{tail}\n",
-                    if all == 1 { "" } else { "s" }
-                )
-                .expect("writing to a string");
+                writeln!(text, "\n{what} before its return has {all} call{}{tail}\n", if all == 1 { "" } else { "s" })
+                    .expect("writing to a string");
             }
         }
         if !steps.is_empty() {

@@ -35,7 +35,7 @@ pub(crate) struct Changes {
 }
 
 /// Makes a package the root of a workspace, so that cargo does not look for one above it, or gives `None` where it is one
-/// already. `others` are folders below it that are no members.
+/// already. `others` are folders below it that are not members.
 ///
 /// # Errors
 /// What is wrong with the manifest.
@@ -116,7 +116,7 @@ fn each(tables: Option<&mut Item>, change: &mut dyn FnMut(&mut dyn TableLike)) {
 
 fn table<'a>(document: &'a mut DocumentMut, key: &str) -> Result<&'a mut dyn TableLike, String> {
     let item = document.entry(key).or_insert_with(|| Item::Table(Table::new()));
-    item.as_table_like_mut().ok_or_else(|| format!("`{key}` is no table"))
+    item.as_table_like_mut().ok_or_else(|| format!("`{key}` is not a table"))
 }
 
 #[cfg(test)]
@@ -200,6 +200,6 @@ mod tests {
         assert!(edit("a =", None, NOTHING).is_err());
         let mirror = Mirror::Path("/mirror".into());
         let wrong = edit("dependencies = 3", Some(&mirror), Changes { mirror: true, ..NOTHING });
-        assert_eq!(wrong, Err("`dependencies` is no table".to_owned()));
+        assert_eq!(wrong, Err("`dependencies` is not a table".to_owned()));
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Way {
 /// The inner attributes at the root of a crate.
 ///
 /// # Errors
-/// When it is no Rust.
+/// When it is not Rust.
 fn inner_attributes(source: &str) -> Result<Vec<TokenStream>, Bad> {
     let tokens = text::tokens(source)?;
     let is = |token: &TokenTree, char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == char);
@@ -57,7 +57,7 @@ fn inner_attributes(source: &str) -> Result<Vec<TokenStream>, Bad> {
 /// Why a file cannot be changed.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// It is no Rust.
+    /// It is not Rust.
     Bad(Bad),
     /// It has a module with the name that the line declares.
     Taken { line: usize, name: String },
@@ -66,7 +66,7 @@ pub(crate) enum Refused {
 /// Changes a file, or gives `None` where there is nothing to change.
 ///
 /// # Errors
-/// When it is no Rust, or the crate has a module of its own that is named `std`.
+/// When it is not Rust, or the crate has a module of its own that is named `std`.
 pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>, Refused> {
     let begin = text::preamble(source);
     let tokens = text::tokens(source).map_err(Refused::Bad)?;

@@ -40,7 +40,7 @@ impl Reading {
     }
 }
 
-/// A file that is no Rust.
+/// A file that is not Rust.
 #[derive(Clone, Debug)]
 pub(crate) struct Unreadable {
     pub(crate) place: Place,
@@ -50,7 +50,7 @@ pub(crate) struct Unreadable {
 /// Reads the crate whose root is `root`, in the package at `folder`.
 ///
 /// # Errors
-/// When a file is no Rust, as far as brackets and literals go, or cannot be read.
+/// When a file is not Rust, as far as brackets and literals go, or cannot be read.
 pub(crate) fn read(folder: &Path, root: &Path, configuration: &Configuration) -> Result<Reading, Unreadable> {
     walk::read(folder, root, configuration)
 }

@@ -290,7 +290,7 @@ const ITEMS: [&str; 17] = [
 /// if that matters.
 fn locate(name: &str, path: Option<&str>, scope: Scope<'_>) -> Option<(PathBuf, PathBuf)> {
     if let Some(path) = path {
-        // A path is relative to the folder of the file, or to the module that it is inside of.
+        // A path is relative to the folder of the file, or to the module that it is inside.
         let beside = scope.file.parent()?.join(path);
         let below = scope.children.join(path);
         let file = [beside, below].into_iter().find(|file| file.is_file())?;

@@ -316,7 +316,7 @@ impl<'a, K: Eq + Hash, V: ToValue, T> MappedRefMut<'a, K, V, T> {
 
     /// Key and part of the value, the latter to be changed.
     pub fn pair_mut(&mut self) -> (&K, &mut T) {
-        // SAFETY: as in `value_mut`; the key is no part of the value.
+        // SAFETY: as in `value_mut`; the key is not part of the value.
         (self.whole.key(), unsafe { &mut *self.part })
     }
 

@@ -1,4 +1,4 @@
-//! How a map is made, and what of it is no part of its meaning.
+//! How a map is made, and what of it is not part of its meaning.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -89,7 +89,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
         self.inner.hash_usize(item)
     }
 
-    /// How many entries fit without a new allocation. No step: this is no part of what the map means. In a controlled
+    /// How many entries fit without a new allocation. No step: this is not part of what the map means. In a controlled
     /// run a shard that is locked for writing counts as 0.
     pub fn capacity(&self) -> usize {
         if self.handle.reader_or_private().is_none() {

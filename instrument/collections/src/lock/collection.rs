@@ -26,7 +26,7 @@ pub trait StdCollection {
     /// Makes the abstract state `state`.
     ///
     /// # Errors
-    /// The part of the state that is no key or value of the collection's types. Its state is any then.
+    /// The part of the state that is not a key or a value of the collection's types. Its state is any then.
     fn restore(&mut self, state: &Value) -> Result<(), Value>;
 
     /// Whether `method` leaves the state as it is.
@@ -35,7 +35,7 @@ pub trait StdCollection {
     /// Runs a call of a method that reads.
     ///
     /// # Errors
-    /// The argument that is no key or value of the collection's types, or that there is no such method.
+    /// The argument that is not a key or a value of the collection's types, or that there is no such method.
     fn look_up(&self, call: &Invocation) -> Result<Outcome, Value>;
 
     /// Runs a call of a method that does not only read.

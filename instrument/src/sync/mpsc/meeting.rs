@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::runtime::{Count, Current, ObjectId, ObjectKind, Operation};
 
-/// Who waits to meet whom. Looked at inside of steps alone.
+/// Who waits to meet whom. Looked at inside steps alone.
 pub(super) struct Meeting<T>(Mutex<State<T>>);
 
 struct State<T> {

@@ -126,13 +126,13 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     plainly(&folder, lost).unwrap_err();
     // It has other steps, so the decisions fit no more.
     plainly(&folder, good).unwrap();
-    // The same steps with another outcome: it does not fail any more.
+    // The same steps with another outcome: it the recorded failure no longer occurs.
     fn forgets() -> Value {
         lost();
         ().to_value()
     }
     plainly(&folder, forgets).unwrap();
-    // What is no failure at all is no reason to pass over it.
+    // What is not a failure at all is no reason to pass over it.
     fs::write(&folder.files()[0], "{}").unwrap();
     let message = plainly(&folder, good).unwrap_err();
     assert!(message.contains("cannot be replayed: damaged: missing field `version`"), "{message}");

@@ -97,7 +97,7 @@ fn join(task: TaskId) {
     }
 }
 
-/// Which task goes on, drawn from the run's source. Starting and joining tasks is no choice.
+/// Which task goes on, drawn from the run's source. Starting and joining tasks is not a choice.
 struct Choice<'a, 'r> {
     run: &'a Run<'r>,
 }

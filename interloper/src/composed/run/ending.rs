@@ -88,7 +88,7 @@ impl Run<'_> {
         }
     }
 
-    /// A step of a call that was ended: of a destructor, which has to come to its end, or of a call that has caught what
+    /// A step of a call that was ended: of a destructor, which has to end, or of a call that has caught what
     /// unwound it, which goes no further.
     fn step_after_the_end(&self, made: u32) {
         match self.stage {

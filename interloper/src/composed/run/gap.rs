@@ -19,7 +19,7 @@ pub(super) const MANY_CALLS: usize = 64;
 pub(super) enum Next {
     Call(CallId),
     Section(PartId),
-    /// A step outside of the collections, or the return.
+    /// A step outside the collections, or the return.
     Other,
 }
 

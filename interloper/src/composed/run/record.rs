@@ -25,7 +25,7 @@ pub(crate) enum Did {
     Call(CallId, ResultId),
     /// A critical section on a collection.
     Section(PartId),
-    /// A visible step outside of the collections.
+    /// A visible step outside the collections.
     Pause(&'static str),
     /// A call began; only where there are several.
     Begin,
@@ -117,7 +117,7 @@ pub(crate) struct Contradiction(pub String);
 pub(crate) enum Stray {
     /// A thread of the method's own used a collection here.
     Thread(&'static Location<'static>),
-    /// All calls wait, and one of them here, for something that is no collection.
+    /// All calls wait, and one of them here, for something that is not a collection.
     Waits(&'static Location<'static>),
     /// A call was lost inside an operation of a collection or a model: what it was changing is half changed.
     Interrupted(Abort),
@@ -135,7 +135,7 @@ pub(crate) struct Log {
     /// A call left its stack without unwinding: whatever it held is held for ever.
     pub lost: bool,
     pub stray: Option<Stray>,
-    /// A collection, by its kind, that is used here, is no part of the subject and was there before the run.
+    /// A collection, by its kind, that is used here, is not part of the subject and was there before the run.
     pub foreign: Option<(&'static str, &'static Location<'static>)>,
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.

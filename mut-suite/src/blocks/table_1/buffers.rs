@@ -20,7 +20,7 @@ pub(super) fn rows() -> Vec<Row> {
         "blocking-buffer-both-locks",
         NO_ELEMENT,
         "addAll goes through another buffer, from which a thread removes: the element that was next is gone. The \
-         section notifies, so it is marked as a block; one that takes single elements and waits is none.",
+         section notifies, so it is marked as a block; a section that takes single elements and waits is not a block.",
         || blocking_buffer(BlockingBuffer::add_all),
     );
     let bounded = FILE.bad(

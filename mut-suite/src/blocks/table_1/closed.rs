@@ -26,7 +26,7 @@ pub(super) fn rows() -> Vec<Row> {
         "cache4j",
         Expected::Error,
         "Two caches, each under its own lock, that draw unique identifiers twice in a section. The other cache draws \
-         one in between: they stay unique, and more is not asked of them.",
+         one between the two: the identifiers stay unique, and nothing more is required.",
         || cache4j().to_value(),
     );
     let sor = SOR.good(
@@ -40,8 +40,8 @@ pub(super) fn rows() -> Vec<Row> {
         "hedc",
         "hedc-locked",
         Bug::Panic("NullPointerException"),
-        "Looks whether a task has a thread, then reads the field again to interrupt it: the task has ended in \
-         between. The paper's tool does not look at fields, and misses it.",
+        "Looks whether a task has a thread, then reads the field again to interrupt it: the task has ended meanwhile. \
+         The paper's tool does not look at fields, and misses it.",
         || hedc(MetaSearch::cancel).to_value(),
     );
     vec![

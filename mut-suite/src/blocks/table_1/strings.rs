@@ -14,8 +14,8 @@ pub(super) fn rows() -> Vec<Row> {
         "string-buffer",
         "string-buffer-both-locks",
         Bug::Panic("StringIndexOutOfBoundsException"),
-        "append asks the other buffer for its length, then for so many characters: meanwhile a thread has cut it \
-         short. The bug that Atomizer had found.",
+        "append asks the other buffer for its length, then for that many characters: meanwhile a thread has cut it \
+         short. Atomizer found this bug.",
         || string_buffer(StringBuffer::append).to_value(),
     );
     let vector = JDK_1_1.good(

@@ -83,7 +83,7 @@ impl<'a> History<'a> {
         &self.steps[step].answers
     }
 
-    /// A step that could come behind a state where there are the objects up to `known`, as other executions know it.
+    /// A step that could come after a state where there are the objects up to `known`, as other executions know it.
     pub(super) fn future(&self, known: Option<ObjectId>, step: usize) -> Future {
         let name = |object: ObjectId| match self.uses.get(&object) {
             Some(uses) if Some(object) > known => Object::New(uses.as_slice().into()),
@@ -105,7 +105,7 @@ impl<'a> History<'a> {
         self.steps[second].races.iter().copied()
     }
 
-    /// notdep(first).second: what came behind the first step and does not depend on it, and then the second step.
+    /// notdep(first).second: what came after the first step and does not depend on it, and then the second step.
     pub(super) fn reversed(&self, first: usize, second: usize) -> Vec<usize> {
         let mut sequence: Vec<_> = (first + 1..second).filter(|&step| !self.happens_before(first, step)).collect();
         sequence.push(second);
@@ -131,7 +131,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Whether a step of the sequence need not come behind another one of it.
+    /// Whether a step of the sequence need not come after another step of the sequence.
     fn is_first(&self, sequence: &[usize], at: usize) -> bool {
         // Not by happens-before of the execution: that can pass through steps that are not in the sequence.
         !sequence[..at].iter().any(|&before| self.is_needed(before, sequence[at]))
@@ -148,7 +148,7 @@ impl<'a> History<'a> {
         })
     }
 
-    /// Whether a step happens before a later one of another task with nothing in between.
+    /// Whether a step happens before a later step of another task, with no step between them in this order.
     fn is_needed(&self, before: usize, step: usize) -> bool {
         let (before_step, step) = (&self.steps[before], &self.steps[step]);
         let is_cause = match step.cause {
@@ -159,7 +159,7 @@ impl<'a> History<'a> {
         is_cause || dependent(&before_step.effects, &step.effects)
     }
 
-    /// Whether a step is among those with the first so many events of the trace.
+    /// Whether a step is among the steps with the first events of the trace, up to a number.
     fn is_before(&self, step: usize, events: u32) -> bool {
         self.steps[step].events.start < events as usize
     }
@@ -229,7 +229,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Whether the second step is enabled when what came behind the first one and does not depend on it has come, but
+    /// Whether the second step is enabled when what came after the first one and does not depend on it has come, but
     /// not the first one.
     fn is_feasible(&self, first: usize, second: usize) -> bool {
         let step = &self.steps[second];

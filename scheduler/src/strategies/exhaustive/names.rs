@@ -2,7 +2,7 @@
 //!
 //! The engine numbers tasks as they are spawned and objects as they are first used, so a number means something else in
 //! an execution in which another task was first. What the search keeps from one execution to the next, and compares with
-//! steps behind the part that both have in common, is named by what made it instead.
+//! steps after the part that both have in common, is named by what made it instead.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const MAIN: TaskName = TaskName(0);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use(u64);
 
-/// A step with all that happens before it: two executions that share one have the same steps behind it, as far as its
+/// A step with all that happens before it: two executions that share one have the same steps after it, as far as its
 /// task has seen nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Past(u64);

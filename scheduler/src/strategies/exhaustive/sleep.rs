@@ -8,7 +8,7 @@ pub(super) struct Sleeper {
     pub(super) task: TaskId,
     /// What the step did when it was made.
     effects: Vec<Operation>,
-    /// The last object that there was before it. One behind that is another one in each execution.
+    /// The last object that there was before it. A later object differs from execution to execution.
     known: Option<ObjectId>,
 }
 

@@ -38,7 +38,7 @@ pub(super) enum Object {
     New(Arc<[Use]>),
 }
 
-/// A step to be explored, and what is to be explored behind it, in this order. Nothing: whatever comes.
+/// A step to be explored, and what is to be explored after it, in this order. Nothing planned: any step will do.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) future: Future,
@@ -92,7 +92,7 @@ pub(super) fn insert(
         }
         if let Some(at) = sequence.iter().position(|&step| history.task(step) == branch.future.task) {
             if history.answers(sequence[at]) != branch.future.answers {
-                // With these answers everything is explored behind the step, once what is planned is.
+                // With these answers everything is explored after the step, once what is planned is.
                 return None;
             }
             sequence.remove(at);

@@ -10,7 +10,7 @@ use interloper_scheduler::{Config, Engine, Executions, Stopped};
 /// What `program` gives in some schedule.
 ///
 /// # Panics
-/// When an execution does not come to its end.
+/// When an execution does not end.
 pub fn of<T: Ord>(program: impl Fn() -> T) -> BTreeSet<T> {
     let mut outcomes = BTreeSet::new();
     let result = Cell::new(None);
