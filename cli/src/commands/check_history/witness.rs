@@ -197,7 +197,7 @@ mod tests {
         let push = format!("{{\"process\":0,\"type\":\"invoke\",\"call\":\"push\",\"args\":[\"{value}\"]}}\n");
         let pushed = format!("{push}{{\"process\":0,\"type\":\"return\",\"value\":null}}\n").repeat(3);
         let popped = "{\"process\":0,\"type\":\"invoke\",\"call\":\"pop\"}\n{\"type\":\"return\",\"value\":\"other\"}";
-        let data_type: &'static dyn DataType = type_named("stack").expect("a type");
+        let data_type: &'static DataType = type_named("stack").expect("a type");
         let mut reader = Reader::new(data_type);
         reader.read(format!("{pushed}{popped}").as_bytes()).expect("events");
         let recorded = reader.finish().expect("events");
