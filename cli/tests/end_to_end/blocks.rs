@@ -271,3 +271,14 @@ fn a_program_is_shown_with_its_source() {
         assert_eq!(page.code, Some(if name == "figure-3" { 2 } else { 0 }), "{}", page.err);
     }
 }
+
+/// No execution is quick enough for this limit.
+#[test]
+fn where_nothing_was_explored_the_code_is_2() {
+    let ran = interloper(&["run", "figure-1-one-section", "--time", "0.000000001"]);
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("nothing was explored: "), "{}", ran.out);
+    let ran = interloper(&["run", "figure-1-one-section", "--executions", "5"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert!(!ran.out.contains("nothing was explored"), "{}", ran.out);
+}

@@ -292,3 +292,32 @@ fn the_messages_about_searches_that_explored_nothing() {
     let messages: Vec<String> = all.into_iter().map(|reason| Misuse::Unexplored(reason).to_string()).collect();
     insta::assert_snapshot!(messages.join("\n"));
 }
+
+#[interloper::test(executions = 30)]
+fn passes() -> i64 {
+    two(true, 1)
+}
+
+/// What this test binary says of the test above under `--show-output`, with these variables.
+fn shown(variables: &[(&str, &str)]) -> (bool, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "coverage::passes", "--show-output"]).env("INTERLOPER_FAILURES", "off");
+    let child = child.envs(variables.iter().copied()).output().unwrap();
+    (child.status.success(), String::from_utf8_lossy(&child.stdout).into_owned())
+}
+
+#[test]
+fn a_test_that_passes_shows_what_it_covered_when_asked() {
+    let (passed, text) = shown(&[]);
+    assert!(passed, "{text}");
+    assert!(text.contains(", seed 42: 30 executions of 2 traces, 210 steps; "), "{text}");
+    let (passed, text) = shown(&[("INTERLOPER_EXECUTIONS", "7")]);
+    assert!(passed && text.contains(": 7 executions of "), "{text}");
+}
+
+#[test]
+fn a_test_without_executions_does_not_pass() {
+    let (passed, text) = shown(&[("INTERLOPER_EXECUTIONS", "0")]);
+    assert!(!passed, "{text}");
+    assert!(text.contains("nothing was explored: the limit on executions is 0"), "{text}");
+}
