@@ -4,6 +4,7 @@ mod editions;
 mod guide;
 mod plans;
 mod projects;
+mod published;
 mod reached;
 mod refusals;
 mod repositories;

@@ -196,10 +196,10 @@ pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
     Some(use_it(unsafe { &*pointer }))
 }
 
-/// The number of the run on this thread; 0 outside one.
+/// The last digits of the number of the run on this thread; 0 outside of one. Guards remember them, which are to be small.
 #[inline]
-pub(crate) fn run() -> u64 {
-    RUN.try_with(Cell::get).unwrap_or(0)
+pub(crate) fn run() -> u32 {
+    RUN.try_with(Cell::get).unwrap_or(0) as u32
 }
 
 /// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside a

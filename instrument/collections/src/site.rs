@@ -19,7 +19,7 @@ pub(crate) struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// The session, of which it is this part, in the run of this number.
-    Part(PartId, u64),
+    Part(PartId, u32),
     /// Nobody: there is a session, and the collection is no part of the run.
     Private,
     /// The runtime: there is no session.

@@ -83,10 +83,8 @@ impl Core {
     pub(super) fn record_chosen(&self, state: &mut State, index: usize, chosen: usize) {
         let Operation { object, action, location } = state.enabled[index].operation;
         let cause = std::mem::replace(&mut state.tasks[chosen].cause, Cause::Ready);
-        if chosen != state.current {
-            if state.change_turns(chosen, self.config.step_bound) {
-                self.addresses.watch(true);
-            }
+        if chosen != state.current && state.change_turns(chosen, self.config.step_bound) {
+            self.addresses.watch(true);
         }
         self.record(state, chosen, object, action, location, cause);
     }

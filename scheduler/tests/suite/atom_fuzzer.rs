@@ -136,7 +136,8 @@ fn a_pause_ends_when_another_task_goes_round_in_a_loop() {
         shared.1.set(1);
         join(child).unwrap();
     };
-    let mut engine = Engine::new(Config { step_bound: 4000, ..Config::default() });
+    // The engine does not interfere before 1024 steps in a row.
+    let mut engine = Engine::new(Config { step_bound: 1000, ..Config::default() });
     let mut strategy = AtomFuzzer::new(0).with_q(1.0).with_patience(100);
     strategy.begin();
     assert!(engine.run(&mut strategy, program).end.is_finished());

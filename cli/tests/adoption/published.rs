@@ -1,0 +1,194 @@
+//! Published crates under control, as they are: rayon and its global pool, flume, the channels and executors of futures.
+
+use super::*;
+
+const LIBRARY: &str = r#"
+#[cfg(interloper)]
+#[macro_use]
+extern crate interloper_std as std;
+
+#[cfg(all(test, interloper))]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    use std::sync::{Arc, Mutex};
+    use std::task::Poll;
+    use std::thread;
+    use std::time::Duration;
+
+    use futures_channel::{mpsc, oneshot};
+    use futures_executor::{LocalPool, block_on, block_on_stream};
+    use futures_task::LocalSpawn;
+    use interloper_scheduler::strategies::*;
+    use interloper_scheduler::{Config, End, Engine, Strategy};
+    use rayon::prelude::*;
+
+    fn strategies() -> [(&'static str, Box<dyn Strategy>); 8] {
+        [
+            ("random", Box::new(RandomWalk::new(1))),
+            ("pct", Box::new(Pct::new(1, 3))),
+            ("pos", Box::new(Pos::new(1))),
+            ("surw", Box::new(Surw::new(1, Selection::OneObject))),
+            ("urw", Box::new(Surw::new(1, Selection::All))),
+            ("atomfuzzer", Box::new(AtomFuzzer::new(1))),
+            ("preemptions", Box::new(PreemptionBound::new(2))),
+            ("exhaustive", Box::new(Exhaustive::new())),
+        ]
+    }
+
+    /// In how many of the first executions a strategy finds that the program panics; nothing else may go wrong, and nothing
+    /// may go on for long.
+    fn first_panic(strategy: &mut dyn Strategy, executions: u32, program: impl Fn()) -> Option<u32> {
+        let mut engine = Engine::new(Config { step_bound: 20_000, ..Config::default() });
+        for number in 1..=executions {
+            if !strategy.begin() {
+                break;
+            }
+            let execution = engine.run(strategy, &program);
+            strategy.end(&execution, &engine.trace());
+            match execution.end {
+                End::Finished => {}
+                End::Panicked(_) => return Some(number),
+                end => panic!("execution {number}: {end:?}"),
+            }
+        }
+        None
+    }
+
+    fn finishes(program: impl Fn()) {
+        for (name, mut strategy) in strategies() {
+            let executions = if name == "exhaustive" { 5 } else { 25 };
+            let found = first_panic(&mut *strategy, executions, &program);
+            assert_eq!(found, None, "{name}");
+        }
+    }
+
+    /// Found by a random walk and by PCT.
+    fn is_found(program: impl Fn()) {
+        for (name, mut strategy) in strategies().into_iter().take(2) {
+            let found = first_panic(&mut *strategy, 500, &program);
+            assert!(found.is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn rayon_sums_joins_and_scopes() {
+        finishes(|| assert_eq!((0..4_u32).into_par_iter().map(|x| x * x).sum::<u32>(), 14));
+        finishes(|| assert_eq!(rayon::join(|| 1, || rayon::join(|| 2, || 3)), (1, (2, 3))));
+        finishes(|| {
+            let number = AtomicU32::new(0);
+            rayon::scope(|scope| (0..3).for_each(|_| scope.spawn(|_| _ = number.fetch_add(1, SeqCst))));
+            assert_eq!(number.into_inner(), 3);
+        });
+        is_found(|| {
+            let number = AtomicU32::new(0);
+            let add = || number.store(number.load(SeqCst) + 1, SeqCst);
+            rayon::join(add, add);
+            assert_eq!(number.load(SeqCst), 2);
+        });
+    }
+
+    #[test]
+    fn flume_sends_and_times_out() {
+        for bound in [Some(0), Some(1), None] {
+            let channel = move || bound.map_or_else(flume::unbounded, flume::bounded);
+            finishes(move || {
+                let (sender, receiver) = channel();
+                let other = thread::spawn(move || (0..3).for_each(|number| sender.send(number).unwrap()));
+                assert_eq!(receiver.iter().collect::<Vec<i32>>(), [0, 1, 2]);
+                other.join().unwrap();
+            });
+            is_found(move || {
+                let (sender, receiver) = channel();
+                let both = [1, 2].map(|number| (number, sender.clone()));
+                drop(sender);
+                let both = both.map(|(number, sender)| thread::spawn(move || sender.send(number).unwrap()));
+                assert_eq!(receiver.iter().collect::<Vec<i32>>(), [1, 2]);
+                both.into_iter().for_each(|thread| thread.join().unwrap());
+            });
+        }
+        finishes(|| {
+            let (sender, receiver) = flume::bounded::<u8>(0);
+            for time in [Duration::ZERO, Duration::from_millis(10)] {
+                assert_eq!(receiver.recv_timeout(time), Err(flume::RecvTimeoutError::Timeout));
+            }
+            assert!(sender.send_timeout(1, Duration::from_millis(10)).is_err());
+            let other = thread::spawn(move || receiver.recv_timeout(Duration::from_secs(1)));
+            let sent = sender.send_timeout(1, Duration::from_secs(1)).is_ok();
+            assert_eq!(other.join().unwrap().is_ok(), sent);
+        });
+    }
+
+    #[test]
+    fn futures_channels_and_executors() {
+        finishes(|| {
+            let (sender, receiver) = oneshot::channel();
+            let other = thread::spawn(move || sender.send(7).unwrap());
+            assert_eq!(block_on(receiver), Ok(7));
+            other.join().unwrap();
+        });
+        finishes(|| {
+            let (mut sender, receiver) = mpsc::channel(0);
+            let other = thread::spawn(move || {
+                for number in 0..3 {
+                    block_on(std::future::poll_fn(|context| sender.poll_ready(context))).unwrap();
+                    sender.start_send(number).unwrap();
+                }
+            });
+            assert_eq!(block_on_stream(receiver).collect::<Vec<_>>(), [0, 1, 2]);
+            other.join().unwrap();
+        });
+        let two_send = |check: fn(Vec<i32>)| {
+            move || {
+                let (sender, receiver) = mpsc::unbounded();
+                let both = [1, 2].map(|number| (number, sender.clone()));
+                drop(sender);
+                let both = both.map(|(number, sender)| thread::spawn(move || sender.unbounded_send(number).unwrap()));
+                check(block_on_stream(receiver).collect());
+                both.into_iter().for_each(|thread| thread.join().unwrap());
+            }
+        };
+        finishes(two_send(|got| assert_eq!(got.iter().sum::<i32>(), 3)));
+        is_found(two_send(|got| assert_eq!(got, [1, 2])));
+        finishes(|| {
+            let mut pool = LocalPool::new();
+            let (sender, receiver) = oneshot::channel();
+            let sum = Arc::new(Mutex::new(0));
+            let theirs = sum.clone();
+            let other = thread::spawn(move || sender.send(7).unwrap());
+            let add = async move { *theirs.lock().unwrap() += receiver.await.unwrap() };
+            pool.spawner().spawn_local_obj(Box::pin(add).into()).unwrap();
+            pool.run();
+            assert_eq!(*sum.lock().unwrap(), 7);
+            other.join().unwrap();
+        });
+        // It wakes itself until another thread has done its part.
+        finishes(|| {
+            let flag = Arc::new(AtomicU32::new(0));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(1, SeqCst));
+            block_on(std::future::poll_fn(|context| {
+                context.waker().wake_by_ref();
+                if flag.load(SeqCst) == 1 { Poll::Ready(()) } else { Poll::Pending }
+            }));
+            other.join().unwrap();
+        });
+    }
+}
+"#;
+
+#[test]
+fn published_crates_run_as_they_are() {
+    let scheduler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scheduler");
+    let scheduler = scheduler.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\nrayon = \"1\"\nflume = \"0.11\"\nfutures-channel = \"0.3\"\nfutures-executor = \"0.3\"\n\
+         futures-task = \"0.3\"\n\n[dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
+    ));
+    project.put("src/lib.rs", LIBRARY);
+    let crates = "rayon,rayon-core,flume,futures-channel,futures-executor";
+    let mut test = command(project.folder(), &["test", "--offline", "--instrument", crates]);
+    let ran = ran(test.env_remove("RUST_TEST_THREADS")).expect(0);
+    for test in ["rayon_sums_joins_and_scopes", "flume_sends_and_times_out", "futures_channels_and_executors"] {
+        assert!(ran.out.contains(&format!("test tests::{test} ... ok\n")), "{}", ran.out);
+    }
+}
