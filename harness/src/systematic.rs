@@ -151,7 +151,7 @@ impl Default for Limits {
 impl Limits {
     fn config(self, program: &Program) -> Config {
         let Limits { step_bound, livelock_rounds, unlock, freedoms, seed } = self;
-        let watchdog = Some(Watchdog::exit_with::<1>(Watchdog::PATIENCE).of(program.schema().to_string()));
+        let watchdog = Some(Watchdog::new(Watchdog::PATIENCE).of(program.schema().to_string()));
         Config { step_bound, livelock_rounds, unlock, freedoms, seed, watchdog, ..Config::default() }
     }
 }
@@ -317,6 +317,9 @@ fn panic_in(end: &End) -> Option<&str> {
     match end {
         End::Panicked(report) | End::Aborted(report) => Some(&report.message),
         End::StackOverflow { .. } => Some("stack overflow"),
+        End::Stuck(_) => {
+            Some("a call made no step for too long: it loops without synchronising, or waits outside control")
+        }
         End::Exited { exit: Exit::Code(_), .. } => Some("process::exit"),
         End::Exited { exit: Exit::Abort, .. } => Some("process::abort"),
         _ => None,

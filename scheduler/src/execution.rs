@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId};
 
+use crate::engine::Stuck;
 use crate::freedoms::Freedoms;
 
 /// A step of an execution.
@@ -99,6 +100,9 @@ pub enum End {
         /// Where; for the `std::process::abort` of std itself, where the last step of the task was.
         location: Place,
     },
+    /// A task made no step for too long: it loops without synchronising, or waits for something outside control. See
+    /// [`Config::watchdog`](crate::Config::watchdog).
+    Stuck(Box<Stuck>),
     /// The program, or its observer, ended the execution.
     Failed {
         /// The task.
@@ -132,6 +136,7 @@ impl fmt::Display for End {
             End::Livelock(stuck) => write!(f, "livelock of {}", tasks(stuck)),
             End::StepBound(_) => f.write_str("the bound on the steps was reached"),
             End::Exited { task, exit, location } => write!(f, "task {} called {exit} at {location}", task.0),
+            End::Stuck(stuck) => write!(f, "{stuck}"),
             End::Failed { task, reason } => write!(f, "task {} failed: {reason}", task.0),
         }
     }

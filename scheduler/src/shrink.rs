@@ -11,7 +11,7 @@ use interloper_std::runtime::TaskId;
 use crate::deadline::Effort;
 use crate::decisions::{Decision, Decisions, LooseSource, Question};
 use crate::engine::Engine;
-use crate::execution::Execution;
+use crate::execution::{End, Execution};
 use crate::explore::Executions;
 use crate::freedoms::Freedoms;
 use crate::strategies::{Follow, Guided};
@@ -88,7 +88,9 @@ impl Engine {
                 Plan::Decisions(decisions) => self.run(&mut Guided::new(LooseSource::new(decisions)), &mut program),
                 Plan::Tasks(strategy) => self.run(&mut strategy.clone(), &mut program),
             };
-            (execution.steps, fails(self, &execution).then(|| (self.failing(&execution), self.tasks())))
+            // After a step that did not end the next one may take as long: the search is over.
+            let steps = if matches!(execution.end, End::Stuck(_)) { u64::MAX } else { execution.steps };
+            (steps, fails(self, &execution).then(|| (self.failing(&execution), self.tasks())))
         };
         let mut search = Search::new(first, effort.into());
         if search.is_over() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Deadline, Detached, Freedoms, Shrunk, Unlock, Watchdog};
+use interloper_scheduler::{Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
 use super::backtraces;
@@ -195,10 +195,16 @@ impl Checker {
     }
 
     fn check_once(&self, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
-        let search = Search::new(self, program, statics);
+        let mut search = Search::new(self, program, statics);
+        if let Some(stuck) = search.stuck.take() {
+            return Err(Misuse::Stuck(stuck));
+        }
         let (summary, mut worker) = search.run();
-        if let Some(misuse) = summary.misuse {
-            return Err(misuse);
+        match summary.misuse {
+            // A bug that was found before stays found.
+            Some(Misuse::Stuck(_)) if summary.bug.is_some() => {}
+            Some(misuse) => return Err(misuse),
+            None => {}
         }
         let freedoms = self.settings.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
         let schedule = format!("{}, seed {}{freedoms}", self.settings.schedule, self.settings.seed);
@@ -229,6 +235,9 @@ impl Checker {
 
     fn replay_once(&self, decisions: &Decisions, program: Body<'_>, statics: &Statics) -> Result<Report, Misuse> {
         let mut search = Search::new(self, program, statics);
+        if let Some(stuck) = search.stuck.take() {
+            return Err(Misuse::Stuck(stuck));
+        }
         // The decisions say which freedoms the execution has.
         search.config.freedoms = Freedoms::UNBOUNDED;
         let mut worker = search.worker();
@@ -330,6 +339,8 @@ struct Search<'a> {
     measured: Measured,
     /// For everything that is done.
     deadline: Deadline,
+    /// The step that did not end when the program was measured, if there was one.
+    stuck: Option<Box<Stuck>>,
 }
 
 /// So many executions of each member of a portfolio are made in a row by one thread.
@@ -340,7 +351,7 @@ impl<'a> Search<'a> {
         let settings = &checker.settings;
         let config = Config { statics: statics.clone(), ..Search::config(checker) };
         let deadline = Deadline::of(settings.time);
-        let mut search = Search { settings, program, config, measured: Measured::default(), deadline };
+        let mut search = Search { settings, program, config, measured: Measured::default(), deadline, stuck: None };
         search.measure();
         statics.share();
         search
@@ -355,7 +366,7 @@ impl<'a> Search<'a> {
             livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
-            watchdog: settings.patience.map(|patience| Watchdog::exit_with::<1>(patience).of(&checker.name)),
+            watchdog: settings.patience.map(|patience| Watchdog::new(patience).of(&checker.name)),
             ..Config::default()
         }
     }
@@ -367,19 +378,31 @@ impl<'a> Search<'a> {
         let made = runner.run(&mut Guided::new(Zeros)).expect("one execution is made");
         self.measured.profile = Profile::of(&runner.engine.trace());
         rule.learn(&runner.engine.trace());
+        if let End::Stuck(stuck) = made.execution.end {
+            self.stuck = Some(stuck);
+            return;
+        }
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
             let mut walk = RandomWalk::new(self.settings.seed);
             for _ in (0..LESSONS).take_while(|_| !self.deadline.is_over()) {
-                runner.run(&mut walk);
+                let made = runner.run(&mut walk).expect("a random walk has no end");
                 rule.learn(&runner.engine.trace());
+                if let End::Stuck(stuck) = made.execution.end {
+                    self.stuck = Some(stuck);
+                    return;
+                }
             }
             // The end of a section is a step, so that a strategy sees it.
             tried = true;
         }
         self.config.unlock = if tried { Unlock::Step } else { Unlock::Part };
         let mut pct = Pct::new(self.settings.seed, 1);
-        Runner::new(self.program, self.config.clone()).run(&mut pct);
+        let made = Runner::new(self.program, self.config.clone()).run(&mut pct).expect("PCT has no end");
+        if let End::Stuck(stuck) = made.execution.end {
+            self.stuck = Some(stuck);
+            return;
+        }
         self.measured.steps = pct.length();
         self.measured.rule = rule;
         // What was measured was ordinary.

@@ -310,6 +310,7 @@ impl Scene<'_> {
                 let event = Shown::Panicked(format!("calls {exit}: the process ends"));
                 vec![Row { location: Some(location.to_string()), ..row(*task, event) }]
             }
+            End::Stuck(stuck) => vec![row(stuck.task, Shown::Blocked(stuck.to_string()))],
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }
     }

@@ -1,7 +1,7 @@
 //! The outcomes of a program in its serial orders.
 
 use interloper_scheduler::words::{Names, task_name};
-use interloper_scheduler::{Config, Deadline, Event, Execution};
+use interloper_scheduler::{Config, Deadline, End, Event, Execution};
 use rustc_hash::FxHashMap;
 
 use super::annotated::{Annotated, block_name};
@@ -117,6 +117,8 @@ impl<'a> Reference<'a> {
         match (self.search.verdict(), made.outcome) {
             // It cannot be told what the serial orders are; nothing is held against the program.
             (Serial::Diverged, _) => self.most = self.made,
+            // Another one may not end, either.
+            _ if matches!(made.execution.end, End::Stuck(_)) => self.most = self.made,
             (Serial::Order, Some(outcome)) => self.keep(outcome, &made.execution),
             _ => {}
         }

@@ -6,7 +6,7 @@ use interloper_report::Counterexample;
 use interloper_report::replay_file::Moment;
 use interloper_report::shorten::middle;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Freedoms, SourcePlace, Unseen};
+use interloper_scheduler::{Freedoms, SourcePlace, Stuck, Unseen};
 use interloper_std::runtime::Exit;
 
 use super::unexplored::Unexplored;
@@ -412,6 +412,9 @@ pub enum Misuse {
         /// The first difference.
         difference: String,
     },
+    /// A task made no step for longer than [`Settings::patience`](super::Settings::patience): it loops without synchronising,
+    /// or waits for something outside control.
+    Stuck(Box<Stuck>),
     /// The search explored nothing. [`Settings::allow_trivial`](super::Settings::allow_trivial) accepts this.
     Unexplored(Unexplored),
 }
@@ -434,6 +437,7 @@ impl fmt::Display for Misuse {
             Misuse::Diverged { difference } => {
                 write!(out, "the recorded decisions no longer fit the program: {}", short(difference))
             }
+            Misuse::Stuck(stuck) => write!(out, "{stuck}"),
             Misuse::Unexplored(reason) => write!(out, "{reason}; `allow_trivial` accepts this"),
         }
     }

@@ -160,7 +160,9 @@ impl<'a> Worker<'a> {
             place.get_or_insert_with(|| Found { finding, triple: judgement.triple, number, decisions: decisions() });
         }
         self.warn(&mut summary.warnings, &made.execution);
-        if self.settings.check_determinism
+        if let End::Stuck(stuck) = &made.execution.end {
+            summary.misuse = Some(Misuse::Stuck(stuck.clone()));
+        } else if self.settings.check_determinism
             && let Err(difference) = self.compare(made)
         {
             summary.misuse = Some(Misuse::Nondeterministic { execution: number + 1, difference });

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use interloper_scheduler::Stuck;
+
 /// The method under test, or its description, is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
@@ -96,6 +98,9 @@ pub enum Misuse {
         /// What happened: `stack overflow`.
         how: String,
     },
+    /// A call made no step for longer than [`Settings::patience`](crate::Settings::patience): it loops without
+    /// synchronising, or waits for something outside control.
+    Stuck(Box<Stuck>),
     /// The subject cannot be created.
     NoSubject {
         /// What happened instead: `panicked: no`.
@@ -192,6 +197,7 @@ impl fmt::Display for Misuse {
                 "{how} inside an operation of a collection, in the code of its keys and values (Hash, Eq, Clone) or of its \
                  model: fix this first: until then, the method cannot be judged",
             ),
+            Misuse::Stuck(stuck) => write!(out, "{stuck}"),
             Misuse::NoSubject { how } => {
                 write!(out, "the subject of the method under test cannot be created: {how}")
             }

@@ -272,6 +272,9 @@ impl<'m> Runner<'m> {
                 self.log.stray.get_or_insert(Stray::Thread(place));
             }
         }
+        if let Some(stuck) = self.log.stuck.take() {
+            return Some(Misuse::Stuck(stuck));
+        }
         if let Some((kind, place)) = self.log.foreign {
             return Some(Misuse::ForeignCollection { kind: kind.to_owned(), place: place.to_string() });
         }

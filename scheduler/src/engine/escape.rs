@@ -3,6 +3,7 @@
 //! - It uses up its stack: it runs into the guard page below it, which is a segmentation fault.
 //! - A panic of it cannot unwind: std aborts.
 //! - It calls the real `std::process::abort`.
+//! - It makes no step for too long, and the watchdog interrupts it.
 //!
 //! All are signals. Their handler makes the thread go on behind the fiber of the task. The frames of the task are gone
 //! then, without destructors, so no task of the execution runs again: whatever they hold is given up. Should a stack have
@@ -20,6 +21,8 @@ pub(super) enum Escape {
     Doomed(PanicReport),
     /// It asked for the process to be aborted.
     Abort,
+    /// It made no step for too long.
+    Stuck,
 }
 
 /// The ways out of fibers, by their tasks.
@@ -35,30 +38,38 @@ impl Traps {
     }
 }
 
-pub(super) use system::install_handlers;
+pub(super) use system::{install_handlers, interrupt, this_thread};
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod system {
     use std::mem::MaybeUninit;
     use std::ptr;
     use std::sync::Once;
-    use std::sync::atomic::{AtomicPtr, Ordering};
+    use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
     use corosensei::trap::{CoroutineTrapHandler, TrapHandlerRegs};
 
-    use super::super::{own_stack, panics};
+    use super::super::own_stack::{self, Why};
+    use super::super::panics;
     use super::Escape;
 
-    const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGABRT];
+    /// By whose signal the watchdog interrupts a thread: programs hardly use it, and without a handler it does nothing.
+    const INTERRUPT: libc::c_int = libc::SIGURG;
+
+    const SIGNALS: [libc::c_int; 3] = [libc::SIGSEGV, libc::SIGABRT, INTERRUPT];
 
     /// What was done about the signals before.
-    static PREVIOUS: [AtomicPtr<libc::sigaction>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
+    static PREVIOUS: [AtomicPtr<libc::sigaction>; 3] = [const { AtomicPtr::new(ptr::null_mut()) }; 3];
+
+    /// Where the code of the program is: from, to.
+    static CODE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
     /// Installs, once in a process, handlers that lead a task out of what would end the process, and leave everything
     /// else to the handlers that were there before.
     pub(in super::super) fn install_handlers() {
         static INSTALL: Once = Once::new();
         INSTALL.call_once(|| {
+            find_code();
             for (signal, previous_of_signal) in SIGNALS.into_iter().zip(&PREVIOUS) {
                 let mut action = MaybeUninit::<libc::sigaction>::zeroed();
                 let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
@@ -76,9 +87,55 @@ mod system {
         });
     }
 
+    /// This thread, as the system names it.
+    pub(in super::super) fn this_thread() -> u64 {
+        // SAFETY: it reads what the thread knows of itself.
+        unsafe { libc::pthread_self() }
+    }
+
+    /// Sends the signal of the watchdog to a thread that has not ended. False when that is not possible.
+    pub(in super::super) fn interrupt(thread: u64) -> bool {
+        // SAFETY: the thread lives: it owns the engine, whose end waits for the watchdog.
+        thread != 0 && unsafe { libc::pthread_kill(thread, INTERRUPT) } == 0
+    }
+
+    /// Notes where the code of this file, and so of the program that it is linked into, begins and ends.
+    fn find_code() {
+        unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: libc::size_t, _: *mut libc::c_void) -> libc::c_int {
+            let own = handle as extern "C" fn(_, _, _) as usize;
+            // SAFETY: the loader gives a pointer to what it knows of one file, whose headers are as many as it says.
+            let headers = unsafe { std::slice::from_raw_parts((*info).dlpi_phdr, usize::from((*info).dlpi_phnum)) };
+            // SAFETY: as above.
+            let base = unsafe { (*info).dlpi_addr } as usize;
+            for header in headers.iter().filter(|header| header.p_flags & libc::PF_X != 0) {
+                let from = base + header.p_vaddr as usize;
+                let to = from + header.p_memsz as usize;
+                if (from..to).contains(&own) {
+                    CODE[0].store(from, Ordering::Relaxed);
+                    CODE[1].store(to, Ordering::Relaxed);
+                }
+            }
+            0
+        }
+        // SAFETY: the function is called for each file that is loaded, before this returns.
+        unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
+    }
+
+    /// Whether a thread that was interrupted holds nothing that the process needs, as far as can be told: it is in the
+    /// code of the program, or waits in the system. In a library it may hold the lock of the allocator.
+    fn may_leave(context: &libc::ucontext_t) -> bool {
+        let at = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+        let [from, to] = [0, 1].map(|end| CODE[end].load(Ordering::Relaxed));
+        // SAFETY: the thread has just executed what is before the address, so it can be read.
+        (from..to).contains(&at) || unsafe { *((at - 2) as *const [u8; 2]) } == [0x0f, 0x05]
+    }
+
     extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the kernel gives a pointer to the state of the interrupted thread, which nobody else has.
         let context_of_task = unsafe { &mut *context.cast::<libc::ucontext_t>() };
+        if signal == INTERRUPT && !may_leave(context_of_task) {
+            return;
+        }
         if !lead_out(signal, info, context_of_task) && !lead_out_of_call(signal, info, context_of_task) {
             pass_on(signal, info, context);
         }
@@ -86,9 +143,13 @@ mod system {
 
     /// The same for a call that runs on a stack of its own.
     fn lead_out_of_call(signal: libc::c_int, info: *mut libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
-        // SAFETY: the address is there for a segmentation fault.
-        let fault = (signal == libc::SIGSEGV).then(|| unsafe { (*info).si_addr() } as usize);
-        let Some(trap) = own_stack::active(|call| call.escape(fault)).flatten() else { return false };
+        let why = match signal {
+            // SAFETY: the address is there for a segmentation fault.
+            libc::SIGSEGV => Why::Fault(unsafe { (*info).si_addr() } as usize),
+            libc::SIGABRT => Why::Abort,
+            _ => Why::Interrupt,
+        };
+        let Some(trap) = own_stack::active(|call| call.escape(why)).flatten() else { return false };
         // SAFETY: the running call was interrupted. Nothing looks at its frames again.
         unsafe { go_on_behind(trap, context) };
         true
@@ -106,10 +167,15 @@ mod system {
             // SAFETY: the address is there for a segmentation fault.
             libc::SIGSEGV if trap.stack_ptr_in_bounds(unsafe { (*info).si_addr() } as usize) => Escape::StackOverflow,
             libc::SIGABRT => core.doomed.take().map_or(Escape::Abort, Escape::Doomed),
+            INTERRUPT => Escape::Stuck,
             _ => return false,
         };
         // The engine itself must not have been interrupted: its state would be lost.
         if core.state.try_borrow_mut().is_err() {
+            return false;
+        }
+        let asked = || core.beat.as_ref().is_some_and(|beat| beat.is_interrupted());
+        if matches!(escape, Escape::Stuck) && !asked() {
             return false;
         }
         core.escaped.set(Some((task, escape)));
@@ -141,8 +207,11 @@ mod system {
         // before: its handler is called as the system would, and where there is none, the fault comes again and ends
         // the process.
         unsafe {
-            let previous = &*PREVIOUS[usize::from(signal != SIGNALS[0])].load(Ordering::Acquire);
+            let index = SIGNALS.iter().position(|known| *known == signal).unwrap_or_default();
+            let previous = &*PREVIOUS[index].load(Ordering::Acquire);
             match previous.sa_sigaction {
+                // Without a handler nothing happens.
+                libc::SIG_DFL | libc::SIG_IGN if signal == INTERRUPT => {}
                 libc::SIG_DFL | libc::SIG_IGN => {
                     libc::sigaction(signal, previous, ptr::null_mut());
                 }
@@ -159,4 +228,13 @@ mod system {
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod system {
     pub(in super::super) fn install_handlers() {}
+
+    pub(in super::super) fn this_thread() -> u64 {
+        0
+    }
+
+    /// No thread can be interrupted.
+    pub(in super::super) fn interrupt(_: u64) -> bool {
+        false
+    }
 }

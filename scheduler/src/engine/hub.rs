@@ -173,6 +173,10 @@ impl Core {
                 state.panics.push(report.clone());
                 End::Aborted(report)
             }
+            Escape::Stuck => {
+                let beat = self.beat.as_ref().expect("internal error: nobody watches this engine");
+                End::Stuck(Box::new(beat.take_stuck()))
+            }
         };
         // While tasks are unwound the execution has its end already.
         if !state.aborting {

@@ -6,13 +6,14 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use interloper_std::runtime::{Place, TaskId};
 
-use super::watchdog::{Watchdog, Watched};
+use super::watchdog::{Beat, Stuck, Watchdog, Watched};
 use super::{escape, panics};
 use crate::execution::{PanicReport, SourcePlace};
 
@@ -28,6 +29,8 @@ pub enum Lost {
     Abort,
     /// [`OwnStack::give_up`] was called.
     GivenUp,
+    /// The call made no step for too long, and the watchdog interrupted it.
+    Stuck(Box<Stuck>),
 }
 
 impl fmt::Display for Lost {
@@ -40,6 +43,7 @@ impl fmt::Display for Lost {
             Lost::Panic(report) => write!(f, "a panic that cannot unwind: {}", report.message),
             Lost::Abort => f.write_str("abort of the process"),
             Lost::GivenUp => f.write_str("given up"),
+            Lost::Stuck(stuck) => write!(f, "{stuck}"),
         }
     }
 }
@@ -87,6 +91,18 @@ pub(super) struct Shared {
     lost: Cell<Option<Lost>>,
     /// The call is lost: quicker to read than how.
     left: Cell<bool>,
+    /// What the watchdog sees.
+    beat: Option<Arc<Beat>>,
+}
+
+/// Why a call is led out of its stack.
+pub(super) enum Why {
+    /// A fault at this address.
+    Fault(usize),
+    /// The process is about to be aborted.
+    Abort,
+    /// The watchdog has interrupted the thread.
+    Interrupt,
 }
 
 /// What is kept of the stack for whoever controls the calls; at most a quarter of it.
@@ -103,6 +119,11 @@ impl OwnStack {
     pub fn new(size: usize, watchdog: Option<Watchdog>) -> OwnStack {
         panics::install_hook();
         escape::install_handlers();
+        let watched = watchdog.map(Watched::new);
+        if let Some(watched) = &watched {
+            // A stack is never moved to another thread.
+            watched.watch().on_this_thread();
+        }
         let shared = Shared {
             call: Cell::new(None),
             yielder: Cell::new(ptr::null()),
@@ -112,8 +133,8 @@ impl OwnStack {
             begun: RefCell::new(None),
             lost: Cell::new(None),
             left: Cell::new(false),
+            beat: watched.as_ref().map(Watched::beat),
         };
-        let watched = watchdog.map(Watched::new);
         OwnStack { size, fiber: Cell::new(None), shared: Box::new(shared), watched }
     }
 
@@ -172,7 +193,8 @@ impl OwnStack {
             panics::forget_unfinished();
         }
         self.shared.left.set(false);
-        self.shared.lost.take().expect("a call returns or is lost")
+        let stuck = || self.shared.beat.as_ref().map(|beat| Lost::Stuck(Box::new(beat.take_stuck())));
+        self.shared.lost.take().or_else(stuck).expect("a call returns or is lost")
     }
 
     /// A fiber in front of its first call.
@@ -308,17 +330,19 @@ impl Shared {
         self.lost.set(Some(Lost::Panic(begun.unwrap_or_else(unknown))));
     }
 
-    /// The call was interrupted by the signal of a fault at this address, or by that of an abort where there is none. Gives
-    /// the way out of the stack, if the call is what the signal is about.
-    pub(super) fn escape(&self, fault: Option<usize>) -> Option<CoroutineTrapHandler<()>> {
+    /// The call was interrupted by a signal. Gives the way out of the stack, if the call is what the signal is about.
+    pub(super) fn escape(&self, why: Why) -> Option<CoroutineTrapHandler<()>> {
         let trap = self.trap.get().filter(|_| self.inside.get())?;
-        match fault {
-            Some(address) if trap.stack_ptr_in_bounds(address) => self.lost.set(Some(Lost::StackOverflow)),
-            Some(_) => return None,
-            None => {
+        match why {
+            Why::Fault(address) if trap.stack_ptr_in_bounds(address) => self.lost.set(Some(Lost::StackOverflow)),
+            Why::Fault(_) => return None,
+            Why::Abort => {
                 let doomed = self.lost.take().unwrap_or(Lost::Abort);
                 self.lost.set(Some(doomed));
             }
+            // Which step it is the watchdog has written down.
+            Why::Interrupt if self.beat.as_ref().is_some_and(|beat| beat.is_interrupted()) => self.lost.set(None),
+            Why::Interrupt => return None,
         }
         self.left.set(true);
         Some(trap)

@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Place, TaskId};
 
+use super::escape;
+use crate::words::task_name;
+
 /// Watches the steps of an engine from a thread of its own.
 ///
 /// The time that it waits is made up of many short looks, each of which counts once however late it comes: a machine
@@ -22,7 +25,11 @@ pub struct Watchdog {
     pub program: Option<String>,
     /// How long a step may take, in real time. [`Watchdog::PATIENCE`] is meant for any machine.
     pub patience: Duration,
-    /// What is done when one takes longer: called on the thread of the watchdog, again after each further `patience`.
+    /// Whether a step that takes longer is interrupted: the execution ends as [`End::Stuck`](crate::End::Stuck), a call on
+    /// a stack of its own as [`Lost::Stuck`](crate::Lost::Stuck). On Linux (x86-64); elsewhere nothing can be interrupted.
+    pub interrupts: bool,
+    /// What is done when a step takes longer and is not interrupted: called on the thread of the watchdog, again after
+    /// each further `patience`.
     pub then: fn(&Stuck),
 }
 
@@ -30,13 +37,14 @@ impl Watchdog {
     /// Five seconds: a step that computes is done by then.
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// A watchdog that says which step it is, on standard error, and ends the process with this code.
-    pub fn exit_with<const CODE: i32>(patience: Duration) -> Watchdog {
+    /// A watchdog that interrupts a step which takes longer. A step that cannot be interrupted has no other way out: the
+    /// watchdog names it on standard error, and ends the process with exit code 101, as a panic does.
+    pub fn new(patience: Duration) -> Watchdog {
         let then = |stuck: &Stuck| {
             eprintln!("{stuck}");
-            std::process::exit(CODE);
+            std::process::exit(101);
         };
-        Watchdog { program: None, patience, then }
+        Watchdog { program: None, patience, interrupts: true, then }
     }
 
     /// The same, for the program or the test of this name.
@@ -67,12 +75,11 @@ impl fmt::Display for Stuck {
         if let Some(program) = &self.program {
             write!(f, "{program}: ")?;
         }
-        let name = self.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        let who = self.name.clone().unwrap_or_else(|| task_name(self.task));
         write!(
             f,
-            "task {}{name} made no step for {}: it loops without synchronising, or waits for something outside control (a \
-             lock or a channel of the real std, a file, a socket); ",
-            self.task.0,
+            "{who} made no step for {}: it loops without synchronising, or waits for something outside control (a lock or a \
+             channel of the real std, a file, a socket); ",
             Seconds(self.patience)
         )?;
         match self.location {
@@ -103,6 +110,12 @@ pub(super) struct Beat {
     location: AtomicPtr<std::panic::Location<'static>>,
     /// The names of the tasks that have one. Changed when a task is spawned, not at each step.
     names: Mutex<BTreeMap<u32, String>>,
+    /// The thread that makes the steps, as the system names it; 0 before the first one.
+    thread: AtomicU64,
+    /// The step that is to be interrupted, counted from 1, or 0: what the handler of the signal asks.
+    asked: AtomicU64,
+    /// The step that was interrupted last.
+    stuck: Mutex<Option<Stuck>>,
 }
 
 impl Beat {
@@ -128,6 +141,44 @@ impl Beat {
     /// A task has this name.
     pub(super) fn name(&self, task: usize, name: &str) {
         self.names().insert(task as u32, name.to_owned());
+    }
+
+    /// This thread makes the steps from now on.
+    pub(super) fn on_this_thread(&self) {
+        self.thread.store(escape::this_thread(), Ordering::Relaxed);
+    }
+
+    /// Whether the step that this thread makes is to be interrupted; if so, nobody is told so again. A handler of signals
+    /// may call this.
+    pub(super) fn is_interrupted(&self) -> bool {
+        let step = self.steps.load(Ordering::Relaxed) + 1;
+        self.asked.compare_exchange(step, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// The step that was interrupted.
+    pub(super) fn take_stuck(&self) -> Stuck {
+        let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner).take();
+        stuck.expect("internal error: an interrupted step has been described")
+    }
+
+    /// Asks for the step to be interrupted, and gives whether it was, or has come to its end.
+    fn interrupt(&self, stuck: &Stuck, end: &mpsc::Receiver<()>) -> bool {
+        const ATTEMPTS: u32 = 200;
+        *self.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck.clone());
+        // The thread may be where it must not be interrupted (in the allocator, say), and is asked again then.
+        for _ in 0..ATTEMPTS {
+            self.asked.store(stuck.steps + 1, Ordering::Release);
+            if self.steps() != Some(stuck.steps) || !escape::interrupt(self.thread.load(Ordering::Relaxed)) {
+                break;
+            }
+            if end.recv_timeout(Duration::from_millis(2)) != Err(RecvTimeoutError::Timeout) {
+                break;
+            }
+            if self.asked.load(Ordering::Acquire) == 0 {
+                return true;
+            }
+        }
+        self.asked.swap(0, Ordering::AcqRel) == 0 || self.steps() != Some(stuck.steps)
     }
 
     fn names(&self) -> MutexGuard<'_, BTreeMap<u32, String>> {
@@ -180,6 +231,7 @@ impl Watched {
 
     pub(super) fn begin(&self) -> Watching<'_> {
         self.beat.names().clear();
+        self.beat.on_this_thread();
         self.beat.running(true);
         Watching(&self.beat)
     }
@@ -210,7 +262,9 @@ fn watch(watchdog: &Watchdog, beat: &Beat, end: &mpsc::Receiver<()>) {
         seen = steps;
         if let (Some(steps), LOOKS) = (steps, looks) {
             looks = 0;
-            if let Some(stuck) = beat.stuck(steps, watchdog) {
+            if let Some(stuck) = beat.stuck(steps, watchdog)
+                && !(watchdog.interrupts && beat.interrupt(&stuck, end))
+            {
                 (watchdog.then)(&stuck);
             }
         }

@@ -196,7 +196,8 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
             let _ = sender.send(());
         }
     };
-    let watchdog = Watchdog { program: Some("reading".to_owned()), patience: Duration::from_millis(20), then };
+    let watchdog =
+        Watchdog { program: Some("reading".to_owned()), patience: Duration::from_millis(20), interrupts: false, then };
     let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
     let line = line!() + 3;
     let execution = engine.run(&mut RandomWalk::new(0), || {
@@ -211,18 +212,18 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
     let stuck = TOLD.lock().unwrap().take().unwrap();
     let location = stuck.location.unwrap();
     assert_eq!((stuck.task, location.file(), location.line()), (TaskId(1), file!(), line));
-    let told = |program: &str, name: &str, place: &str| {
+    let told = |program: &str, who: &str, place: &str| {
         format!(
-            "{program}task 1{name} made no step for 20 ms: it loops without synchronising, or waits for something outside \
+            "{program}{who} made no step for 20 ms: it loops without synchronising, or waits for something outside \
              control (a lock or a channel of the real std, a file, a socket); {place}"
         )
     };
     let place = format!("its last step was at {location}");
-    assert_eq!(stuck.to_string(), told("reading: ", " (reader)", &place));
+    assert_eq!(stuck.to_string(), told("reading: ", "reader", &place));
     let nameless = Stuck { program: None, name: None, ..stuck };
-    assert_eq!(nameless.to_string(), told("", "", &place));
+    assert_eq!(nameless.to_string(), told("", "thread 1", &place));
     let first = Stuck { location: None, ..nameless };
-    assert_eq!(first.to_string(), told("", "", "the program has made no step yet"));
+    assert_eq!(first.to_string(), told("", "thread 1", "the program has made no step yet"));
 }
 
 /// A place of the engine's caller is none of the program.
@@ -235,7 +236,7 @@ fn a_first_step_that_does_not_come_to_its_end_has_no_place() {
 
     static TOLD: Mutex<Vec<Option<u32>>> = Mutex::new(Vec::new());
     let then = |stuck: &Stuck| TOLD.lock().unwrap().push(stuck.location.map(|location| location.line()));
-    let watchdog = Watchdog { program: None, patience: Duration::from_millis(20), then };
+    let watchdog = Watchdog { program: None, patience: Duration::from_millis(20), interrupts: false, then };
     let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
     let wait = |told: &dyn Fn(&Option<u32>) -> bool| while !TOLD.lock().unwrap().iter().any(told) {};
     let line = line!() + 4;
@@ -256,10 +257,65 @@ fn a_watchdog_is_silent_while_steps_are_made() {
 
     // Many executions of many steps, and an engine at rest: longer in sum than any one step is.
     let then = |stuck: &Stuck| panic!("{stuck}");
-    let watchdog = Watchdog { program: None, patience: Watchdog::PATIENCE, then };
+    let watchdog = Watchdog { program: None, patience: Watchdog::PATIENCE, interrupts: false, then };
     let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
     for _ in 0..100 {
         let execution = engine.run(&mut RandomWalk::new(0), || (0..100).for_each(|_| drop(Lock::new().lock())));
         assert!(execution.end.is_finished());
     }
+}
+
+/// Ends within the patience of a watchdog, and the engine goes on.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[track_caller]
+fn check_interrupted(body: impl Fn() + Copy + 'static) {
+    use std::time::Duration;
+
+    use interloper_scheduler::Watchdog;
+
+    let watchdog = Watchdog::new(Duration::from_millis(200)).of("hangs");
+    let mut engine = Engine::new(Config { watchdog: Some(watchdog), ..Config::default() });
+    for _ in 0..2 {
+        let line = line!() + 3;
+        let execution = engine.run(&mut RandomWalk::new(0), || {
+            let child = spawn_named("worker", move || {
+                drop(Lock::new().lock());
+                body();
+            });
+            join(child).unwrap();
+        });
+        let End::Stuck(stuck) = execution.end else { panic!("{execution:?}") };
+        let place = stuck.location.map(|location| (location.file(), location.line()));
+        assert_eq!((stuck.task, stuck.name.as_deref(), place), (TaskId(1), Some("worker"), Some((file!(), line))));
+        assert!(stuck.to_string().starts_with("hangs: worker made no step for 200 ms: "), "{stuck}");
+    }
+    // The twin: the same program without the loop comes to its end on the same engine.
+    assert!(engine.run(&mut RandomWalk::new(0), || drop(Lock::new().lock())).end.is_finished());
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn an_endless_loop_without_steps_is_interrupted() {
+    check_interrupted(|| {
+        loop {
+            std::hint::spin_loop();
+        }
+    });
+    // One that allocates is interrupted where it does not hold the allocator's lock.
+    check_interrupted(|| {
+        let mut total = 0;
+        loop {
+            total += std::hint::black_box(vec![1_u8; 100]).len();
+            std::hint::black_box(total);
+        }
+    });
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_wait_outside_control_is_interrupted() {
+    check_interrupted(|| {
+        let (_sender, receiver) = std::sync::mpsc::channel::<()>();
+        let _ = receiver.recv();
+    });
 }

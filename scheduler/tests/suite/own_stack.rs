@@ -109,7 +109,8 @@ fn a_call_inside_of_a_call_has_another_stack() {
 fn a_call_without_steps_is_named_and_one_with_steps_is_not() {
     static TOLD: Mutex<Vec<Stuck>> = Mutex::new(Vec::new());
     let patience = Duration::from_millis(100);
-    let watchdog = Watchdog { program: None, patience, then: |stuck| TOLD.lock().unwrap().push(stuck.clone()) };
+    let watchdog =
+        Watchdog { program: None, patience, interrupts: false, then: |stuck| TOLD.lock().unwrap().push(stuck.clone()) };
     let stack = OwnStack::new(SIZE, Some(watchdog));
     stack.name(TaskId(1), "sleeps");
     // A step every now and then, for longer than the patience.
@@ -136,4 +137,23 @@ fn a_call_without_steps_is_named_and_one_with_steps_is_not() {
     let told = TOLD.lock().unwrap()[0].clone();
     assert_eq!((told.task, told.name.as_deref()), (TaskId(1), Some("sleeps")));
     assert_eq!(told.location, last.get().copied());
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_call_that_makes_no_step_is_interrupted() {
+    let stack = OwnStack::new(1 << 20, Some(Watchdog::new(Duration::from_millis(100))));
+    stack.name(TaskId::MAIN, "spin");
+    let place = Location::caller();
+    for _ in 0..2 {
+        let lost = stack.run(TaskId::MAIN, place, || {
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+        let Err::<(), Lost>(Lost::Stuck(stuck)) = lost else { panic!("{lost:?}") };
+        assert_eq!((stuck.name.as_deref(), stuck.location), (Some("spin"), Some(place)));
+        // The twin: a call that returns.
+        assert_eq!(stack.run(TaskId::MAIN, place, || 7), Ok(7));
+    }
 }

@@ -67,6 +67,7 @@ pub(super) fn execute(
         End::StackOverflow { .. } => return run.lost(Lost::StackOverflow),
         End::Aborted(report) => return run.lost(Lost::Panic(report)),
         End::Exited { exit, .. } => return run.exited(exit),
+        End::Stuck(stuck) => return run.stuck(stuck),
         _ if run.has_ended() => {}
         End::Finished => {}
         // A thread that a method had made, and joined by nobody: its end is not that of a call.

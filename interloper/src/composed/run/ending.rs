@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use interloper_scheduler::runtime::Exit;
-use interloper_scheduler::{Lost, PanicReport};
+use interloper_scheduler::{Lost, PanicReport, Stuck};
 
 use super::gap::{Inner, MANY_CALLS};
 use super::record::Aborted;
@@ -113,8 +113,18 @@ impl Run<'_> {
             }
             // Whoever gives a call up has said why.
             Lost::GivenUp => Abort::StepBound,
+            Lost::Stuck(stuck) => return self.stuck(stuck),
         };
         self.left(abort)
+    }
+
+    /// The same for a call that made no step for too long: the run says nothing.
+    pub fn stuck(self, stuck: Box<Stuck>) -> StateId {
+        let inner = self.inner.into_inner();
+        inner.log.lost = true;
+        inner.log.abort.get_or_insert(Abort::CutShort);
+        inner.log.stuck.get_or_insert(stuck);
+        inner.state
     }
 
     /// The same for a call that asked for the end of the process.

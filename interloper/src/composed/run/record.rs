@@ -4,8 +4,8 @@ use std::panic::Location;
 
 use interloper_collections::session::{Needs, PartId};
 use interloper_commutativity::Value;
-use interloper_scheduler::PanicReport;
 use interloper_scheduler::runtime::Exit;
+use interloper_scheduler::{PanicReport, Stuck};
 
 use crate::composed::world::{CallId, CallSet, ResultId, StateId};
 
@@ -130,6 +130,8 @@ pub(crate) struct Log {
     /// Results of environment operations that can still change, by index into `events`.
     pub later: Vec<(usize, Box<dyn Fn() -> Value>)>,
     pub abort: Option<Abort>,
+    /// The step that did not end, where a call was interrupted for that.
+    pub stuck: Option<Box<Stuck>>,
     /// The panic of [`Abort::Panic`].
     pub panic: Option<PanicReport>,
     /// A call left its stack without unwinding: whatever it held is held for ever.

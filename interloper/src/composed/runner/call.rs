@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use interloper_collections::session::with_session;
 use interloper_commutativity::Value;
 use interloper_scheduler::runtime::TaskId;
-use interloper_scheduler::{OwnStack, Stuck, Watchdog};
+use interloper_scheduler::{OwnStack, Watchdog};
 
 use crate::composed::bench::{Bench, Instance};
 use crate::composed::method::Settings;
@@ -40,23 +40,9 @@ pub(crate) fn stack(bench: &dyn Bench, settings: &Settings) -> OwnStack {
     stack
 }
 
-/// Who gives up when a call makes no step for too long: it cannot be unwound, so the process ends.
+/// Who interrupts a call that makes no step for too long.
 pub(crate) fn watchdog(settings: &Settings) -> Option<Watchdog> {
-    let then = |stuck: &Stuck| {
-        eprintln!("{}", stuck_text(stuck));
-        std::process::exit(1);
-    };
-    settings.patience.map(|patience| Watchdog { program: None, patience, then })
-}
-
-fn stuck_text(stuck: &Stuck) -> String {
-    format!(
-        "{} made no step for {:?}: it loops without synchronising, or waits for something outside control (a lock or a \
-         channel of the real std, another thread, a file). It {}",
-        stuck.name.as_deref().unwrap_or("the method under test"),
-        stuck.patience,
-        stuck.location.map_or("has made no step yet".to_owned(), |location| format!("was last seen at {location}"))
-    )
+    settings.patience.map(Watchdog::new)
 }
 
 /// The task that stands for the calls of a method.
