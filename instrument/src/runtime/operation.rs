@@ -420,6 +420,20 @@ impl Action {
 
     /// Whether two operations with these actions on one object may come in either order with the same effect.
     const fn commutes(self, other: Action) -> bool {
+        use Mode::Exclusive;
+        // What most steps are comes first, since the general answer takes some fifty instructions more.
+        match (self, other) {
+            (Action::Read, Action::Read) => true,
+            (Action::Read | Action::Write | Action::ReadWrite, Action::Read | Action::Write | Action::ReadWrite)
+            | (
+                Action::Lock(Exclusive) | Action::Unlock(Exclusive),
+                Action::Lock(Exclusive) | Action::Unlock(Exclusive),
+            ) => false,
+            _ => self.commutes_in_general(other),
+        }
+    }
+
+    const fn commutes_in_general(self, other: Action) -> bool {
         use Mode::Shared;
         if self.is_private() || other.is_private() || !self.overlaps(other) {
             return true;
@@ -519,6 +533,19 @@ mod tests {
         check(operation(0, Action::Read), operation(1, Action::Write), false);
         check(operation(0, Call::WHOLE.inspected()), operation(0, Call::WHOLE.inspected()), false);
         check(operation(0, Call::WHOLE.inspected()), operation(0, Call::WHOLE.invoked()), true);
+    }
+
+    #[test]
+    fn the_quick_answer_is_the_general_one() {
+        let modes = [Mode::Shared, Mode::Upgradable, Mode::Exclusive];
+        let of_locks = modes.into_iter().flat_map(|mode| {
+            [Action::Lock(mode), Action::Unlock(mode), Action::TryLock(mode), Action::Pass(mode), Action::Keep(mode)]
+        });
+        let actions: Vec<Action> =
+            [Action::Read, Action::Write, Action::ReadWrite, Action::Contend].into_iter().chain(of_locks).collect();
+        for (&one, &other) in actions.iter().flat_map(|one| actions.iter().map(move |other| (one, other))) {
+            assert_eq!(one.commutes(other), one.commutes_in_general(other), "{one:?} {other:?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,72 @@
+//! How many instructions things take: `valgrind --tool=callgrind` over this counts the same in each run, where times depend
+//! on the machine and on what else it does.
+//!
+//! ```text
+//! cargo bench -p interloper-scheduler --bench instructions -- NAME ROUNDS
+//! ```
+//!
+//! The instructions of one round are those of 200 rounds less those of 100, by 100.
+
+use std::hint::black_box;
+use std::panic::Location;
+
+use interloper_scheduler::runtime::{self, Current, Handle, Mode, NewTask, ObjectKind};
+use interloper_scheduler::strategies::RandomWalk;
+use interloper_scheduler::{Config, Engine, Fingerprints, Freedoms, Strategy, Unlock};
+
+/// How often each task takes its lock and gives it back.
+const PAIRS: usize = 1000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let [name, rounds] = &arguments[..] else {
+        eprintln!("NAME ROUNDS: lock, recorded, fingerprints or freedoms, and how often");
+        return;
+    };
+    let rounds: u64 = rounds.parse().expect("a number of rounds");
+    let config = Config { unlock: Unlock::Part, ..Config::default() };
+    match name.as_str() {
+        // As the benchmark of the engine has it.
+        "lock" => run(Config { decisions: false, ..config }, rounds, |_| {}),
+        "recorded" => run(config, rounds, |_| {}),
+        "fingerprints" => {
+            let mut fingerprints = Fingerprints::default();
+            run(config, rounds, |engine| {
+                black_box(engine.fingerprint(&mut fingerprints));
+            });
+        }
+        "freedoms" => run(Config { freedoms: Freedoms::ALL, ..config }, rounds, |_| {}),
+        other => eprintln!("there is no {other}"),
+    }
+}
+
+/// Two tasks take and give back a lock of their own each, at random, so often.
+fn run(config: Config, rounds: u64, mut after: impl FnMut(&Engine)) {
+    let (mut engine, mut strategy) = (Engine::new(config), RandomWalk::new(0));
+    for _ in 0..rounds {
+        strategy.begin();
+        black_box(engine.run(&mut strategy, || {
+            let task = NewTask { name: None, location: Location::caller() };
+            let other = runtime::with(|current| current.runtime().spawn(task, Box::new(work))).unwrap();
+            work();
+            runtime::with(|current| current.runtime().join(other, Location::caller())).unwrap().unwrap();
+        }));
+        after(&engine);
+    }
+}
+
+fn work() {
+    let lock = Handle::default();
+    for _ in 0..PAIRS {
+        let acquire = |current: Current<'_>| {
+            let object = lock.object(&current, ObjectKind::Mutex);
+            current.runtime().acquire(object, Mode::Exclusive, Location::caller());
+        };
+        runtime::with(acquire).unwrap();
+        let release = |current: Current<'_>| {
+            let object = lock.object(&current, ObjectKind::Mutex);
+            current.runtime().release(object, Mode::Exclusive, Location::caller());
+        };
+        runtime::with(release).unwrap();
+    }
+}
