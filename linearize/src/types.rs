@@ -97,8 +97,6 @@ pub enum Gives {
     Content(Absent),
     /// The key of an optional entry.
     Key(Absent),
-    /// Whether the result is the case with this name.
-    Whether(&'static str),
     /// The state that the call leaves.
     New,
 }
@@ -258,7 +256,6 @@ impl Gives {
                 Value::Tuple(entry) => entry[0].clone(),
                 _ => absent.value(),
             },
-            Gives::Whether(case) => Value::Bool(matches!(result, Value::Variant(variant) if &*variant.name == case)),
             Gives::New => state.clone(),
         }
     }

@@ -9,7 +9,7 @@ use interloper_commutativity::models::{
 use interloper_commutativity::{Model, Value};
 
 use super::Absent::{Error, Null};
-use super::Gives::{Content, Key as KeyOf, New, Nothing, Same, True, Whether};
+use super::Gives::{Content, Key as KeyOf, New, Nothing, Same, True};
 use super::Meaning::{Amount, Each, Method, Whole};
 use super::Shape::{self, Any, Elements, Entries, Key, Text};
 use super::{DataType, Family, Gives, Meaning, Signature, whole};
@@ -252,7 +252,8 @@ const COUNTER: &[Signature] = &[
 const REGISTER: &[Signature] = &[
     reads("read", &[], Method(register::LOAD, Same)),
     changes("write", &[Any], Method(register::STORE, Nothing)),
-    changes("cas", &[Any, Any], Method(register::COMPARE_EXCHANGE, Whether("Ok"))),
+    // `compare_exchange` makes two allocations for the content that nobody asks for here.
+    changes("cas", &[Any, Any], Whole(whole::compare_and_set)),
 ];
 
 const KEYED_TEXT: &[Signature] = &[

@@ -68,6 +68,15 @@ fn java(value: &Value) -> String {
     }
 }
 
+/// Writes the second argument where the state is the first one, and says whether it was.
+pub(super) fn compare_and_set(state: &mut Value, arguments: &[Value]) -> Value {
+    let agrees = *state == arguments[0];
+    if agrees {
+        *state = arguments[1].clone();
+    }
+    Value::Bool(agrees)
+}
+
 pub(super) fn remaining_capacity(state: &mut Value, _: &[Value]) -> Value {
     Value::Int(i64::from(i32::MAX) - state.len() as i64)
 }
