@@ -223,7 +223,8 @@ mod tests {
         with_witness("a", Duration::from_secs(3600), |judged, found| {
             let text = Witness::new(judged, found).text();
             assert!(
-                text.contains("[\"a\", \"a\", \"a\"]\n") && text.contains("There pop() would return \"a\"."),
+                text.contains("[\"a\", \"a\", \"a\"]\n")
+                    && text.contains("After these calls, pop() would return \"a\"."),
                 "{text}"
             );
             assert!(!text.contains(OUT_OF_TIME), "{text}");
