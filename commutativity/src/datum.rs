@@ -23,7 +23,7 @@ pub trait Datum: ToValue + Clone + 'static {
     /// The value with this plain form; `None` when the form is not one of this type.
     fn from_value(value: &Value) -> Option<Self>;
 
-    /// A value of this type that is not among `seen`; `None` when there is none, or no way to make one.
+    /// A value of this type that is not among `seen`; `None` when no such value exists, or none can be made.
     fn fresh(seen: &[Value]) -> Option<Value> {
         let _ = seen;
         None

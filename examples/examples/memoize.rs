@@ -19,7 +19,7 @@
 //!     insert, memoize      memoize returns 15
 //!
 //!   replay: .replay("A0.I0.E0.E3.E0.E0")
-//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 16 executions, stopped at the first violation
+//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 16 executions of 16 histories, 29 steps, stopped at the first violation
 //!
 //! ✓ memoize_fixed  linearizable
 //!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 4359 executions, complete

@@ -52,7 +52,7 @@ pub(crate) trait Compact: Sized {
     /// Another one with the value that this one has now. No step.
     fn copied(&self) -> Self;
 
-    /// The value as a number, if it is one that is the same in every run: small, so that it is no address. No step.
+    /// The value as a number, if it is one that is the same in every run: small, so that it is not an address. No step.
     fn number(&self) -> Option<u64>;
 }
 

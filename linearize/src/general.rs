@@ -13,8 +13,8 @@
 //! (`states.rs`), so that the memory grows with the number of nodes and not with the size of states. What is left is
 //! bounded: a search that would take more memory than it may ends with [`Bound::Memory`].
 //!
-//! A [`Search`] is a value that is told how many attempts to make. So a caller can look at a clock between them, or make
-//! several searches by turns.
+//! A [`Search`] is a value; its caller says how many attempts to make next. The caller can therefore look at a clock between
+//! attempts, or run several searches in turns.
 //!
 //! A complete call that is known to change no state comes next as soon as it can, and nothing else is tried then. Where
 //! every call that could come next is about a known part of the object, only those about the part of the call that has to
@@ -40,9 +40,9 @@ pub trait Spec {
     /// The state in which the history starts.
     fn initial(&self) -> Self::State;
 
-    /// Runs `call` alone from `state`: the state it leaves, or none when it cannot have returned what it returned in
-    /// the history. The result of a pending call is not known, so it agrees with every result. A function: it may be asked
-    /// once only, or several times.
+    /// Runs `call` alone from `state`: returns the state that it leaves, or `None` when the call cannot have returned its
+    /// result in the history. The result of a pending call is unknown, so it agrees with every result. This is a function:
+    /// the search may ask once or several times.
     fn step(&mut self, state: &Self::State, call: usize) -> Option<Self::State>;
 
     /// What a call does, as a number below 2^32: calls with the same number do the same from every state. The search
@@ -59,8 +59,8 @@ pub trait Spec {
     }
 
     /// The part of the object that `call` is about. Two calls of different parts do not notice each other: in either
-    /// order each can return what it did, and the state behind them is the same. The search is faster when it knows;
-    /// none, for a call about all of the object, is always right.
+    /// order each can return what it did, and the state after them is the same. The search is faster when it knows; `None`,
+    /// for a call about the whole object, is always right.
     fn part(&self, call: usize) -> Option<u32> {
         let _ = call;
         None
@@ -111,13 +111,13 @@ impl<S: Spec> Spec for &mut S {
     }
 }
 
-/// How much a search may cost.
+/// The budget of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Budget {
-    /// It runs until it knows.
+    /// The search runs until it has a verdict.
     #[default]
     Unlimited,
-    /// It gives up after this many attempts to linearize a call next.
+    /// The search gives up after this many attempts to linearize a call next.
     StopAfter(u64),
 }
 
@@ -139,7 +139,7 @@ pub enum Bound {
     Memory,
 }
 
-/// What is known about a history.
+/// The verdict about a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// There is a linearization.
@@ -147,9 +147,9 @@ pub enum Verdict {
         /// The calls in the order of the linearization: all complete calls, and those pending ones that took effect.
         order: Vec<usize>,
     },
-    /// There is none.
+    /// No linearization exists.
     NotLinearizable(Witness),
-    /// It is not known.
+    /// The verdict is unknown.
     Unknown(Bound),
 }
 
@@ -158,7 +158,7 @@ pub enum Verdict {
 pub struct Witness {
     /// The call that cannot be placed: the history is linearizable up to the event before this call's return, and
     /// not any further; a call that returns later may have taken effect before, with the result that it will return.
-    /// None when all calls can be placed, but never so that the final state is accepted.
+    /// `None` when all calls can be placed, but only with a final state that is not accepted.
     pub stuck: Option<usize>,
     /// The longest linearizations up to there, in the order in which the search found them; at most
     /// [`Witness::LONGEST`] of them. Pending calls that change nothing are left out. Where calls have different parts
@@ -171,15 +171,15 @@ impl Witness {
     pub const LONGEST: usize = 8;
 }
 
-/// A search that can be interrupted and gone on with.
+/// A search that can be interrupted and resumed.
 pub struct Search<'s>(Box<dyn Resumable + 's>);
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress<T = Verdict> {
-    /// It needs more attempts.
+    /// The search needs more attempts.
     Going,
-    /// It has ended.
+    /// The search has ended.
     Done(T),
 }
 
@@ -193,7 +193,7 @@ trait Resumable {
 }
 
 impl<'s> Search<'s> {
-    /// How many bytes of memory a search may take when nothing else is said: 1 GiB.
+    /// How many bytes of memory a search may take by default: 1 GiB.
     pub const MEMORY: usize = 1 << 30;
 
     /// A search for a linearization of `history`, see [`check`].

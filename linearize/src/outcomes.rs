@@ -32,7 +32,7 @@ use rustc_hash::FxHashMap;
 use crate::program::{Behaviour, Program, Set, TooLarge};
 use diagram::{Diagrams, Node};
 
-/// The bound on configurations that a caller without an opinion may use: some seconds, and less than 300 MB.
+/// The default bound on configurations: some seconds, and less than 300 MB.
 pub const DEFAULT_BOUND: usize = 1_000_000;
 
 /// The admitted outcomes of a program.
@@ -55,7 +55,7 @@ pub fn outcomes<B: Behaviour>(behaviour: &mut B, program: &Program, bound: usize
 }
 
 impl Outcomes {
-    /// How many there are; none when they are 2^128 or more.
+    /// The number of outcomes; `None` for 2^128 or more.
     pub fn count(&self) -> Option<u128> {
         self.diagrams.count(self.set)
     }
@@ -97,7 +97,7 @@ impl Outcomes {
     }
 }
 
-/// The number of linearizations of the happens-before order; none when it is 2^128 or more.
+/// The number of linearizations of the happens-before order; `None` for 2^128 or more.
 ///
 /// # Errors
 /// When there are more sets of invocations that can come first than the bound.

@@ -27,10 +27,10 @@ pub struct Program {
     methods: Vec<Arc<str>>,
 }
 
-/// A program that has too many invocations, or for which there is too much to explore.
+/// A program that has too many invocations, or takes too much to explore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
-    /// It has more than [`MOST_INVOCATIONS`].
+    /// The program has more than [`MOST_INVOCATIONS`] invocations.
     Invocations(usize),
     /// The bound on the number of configurations was reached.
     Configurations(usize),

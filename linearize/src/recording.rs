@@ -16,17 +16,17 @@ use crate::schema::Invocation;
 
 pub use judge::{Checked, Checker, Search, check};
 
-/// A process: it makes one call after the other.
+/// A process, which makes one call after another.
 pub type Process = i64;
 
 /// One call of a recorded history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedCall {
-    /// Who called.
+    /// The process that called.
     pub process: Process,
-    /// What was called.
+    /// The method and its arguments.
     pub invocation: Invocation,
-    /// What was returned. None: nothing was, so it is not known whether the call has taken effect.
+    /// The result. `None` for a call that did not return; whether it took effect is unknown.
     pub result: Option<Value>,
 }
 
@@ -56,7 +56,7 @@ pub struct Recorder {
 pub enum Misplaced {
     /// The process is in a call already.
     Busy(Process),
-    /// The process is in no call.
+    /// The process has no open call.
     Idle(Process),
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for Misplaced {
 impl std::error::Error for Misplaced {}
 
 impl Recorder {
-    /// Nothing is recorded yet.
+    /// An empty recording.
     pub fn new() -> Recorder {
         Recorder::default()
     }
@@ -80,7 +80,7 @@ impl Recorder {
     /// A process makes a call.
     ///
     /// # Errors
-    /// When it is in a call already.
+    /// When the process has an open call already.
     pub fn invoke(&mut self, process: Process, invocation: Invocation) -> Result<(), Misplaced> {
         if self.open.contains_key(&process) {
             return Err(Misplaced::Busy(process));
@@ -93,10 +93,10 @@ impl Recorder {
         Ok(())
     }
 
-    /// The call that a process is in returns.
+    /// The open call of a process returns.
     ///
     /// # Errors
-    /// When it is in no call.
+    /// When the process has no open call.
     pub fn returned(&mut self, process: Process, result: Value) -> Result<(), Misplaced> {
         let call = self.end(process)?;
         self.calls[call].result = Some(result);
@@ -105,18 +105,18 @@ impl Recorder {
         Ok(())
     }
 
-    /// The call that a process is in is given up; it may have taken effect or may do so at any later time.
+    /// The open call of a process is abandoned; it may have taken effect, or may do so at any later time.
     ///
     /// # Errors
-    /// When it is in no call.
+    /// When the process has no open call.
     pub fn unknown(&mut self, process: Process) -> Result<(), Misplaced> {
         self.end(process).map(drop)
     }
 
-    /// The call that a process is in has not taken effect and never will.
+    /// The open call of a process has not taken effect and never will.
     ///
     /// # Errors
-    /// When it is in no call.
+    /// When the process has no open call.
     pub fn failed(&mut self, process: Process) -> Result<(), Misplaced> {
         let call = self.end(process)?;
         self.failed[call] = true;
@@ -127,7 +127,7 @@ impl Recorder {
         self.open.remove(&process).ok_or(Misplaced::Idle(process))
     }
 
-    /// What was recorded. Calls that have not ended are pending, failed ones are left out.
+    /// The recording. Calls that have not ended are pending, and failed calls are left out.
     pub fn finish(self) -> Recording {
         let happened = |index: &usize| !self.failed[*index];
         let intervals = (0..self.calls.len()).filter(happened).map(|index| self.intervals[index]).collect();

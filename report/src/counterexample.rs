@@ -11,9 +11,9 @@ use crate::text::{self, Style};
 pub struct Counterexample {
     /// The name of the method under test, or of the case it belongs to.
     pub name: String,
-    /// What was found: `not linearizable`, `deadlock`.
+    /// The verdict: `not linearizable`, `deadlock`.
     pub verdict: String,
-    /// What it took to find it: `2 environment operations, execution 17`. May be empty.
+    /// How it was found: `2 environment operations, execution 17`. May be empty.
     pub detail: String,
     /// The abstract state before the first step: `{}`, or `m: {}, q: []` for several collections. Empty where there is
     /// no such state.
@@ -101,7 +101,7 @@ pub struct Deadlock {
     pub wanted: Place,
 }
 
-/// What concerns the lock, and where that stands in the source.
+/// An operation on the lock, and its place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The operation: `users.get_mut(1) holds a lock of users`, `users.insert(1, 6) needs it`.

@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(shown.matches("step ").count(), 2 * ROWS_AT_EACH_END);
         assert!(shown.contains("\n  100               step 100 ") || shown.contains("100               step 100\n"));
         assert!(shown.contains("9901              step 9901\n"), "{shown}");
-        assert!(shown.contains("9,800 rows before this are not shown"), "{shown}");
+        assert!(shown.contains("9,800 earlier rows are not shown"), "{shown}");
         assert!(!shown.contains("step 101"), "{shown}");
         let page = html::render(&example(10_000, ""));
         assert!(page.contains(">9901<") && page.contains(">10000<") && !page.contains(">5000<"));

@@ -36,51 +36,50 @@ use crate::strategy::Strategy;
 use crate::traces::{Fingerprint, Fingerprints};
 use crate::words::Names;
 
-/// What an engine is told beforehand.
+/// The configuration of an engine.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The stack of a task, in bytes. Memory that a task does not touch costs nothing.
+    /// The size of a task's stack, in bytes. Memory that a task does not touch costs nothing.
     pub stack_size: usize,
-    /// After so many steps an execution ends as [`crate::End::StepBound`].
+    /// The most steps of an execution; a longer one ends as [`crate::End::StepBound`].
     pub step_bound: u64,
-    /// After so many rounds in which every task that could go on only waited for a change, an execution ends as
+    /// The most rounds in which every task that can go on only waits for a change. An execution with more ends as
     /// [`crate::End::Livelock`].
     pub livelock_rounds: u32,
-    /// Whether giving a lock back is a step.
+    /// Whether the release of a lock is a step.
     pub unlock: Unlock,
-    /// What becomes of tasks that are left when the main task returns.
+    /// What happens to tasks that have not ended when the main task returns.
     pub detached: Detached,
     /// Whether the steps are recorded.
     pub trace: bool,
     /// Whether the decisions are recorded.
     pub decisions: bool,
-    /// How often an execution may depart from the ordinary where std leaves it open. Which of these freedoms an execution
-    /// has is for the strategy to say: see [`Strategy::freedoms`].
+    /// The freedoms that an execution may have. The strategy says which of them an execution has: see
+    /// [`Strategy::freedoms`].
     pub freedoms: Freedoms,
-    /// What default hashers and the like are seeded with.
+    /// The seed of default hashers and the like.
     pub seed: u64,
-    /// Who is told when a step does not come to its end.
+    /// The watchdog, which reports a step that does not end.
     pub watchdog: Option<Watchdog>,
-    /// The statics that start fresh in each execution, whatever is in them. What the mirror of `std` has in a static does
-    /// so in any case.
+    /// The statics that start fresh in each execution, whatever they contain. Mirrored types in statics always start fresh.
     pub statics: Statics,
 }
 
-/// Whether giving a lock back is a step of its own, before which other tasks may run.
+/// Whether the release of a lock is a step of its own, before which other tasks may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlock {
-    /// It is a step.
+    /// The release is a step.
     Step,
-    /// It is part of the step before it: half the decisions for programs that use locks. Nothing is lost, since no other
-    /// task can tell the difference (giving back is a left-mover: R. J. Lipton, *Reduction*, CACM 1975), as long as
-    /// nobody *tries* to take a lock; [`Execution::tried`] says if somebody did.
+    /// The release is part of the step before it, which halves the decisions for programs that use locks. The search loses
+    /// nothing, since no other task can tell the difference (a release is a left-mover: R. J. Lipton, *Reduction*, CACM
+    /// 1975), as long as no task *tries* to take a lock; [`Execution::tried`] says whether a task did.
     Part,
 }
 
-/// What becomes of tasks that are left when the main task returns.
+/// What happens to tasks that have not ended when the main task returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Detached {
-    /// They are given up, as they are when a process ends: the execution is over when the main task has made its last
+    /// They are abandoned, as at the end of a process: the execution is over when the main task has made its last
     /// step, [`Action::End`](interloper_std::runtime::Action::End), before which the others may still run.
     GivenUp,
     /// The execution goes on until they have come to their ends; one that never can is reported ([`crate::End::Leaked`]).
@@ -108,7 +107,7 @@ impl Default for Config {
     }
 }
 
-/// Runs programs, one after the other, on the thread that owns it.
+/// Runs programs, one after another, on the thread that owns the engine.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -144,7 +143,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with no stacks yet; they are made as tasks need them and kept.
+    /// An engine without stacks; it creates stacks as tasks need them, and keeps them.
     pub fn new(config: Config) -> Engine {
         panics::install_hook();
         let watched = config.watchdog.clone().map(Watched::new);
@@ -152,13 +151,13 @@ impl Engine {
         Engine { fibers: Fibers::new(config.stack_size), core: Box::new(Core::new(config, beat)), watched }
     }
 
-    /// Runs `main` as the main task of a program, and everything that it spawns, to the end.
+    /// Runs `main` as the main task of a program, with everything that it spawns, to the end.
     ///
     /// A panic of the program is a result. While the program runs, the mirror of `std` on this thread is under control,
     /// and panics of its tasks are not printed.
     ///
     /// # Panics
-    /// When the strategy panics or chooses what is not there, and when there is no memory for another stack.
+    /// When the strategy panics or chooses an index that does not exist, and when memory for another stack is missing.
     #[track_caller]
     pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
         let mut main = Some(main);
@@ -184,7 +183,7 @@ impl Engine {
         fingerprints.of(&state.trace, &state.picks)
     }
 
-    /// What an object of the last execution was.
+    /// The kind of an object of the last execution.
     pub fn object_kind(&self, object: ObjectId) -> Option<ObjectKind> {
         self.core.state.borrow().objects.get(object.index()).map(|object| object.kind)
     }
@@ -194,13 +193,13 @@ impl Engine {
         self.core.state.borrow().blocks.get(number as usize).copied()
     }
 
-    /// What the tasks, objects and blocks of the last execution are called.
+    /// The names of the tasks, objects and blocks of the last execution.
     pub fn names(&self, execution: &Execution) -> Names {
         let blocks = self.core.state.borrow().blocks.clone();
         Names::new(execution, &self.trace(), |object| self.object_kind(object), blocks)
     }
 
-    /// What it was told.
+    /// The configuration.
     pub fn config(&self) -> &Config {
         &self.core.config
     }

@@ -164,7 +164,7 @@ fn the_orders_of_a_finding_are_looked_at_while_there_is_time() {
     let [first, rest] = &brief.orders[..] else { panic!("{:?}", brief.orders) };
     assert_eq!(first, &whole.orders[0]);
     assert_eq!(rest.sequence, "other orders");
-    assert_eq!(rest.disagreement, "the time was up before they were looked at");
+    assert_eq!(rest.disagreement, "the time ran out before these orders were checked");
     assert_eq!((&brief.rows, &brief.detail), (&whole.rows, &whole.detail));
 }
 

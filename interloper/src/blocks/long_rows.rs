@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn one_round_of_a_loop_is_shown() {
-        assert_eq!(shown("abcbcbc"), "abc(the 2 steps up to this one again and again: 3 times)");
-        assert_eq!(shown("abbb"), "ab(again and again: 3 times)");
-        assert_eq!(shown("xbcbcbcb"), "xbc(the 2 steps up to this one again and again: 3 times)");
+        assert_eq!(shown("abcbcbc"), "abc(these 2 steps, up to this one, repeat 3 times)");
+        assert_eq!(shown("abbb"), "ab(repeats 3 times)");
+        assert_eq!(shown("xbcbcbcb"), "xbc(these 2 steps, up to this one, repeat 3 times)");
     }
 
     #[test]
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn steps_that_have_no_rows_are_counted() {
-        assert_eq!(shown_behind(7, "ab"), "a(7 steps before this are not shown)b");
-        assert_eq!(shown_behind(7, "aaa"), "a(again and again: more than 3 times, 7 steps before this are not shown)");
-        assert_eq!(shown_behind(7, "xaaa"), "x(7 steps before this are not shown)a(again and again: 3 times)");
+        assert_eq!(shown_behind(7, "ab"), "a(7 earlier steps are not shown)b");
+        assert_eq!(shown_behind(7, "aaa"), "a(repeats more than 3 times, 7 earlier steps are not shown)");
+        assert_eq!(shown_behind(7, "xaaa"), "x(7 earlier steps are not shown)a(repeats 3 times)");
     }
 
     #[test]
@@ -107,11 +107,7 @@ mod tests {
         let end: String = ('a'..='z').chain('0'..='9').cycle().take(SHOWN_STEPS).collect();
         assert_eq!(
             shown(&format!("123X45{end}")),
-            format!(
-                "X(3 steps before this are not shown){}(2 steps before this are not shown){}",
-                &end[..1],
-                &end[1..]
-            )
+            format!("X(3 earlier steps are not shown){}(2 earlier steps are not shown){}", &end[..1], &end[1..])
         );
         assert_eq!(shown(&end), end);
     }

@@ -15,8 +15,9 @@ use super::sections::{Blocks, Rule, Tracker};
 
 /// How schedules are chosen: the strategies of [`interloper_scheduler::strategies`].
 ///
-/// The text form is that of the examples: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pos`, `surw`, `urw`,
-/// `preemptions:2`, `exhaustive`; several that take turns are joined by `+`, and `portfolio` is `atomfuzzer+pct:3+pos+surw+random`.
+/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pos`, `surw`, `urw`,
+/// `preemptions:2`, `exhaustive`. A `+` joins several strategies that take turns; `portfolio` stands for
+/// `atomfuzzer+pct:3+pos+surw+random`.
 ///
 /// ```
 /// use interloper::blocks::Schedule;
@@ -30,19 +31,19 @@ use super::sections::{Blocks, Rule, Tracker};
 pub enum Schedule {
     /// Any enabled task, all equally likely.
     Random,
-    /// Algorithm 2, for locks and everything else that is accessed.
+    /// Algorithm 2 of AtomFuzzer, extended from locks to every kind of access.
     AtomFuzzer {
         /// The probability of a pause.
         q: f64,
     },
-    /// Algorithm 2 as it is printed: a task is paused only before it takes a lock that it has taken before in its block.
+    /// Algorithm 2 as printed: a task pauses only before it takes a lock that it has taken before in its block.
     AtomFuzzerMutex {
         /// The probability of a pause.
         q: f64,
     },
     /// Probabilistic concurrency testing.
     Pct {
-        /// The number of ordering constraints that a bug may need; more than 1,000 count as 1,000.
+        /// The number of ordering constraints that a bug may need; a number above 1,000 counts as 1,000.
         depth: NonZeroU32,
     },
     /// Partial order sampling.
@@ -51,14 +52,14 @@ pub enum Schedule {
     Surw,
     /// Uniform random walk.
     Urw,
-    /// Every schedule with at most so many preemptions. One thread makes the executions, whatever
+    /// Every schedule with at most this many preemptions. One thread runs the executions, whatever
     /// [`Settings::jobs`](super::Settings::jobs) says.
     Preemptions(u32),
-    /// One schedule of each Mazurkiewicz trace: all that can happen, up to the order of steps that do not depend on each
-    /// other. One thread makes the executions. It is for small programs; [`Coverage::complete`](super::Coverage) says
-    /// whether it ended within the executions that were allowed.
+    /// One schedule of each Mazurkiewicz trace: everything that can happen, up to the order of steps that do not depend on
+    /// each other. One thread runs the executions. For small programs; [`Coverage::complete`](super::Coverage) says whether
+    /// the search ended within its limit on executions.
     Exhaustive,
-    /// Several that take turns: of k strategies each makes every k-th execution.
+    /// Several strategies that take turns: each of k strategies runs every k-th execution.
     Portfolio(Vec<Schedule>),
 }
 
@@ -119,7 +120,7 @@ impl Schedule {
     /// The strategy, about to make the execution of the number `round` · the number of members.
     ///
     /// # Panics
-    /// When q is not a probability.
+    /// If q lies outside 0 to 1.
     fn strategy(&self, seed: u64, round: u64, measured: &Measured) -> Box<dyn Strategy> {
         match self {
             Schedule::Random => sometimes_free(round, RandomWalk::starting_at(seed, round)),
@@ -141,7 +142,7 @@ impl Schedule {
     }
 }
 
-/// What a search that is not random says of executions in which the engine decided something itself.
+/// Why a search is not complete when the engine made some choices itself.
 pub(crate) const STEERED: &str = "a thread polled the clock, or made so many steps in a row that it was held back";
 
 /// A strategy at work.
@@ -192,7 +193,7 @@ fn surw(seed: u64, selection: Selection, round: u64, measured: &Measured) -> Box
     sometimes_free(round, Surw::starting_at(seed, selection, round).with_profile(measured.profile.clone()))
 }
 
-/// Of so many executions in a row that a random strategy makes, the last one has freedoms.
+/// Of this many executions of a random strategy in a row, the last one has freedoms.
 const FREE: u64 = 4;
 
 fn sometimes_free<S: Strategy + 'static>(next: u64, strategy: S) -> Box<dyn Strategy> {
@@ -294,7 +295,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Why a text is no [`Schedule`].
+/// Why a text is not a [`Schedule`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleError {
     /// The part that is wrong.

@@ -85,7 +85,7 @@ impl Test<'_> {
         match failures::read(&path) {
             Err(error) => Some(Err(bad(format!("expected a replay file, or its decisions: {error}")))),
             Ok(file) if !self.is_about(&file) => {
-                // This test is run as always, and says so: its pass is no replay of that file.
+                // This test is run as always, and says so: its pass is not a replay of that file.
                 eprintln!(
                     "{} is about {} {}: this test is not replayed",
                     path.display(),

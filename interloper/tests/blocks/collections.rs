@@ -376,7 +376,7 @@ fn a_collection_that_outlives_an_execution_is_found() {
     };
     let writes = reason(check(&|| _ = map.insert(1, 1)));
     assert!(writes.starts_with("an earlier execution wrote to the map used at "), "{writes}");
-    assert!(writes.ends_with("make it inside the checked closure, so that each execution starts with a fresh one"));
+    assert!(writes.ends_with("create it inside the checked closure, so that each execution starts with a fresh map"));
     assert!(reason(check(&|| QUEUE.push(1))).contains("wrote to the queue"));
     let cell = OnceLock::new();
     assert!(reason(check(&|| _ = cell.set(1))).contains("wrote to the once"));

@@ -130,7 +130,7 @@ fn a_park_without_a_loop() {
         assert_eq!(set.load(SeqCst), 1);
         child.join().unwrap();
     }
-    check(Freedom::Wakeups, "although nobody has woken the thread", || program(false), || program(true));
+    check(Freedom::Wakeups, "although no thread woke the waiting thread", || program(false), || program(true));
 }
 
 #[test]

@@ -522,7 +522,7 @@ fn a_stack_that_no_machine_has() {
         checker().settings(|settings| settings.stack_size = size).allow_trivial().check(|| 0).map(|report| report.grade)
     };
     let refused = check(usize::MAX).unwrap_err().to_string();
-    let expected = "a stack of 18446744073709551615 bytes is asked for, and 1073741824 bytes are possible at most";
+    let expected = "the stack size of 18446744073709551615 bytes is above the limit of 1073741824 bytes";
     assert_eq!(refused, expected);
     assert_eq!(check(1 << 20), Ok(Grade::Clean));
 }

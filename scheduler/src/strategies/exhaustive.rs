@@ -222,7 +222,7 @@ impl Exhaustive {
         }
     }
 
-    /// To the deepest state with something left to explore. False when there is none.
+    /// Goes to the deepest state with something left to explore. Returns false when no such state exists.
     fn backtrack(&mut self) -> bool {
         while let Some(state) = self.states.last_mut() {
             state.other_effects.append(&mut state.effects);

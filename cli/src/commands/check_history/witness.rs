@@ -46,7 +46,7 @@ pub struct Steps {
 }
 
 /// Said where [`Steps::out_of_time`].
-pub const OUT_OF_TIME: &str = "The time was up before the states were known; --time sets it.";
+pub const OUT_OF_TIME: &str = "The time ran out before the states were known; --time sets the limit.";
 
 /// Shortens texts, and knows whether there was one to shorten.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Shortener {
 
     /// Where all of the texts is, if there was a long one.
     pub fn note(&self) -> Option<&'static str> {
-        self.has_shortened.get().then_some("Long values are shortened; the lines of the history have all of them.")
+        self.has_shortened.get().then_some("Long values are shortened; the history has them in full at these lines.")
     }
 }
 
@@ -109,7 +109,9 @@ impl<'w> Witness<'w> {
 
     /// What is wrong, in one sentence.
     pub fn claim(&self, short: &Shortener) -> String {
-        let Some(stuck) = self.found.stuck else { return "No order of the calls explains their results.".to_owned() };
+        let Some(stuck) = self.found.stuck else {
+            return "No sequential order of the calls explains their results.".to_owned();
+        };
         let (call, lines) = (&self.judged.recorded.recording.calls[stuck], self.judged.recorded.lines[stuck]);
         let result = call.result.as_ref().map_or("nothing".to_owned(), shown);
         let place = match lines.returned {
@@ -132,7 +134,9 @@ impl<'w> Witness<'w> {
         let mut end = end?;
         let call = &self.judged.recorded.recording.calls[self.found.stuck?].invocation;
         let result = self.judged.data_type.apply(&mut end, &call.method, &call.arguments);
-        Some(format!("There {} would return {}.", short.text(&call.to_string()), short.text(&shown(&result))))
+        let when =
+            if self.found.longest.first().is_none_or(Vec::is_empty) { "At the start" } else { "After these calls" };
+        Some(format!("{when}, {} would return {}.", short.text(&call.to_string()), short.text(&shown(&result))))
     }
 }
 
@@ -219,7 +223,8 @@ mod tests {
         with_witness("a", Duration::from_secs(3600), |judged, found| {
             let text = Witness::new(judged, found).text();
             assert!(
-                text.contains("[\"a\", \"a\", \"a\"]\n") && text.contains("There pop() would return \"a\"."),
+                text.contains("[\"a\", \"a\", \"a\"]\n")
+                    && text.contains("After these calls, pop() would return \"a\"."),
                 "{text}"
             );
             assert!(!text.contains(OUT_OF_TIME), "{text}");

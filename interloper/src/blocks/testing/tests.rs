@@ -165,7 +165,7 @@ fn one_failure_is_replayed_on_request() {
         let message = replay(&decisions.to_string(), lost).unwrap();
         assert!(message.contains("replay: 1 execution"), "{message}");
     }
-    assert_eq!(replay(&file, good).unwrap(), format!("{file} does not fit the program as it is now"));
+    assert_eq!(replay(&file, good).unwrap(), format!("{file} no longer fits the program"));
     let message = replay("nonsense", good).unwrap();
     assert!(
         message.starts_with(
