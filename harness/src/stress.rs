@@ -178,7 +178,7 @@ pub(crate) fn run_typed<T: Send + Sync + 'static>(
     let (sender, inbox) = mpsc::channel();
     let mut running = Vec::new();
     for number in 0..teams {
-        let seed = settings.seed ^ (number as u64).wrapping_mul(0xA076_1D64_78BD_642F);
+        let seed = (settings.seed, number);
         let team = Arc::new(Team::new(typed.clone(), layout.clone(), program.calls(), seed, spin));
         let (answers, answered) = mpsc::channel();
         let leader = Leader::new(&terms, number, sender.clone(), answered);

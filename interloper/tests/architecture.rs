@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// What each crate of the workspace may import of the others.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let low = ["interloper-std", "interloper-commutativity"];
-    let engines = ["interloper-collections", "interloper-linearize", "interloper-scheduler"];
+    let engines = ["interloper-collections", "interloper-linearize", "interloper-random", "interloper-scheduler"];
     let harness: Vec<&str> = low.into_iter().chain(engines).collect();
     let beside = [
         "interloper-channel",
@@ -22,8 +22,9 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-adopt", vec![]),
         ("interloper-commutativity", vec![]),
         ("interloper-collections", low.to_vec()),
-        ("interloper-linearize", vec!["interloper-commutativity"]),
-        ("interloper-scheduler", vec!["interloper-std"]),
+        ("interloper-linearize", vec!["interloper-commutativity", "interloper-random"]),
+        ("interloper-random", vec![]),
+        ("interloper-scheduler", vec!["interloper-random", "interloper-std"]),
         ("interloper-harness", harness.into_iter().chain(["interloper-report"]).collect()),
         ("interloper-macros", vec![]),
         ("interloper-channel", vec!["interloper-std"]),
@@ -50,7 +51,8 @@ fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("interloper-parking-lot", vec!["lock_api", "parking_lot"]),
         ("parking_lot_core", vec![]),
         ("interloper-linearize", vec!["indexmap", "rustc-hash"]),
-        ("interloper-scheduler", vec!["corosensei", "libc", "rand", "rand_pcg"]),
+        ("interloper-random", vec!["rand", "rand_pcg"]),
+        ("interloper-scheduler", vec!["corosensei", "libc"]),
     ])
 }
 

@@ -12,11 +12,11 @@ use interloper_linearize::general::Budget;
 use interloper_linearize::generate::{Calls, Workload, correct, corrupt};
 use interloper_linearize::outcomes::{DEFAULT_BOUND, outcomes};
 use interloper_linearize::program::{Program, Typed};
-use interloper_linearize::random::Random;
 use interloper_linearize::recording::{RecordedCall, Recording, check};
 use interloper_linearize::schema::{Invocation, Schema};
 use interloper_linearize::types::{DataType, Meaning, Signature, type_named};
 use interloper_linearize::visibility::Visibility;
+use interloper_random::{Purpose, Stream};
 
 /// A key-value store of which nobody knows that its keys are independent.
 static UNKNOWN: LazyLock<DataType> = LazyLock::new(|| {
@@ -46,7 +46,7 @@ fn verdict(data_type: &DataType, recording: &Recording) {
 
 fn searches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("search");
-    let mut random = Random::seeded(42);
+    let mut random = Stream::new(42, Purpose::History, 0);
     let kv = Calls::KeyedText { keys: 10 };
     let workload = |calls, processes, length, pending| Workload { calls, processes, length, pending };
     let good = correct(&workload(kv, 20, 1712, 0), &mut random);
@@ -86,7 +86,7 @@ fn distinct_values(criterion: &mut Criterion) {
         // Made only when it is measured.
         group.bench_function(name, |bench| {
             let workload = Workload { calls, processes: 8, length, pending: 0 };
-            let recording = correct(&workload, &mut Random::seeded(43));
+            let recording = correct(&workload, &mut Stream::new(43, Purpose::History, 0));
             bench.iter(|| verdict(calls.data_type(), &recording));
         });
     }

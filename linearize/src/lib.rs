@@ -31,7 +31,6 @@ pub mod history;
 #[allow(clippy::type_complexity)] // memo tables: the key is what the answer depends on
 pub mod outcomes;
 pub mod program;
-pub mod random;
 pub mod recording;
 pub mod schema;
 pub mod types;

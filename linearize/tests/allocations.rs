@@ -7,11 +7,11 @@ use interloper_commutativity::Value;
 use interloper_linearize::general::{Bound, Budget, Progress, Search, Spec, Verdict, check};
 use interloper_linearize::history::History;
 use interloper_linearize::program::{Program, TooLarge};
-use interloper_linearize::random::Random;
 use interloper_linearize::recording::{self, Recorder};
 use interloper_linearize::schema::{Invocation, Schema};
 use interloper_linearize::types::type_named;
 use interloper_linearize::visibility::Visibility;
+use interloper_random::{Purpose, Stream};
 
 thread_local! {
     /// How often this thread has asked for memory.
@@ -240,23 +240,23 @@ fn a_schema_that_is_too_large_is_refused_at_once() {
 }
 
 /// A text with a few random changes: characters taken away, doubled, exchanged or put in.
-fn mutated(text: &str, pieces: &[&str], random: &mut Random) -> String {
+fn mutated(text: &str, pieces: &[&str], random: &mut Stream) -> String {
     let mut letters: Vec<char> = text.chars().collect();
-    for _ in 0..=random.below(4) {
-        let at = random.below(letters.len() + 1);
-        let end = (at + 1 + random.below(8)).min(letters.len());
-        match random.below(5) {
+    for _ in 0..=random.index(4) {
+        let at = random.index(letters.len() + 1);
+        let end = (at + 1 + random.index(8)).min(letters.len());
+        match random.index(5) {
             0 => drop(letters.drain(at.min(end)..end)),
             1 => {
                 let doubled: Vec<char> = letters[at.min(end)..end].to_vec();
-                (0..=random.below(40)).for_each(|_| drop(letters.splice(at..at, doubled.iter().copied())));
+                (0..=random.index(40)).for_each(|_| drop(letters.splice(at..at, doubled.iter().copied())));
             }
             2 if !letters.is_empty() => {
-                let (one, other) = (random.below(letters.len()), random.below(letters.len()));
+                let (one, other) = (random.index(letters.len()), random.index(letters.len()));
                 letters.swap(one, other);
             }
             3 => letters.truncate(at),
-            _ => drop(letters.splice(at..at, pieces[random.below(pieces.len())].chars())),
+            _ => drop(letters.splice(at..at, pieces[random.index(pieces.len())].chars())),
         }
     }
     letters.into_iter().collect()
@@ -297,7 +297,7 @@ fn damaged_schemas() {
         "[put(0,0); put(2,0)], [clear(); put(1,1)], [put(3,1)], {0<2, 1<2}",
         "{ putAll({0=1,1=0}); f(\"a\\u{e9}\\n\", [1,[2,{}]], null, true) } || { g(-5) }",
     ];
-    let mut random = Random::seeded(1);
+    let mut random = Stream::new(1, Purpose::History, 0);
     let (mut good, mut bad) = (0, 0);
     for round in 0..12_000 {
         let text = mutated(texts[round % texts.len()], &PIECES, &mut random);
@@ -321,7 +321,7 @@ fn damaged_schemas() {
 #[test]
 fn damaged_visibilities() {
     let texts = ["contains=monotonic,size=weak", "isEmpty=basic(get|put)+linPrefix,size=causal+linMonotonic(add)"];
-    let mut random = Random::seeded(2);
+    let mut random = Stream::new(2, Purpose::History, 0);
     let (mut good, mut bad) = (0, 0);
     for round in 0..8_000 {
         let text = mutated(texts[round % texts.len()], &PIECES, &mut random);

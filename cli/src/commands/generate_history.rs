@@ -1,7 +1,7 @@
 //! `interloper generate-history`: histories to try `check-history` on.
 
 use interloper_linearize::generate::{Calls, Workload, correct, corrupt};
-use interloper_linearize::random::Random;
+use interloper_random::{Purpose, Stream};
 
 use super::{Answer, Rest};
 use crate::args::{Format, GenerateHistoryArgs, OutputArgs, SearchArgs};
@@ -27,7 +27,7 @@ pub fn run(arguments: &GenerateHistoryArgs, search: &SearchArgs, output: &Output
         length: arguments.calls as usize,
         pending: arguments.pending as usize,
     };
-    let mut random = Random::seeded(search.seed());
+    let mut random = Stream::new(search.seed(), Purpose::History, 0);
     let mut recording = correct(&workload, &mut random);
     if arguments.corrupt && !corrupt(&mut recording, &mut random) {
         return Err(Failure::Request("no two calls have results to exchange; generate more calls".to_owned()));

@@ -1,8 +1,8 @@
 use interloper_linearize::general::Budget;
 use interloper_linearize::generate::{Calls, Workload, correct};
-use interloper_linearize::random::Random;
 use interloper_linearize::recording::check;
 use interloper_linearize::types::type_named;
+use interloper_random::{Purpose, Stream};
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn parse(name: &str, text: &str) -> Result<Recorded, Malformed> {
 fn what_is_written_is_read() {
     for calls in [Calls::Register { values: 2 }, Calls::KeyedText { keys: 2 }, Calls::Queue, Calls::Set] {
         let workload = Workload { calls, processes: 3, length: 40, pending: 100 };
-        let recording = correct(&workload, &mut Random::seeded(3));
+        let recording = correct(&workload, &mut Stream::new(3, Purpose::History, 0));
         let read = read(written(&recording).as_bytes(), calls.data_type()).expect("what was written");
         assert_eq!(read.recording.history, recording.history);
         for (read, written) in read.recording.calls.iter().zip(&recording.calls) {
@@ -63,7 +63,7 @@ impl Write for Pieces {
 #[test]
 fn a_history_is_written_piece_by_piece() {
     let workload = Workload { calls: Calls::Queue, processes: 3, length: 1_000, pending: 0 };
-    let recording = correct(&workload, &mut Random::seeded(3));
+    let recording = correct(&workload, &mut Stream::new(3, Purpose::History, 0));
     let text = written(&recording);
     let line = text.lines().map(|line| line.len() + 1).max().expect("there are lines");
     let mut pieces = Pieces { room: text.len(), longest: 0, whole: 0 };
@@ -80,7 +80,7 @@ fn a_history_is_written_piece_by_piece() {
 #[test]
 fn it_does_not_matter_where_pieces_end() {
     let workload = Workload { calls: Calls::KeyedText { keys: 2 }, processes: 3, length: 6, pending: 100 };
-    let text = format!("\u{feff}{}", written(&correct(&workload, &mut Random::seeded(4))));
+    let text = format!("\u{feff}{}", written(&correct(&workload, &mut Stream::new(4, Purpose::History, 0))));
     let kv = type_named("kv").expect("a type");
     let whole = read(text.as_bytes(), kv).expect("what was written");
     for size in [1, 2, 3, 7, 64] {
@@ -204,7 +204,7 @@ fn malformed_lines_have_a_number_and_a_reason() {
 }
 
 /// Bytes with a few random changes: some taken away, doubled, exchanged, turned or put in.
-fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+fn damaged(bytes: &[u8], random: &mut Stream) -> Vec<u8> {
     const PIECES: [&str; 16] = [
         "\n",
         "\"",
@@ -224,24 +224,24 @@ fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
         "{\"type\":\"return\",\"value\":{\"error\":\"\\u001b\"}}\n",
     ];
     let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(3) {
-        let at = random.below(bytes.len() + 1);
-        let end = (at + 1 + random.below(60)).min(bytes.len());
-        match random.below(9) {
+    for _ in 0..=random.index(3) {
+        let at = random.index(bytes.len() + 1);
+        let end = (at + 1 + random.index(60)).min(bytes.len());
+        match random.index(9) {
             0 => drop(bytes.drain(at.min(end)..end)),
             1 => {
                 let doubled = bytes[at.min(end)..end].to_vec();
                 drop(bytes.splice(at..at, doubled));
             }
             2 if !bytes.is_empty() => {
-                let (one, other) = (random.below(bytes.len()), random.below(bytes.len()));
+                let (one, other) = (random.index(bytes.len()), random.index(bytes.len()));
                 bytes.swap(one, other);
             }
-            3 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            3 if at < bytes.len() => bytes[at] ^= 1 << random.index(8),
             4 | 5 => {
                 // Two lines change places.
                 let mut lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
-                let (one, other) = (random.below(lines.len().max(1)), random.below(lines.len().max(1)));
+                let (one, other) = (random.index(lines.len().max(1)), random.index(lines.len().max(1)));
                 if !lines.is_empty() {
                     lines.swap(one, other);
                 }
@@ -250,10 +250,10 @@ fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
             6 | 7 => {
                 // Another digit.
                 if let Some(digit) = bytes[at.min(end)..].iter_mut().find(|byte| byte.is_ascii_digit()) {
-                    *digit = b'0' + random.below(10) as u8;
+                    *digit = b'0' + random.index(10) as u8;
                 }
             }
-            _ => drop(bytes.splice(at..at, PIECES[random.below(PIECES.len())].bytes())),
+            _ => drop(bytes.splice(at..at, PIECES[random.index(PIECES.len())].bytes())),
         }
     }
     bytes
@@ -272,7 +272,7 @@ fn damaged_histories() {
         Calls::PriorityQueue,
         Calls::Stack,
     ];
-    let mut random = Random::seeded(5);
+    let mut random = Stream::new(5, Purpose::History, 0);
     let (mut good, mut bad) = (0, 0);
     for round in 0..6_000 {
         let calls = kinds[round % kinds.len()];

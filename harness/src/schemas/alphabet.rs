@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn random_literals_are_among_all() {
-        let mut random = <rand_pcg::Pcg64Mcg as rand::SeedableRng>::seed_from_u64(7);
+        let mut random = interloper_random::Stream::new(7, interloper_random::Purpose::Schemas, 0);
         for generator in [
             Generator::List(Atom::INTEGER, 2),
             Generator::Set(Atom::INTEGER, 2),

@@ -1,6 +1,7 @@
 //! Schemas by rank (*Exposing non-atomic methods*, section 4).
 
 use interloper_linearize::schema::Schema;
+use interloper_random::scramble;
 
 use super::alphabet::Call;
 use super::order::Order;
@@ -247,7 +248,7 @@ struct Shuffle {
 impl Shuffle {
     fn new(bound: u64, seed: u64) -> Shuffle {
         let bits = u64::BITS - bound.saturating_sub(1).leading_zeros();
-        let keys = [1, 2, 3, 4].map(|round| mixed(seed.wrapping_add(round)));
+        let keys = [1, 2, 3, 4].map(|round| scramble(seed.wrapping_add(round)));
         Shuffle { bound, half: bits.div_ceil(2).max(1), keys }
     }
 
@@ -258,7 +259,7 @@ impl Shuffle {
         loop {
             let (mut left, mut right) = (at >> self.half, at & mask);
             for key in self.keys {
-                (left, right) = (right, left ^ mixed(right ^ key) & mask);
+                (left, right) = (right, left ^ scramble(right ^ key) & mask);
             }
             at = left << self.half | right;
             if at < self.bound {
@@ -266,14 +267,6 @@ impl Shuffle {
             }
         }
     }
-}
-
-/// The finalizer of SplitMix64.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ number >> 31
 }
 
 #[cfg(test)]

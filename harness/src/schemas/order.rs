@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn random_orders_are_orders() {
-        let mut random = <rand_pcg::Pcg64Mcg as rand::SeedableRng>::seed_from_u64(3);
+        let mut random = interloper_random::Stream::new(3, interloper_random::Purpose::Schemas, 0);
         let all = Order::all(3);
         let mut seen: Vec<Order> = (0..2_000).map(|_| Order::random(3, &mut random)).collect();
         seen.sort();

@@ -1,8 +1,8 @@
 //! Schemas at random (Violat, section 3).
 
 use interloper_linearize::schema::Schema;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use interloper_random::{Purpose, Stream};
+use rand::RngExt;
 
 use super::alphabet::Call;
 use super::order::Order;
@@ -21,7 +21,7 @@ pub struct Sampler {
     object: Object,
     pool: Pool,
     bounds: Bounds,
-    random: Pcg64Mcg,
+    random: Stream,
     /// Methods that may be called any number of times, each as often as its weight.
     weighted: Vec<MethodId>,
 }
@@ -44,7 +44,7 @@ impl Sampler {
         };
         let weighted =
             pool.beside(object).into_iter().flat_map(|method| std::iter::repeat_n(method, weight(&method))).collect();
-        Sampler { object: object.clone(), pool, bounds, random: Pcg64Mcg::seed_from_u64(seed), weighted }
+        Sampler { object: object.clone(), pool, bounds, random: Stream::new(seed, Purpose::Schemas, 0), weighted }
     }
 
     fn attempt(&mut self) -> Option<Schema> {

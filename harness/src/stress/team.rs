@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use interloper_commutativity::Value;
+use interloper_random::{Purpose, Stream};
 
 use super::clock;
 use super::counts::Counts;
@@ -52,7 +53,7 @@ struct Books<T> {
     segments: Vec<Prepared<T>>,
     counts: Counts,
     overlap: Overlap,
-    random: u32,
+    random: Stream,
     /// How many segments this lane has been through, and how many objects it has made and dropped.
     done: u64,
     handled: u64,
@@ -91,6 +92,11 @@ pub(super) struct Plan {
     pub(super) fixed: Vec<Vec<u32>>,
 }
 
+/// The delays of one lane of a team: no two threads have the same ones.
+fn delays(seed: u64, team: usize, lane: usize) -> Stream {
+    Stream::new(seed, Purpose::Delays, (team as u64) << 32 | lane as u64)
+}
+
 /// Why a team cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
@@ -103,7 +109,7 @@ impl<T: Send + Sync + 'static> Team<T> {
         typed: Arc<Typed<T>>,
         layout: Layout,
         calls: &[(MethodId, Vec<Value>)],
-        seed: u64,
+        (seed, number): (u64, usize),
         spin: Spin,
     ) -> Team<T> {
         let books = |lane: usize| {
@@ -115,7 +121,7 @@ impl<T: Send + Sync + 'static> Team<T> {
                 segments: layout.lanes[lane].iter().map(segment).collect(),
                 counts: Counts::new(layout.sequences),
                 overlap: Overlap::default(),
-                random: (seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(lane as u32 * 7) >> 32) as u32 | 1,
+                random: delays(seed, number, lane),
                 done: 0,
                 handled: 0,
             })
@@ -289,17 +295,21 @@ impl<T: Send + Sync + 'static> Team<T> {
 
     /// Waits for the other lanes where the pace asks for it, and then as long as the plan says.
     #[inline]
-    fn start(&self, lane: usize, plan: &Plan, execution: usize, fixed: u32, random: &mut u32) -> Result<(), GivenUp> {
+    fn start(
+        &self,
+        lane: usize,
+        plan: &Plan,
+        execution: usize,
+        fixed: u32,
+        random: &mut Stream,
+    ) -> Result<(), GivenUp> {
         let Stride::Every(stride) = plan.pace.stride else { return Ok(()) };
         if !(execution as u32).is_multiple_of(stride) {
             return Ok(());
         }
         self.meeting.start(lane, plan.before + execution as u64 + 1)?;
         // Marsaglia's xorshift.
-        *random ^= *random << 13;
-        *random ^= *random >> 17;
-        *random ^= *random << 5;
-        clock::delay(fixed + ((u64::from(*random) * u64::from(plan.random)) >> 32) as u32);
+        clock::delay(fixed + random.below(u64::from(plan.random)) as u32);
         Ok(())
     }
 
@@ -441,4 +451,26 @@ fn zeros<A: Default>(number: usize) -> Vec<A> {
 
 pub(super) fn lock<V: ?Sized>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_threads_have_the_same_delays() {
+        for seed in [0, 1, 42] {
+            let beginning = |team: usize, lane: usize| {
+                let mut random = delays(seed, team, lane);
+                (0..8).map(|_| random.below(1_000)).collect::<Vec<u64>>()
+            };
+            let all: BTreeSet<Vec<u64>> = (0..4)
+                .flat_map(|team| (0..8).map(move |lane| (team, lane)))
+                .map(|(team, lane)| beginning(team, lane))
+                .collect();
+            assert_eq!(all.len(), 32, "seed {seed}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ mod texts;
 use super::*;
 use crate::general::{Budget, Spec, check};
 use crate::history::Interval;
-use crate::random::Random;
+use interloper_random::{Purpose, Stream};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -245,12 +245,12 @@ fn all_small_histories_with_unknown_removals() {
 
 /// A history whose calls take effect in the order of their numbers, each interval reaching `spread` around its effect;
 /// `pending` of a hundred calls do not return.
-fn stretched(random: &mut Random, n: usize, spread: usize, pending: usize) -> History {
+fn stretched(random: &mut Stream, n: usize, spread: usize, pending: usize) -> History {
     let mut events: Vec<(usize, usize)> = Vec::new();
     for call in 0..n {
-        events.push(((100 * call + 1000).saturating_sub(random.below(spread) + 1), call));
-        if random.below(100) >= pending {
-            events.push((100 * call + 1001 + random.below(spread), call));
+        events.push(((100 * call + 1000).saturating_sub(random.index(spread) + 1), call));
+        if random.index(100) >= pending {
+            events.push((100 * call + 1001 + random.index(spread), call));
         }
     }
     events.sort_unstable();
@@ -266,14 +266,14 @@ fn stretched(random: &mut Random, n: usize, spread: usize, pending: usize) -> Hi
 }
 
 /// What calls in this order return: insertions of the values 0, 1, … in a random order and removals.
-fn random_collection(random: &mut Random, kind: Kind, n: usize) -> Vec<CollectionCall> {
+fn random_collection(random: &mut Stream, kind: Kind, n: usize) -> Vec<CollectionCall> {
     let mut fresh: Vec<ValueId> = (0..n as ValueId).collect();
     let mut state = Vec::new();
     let mut calls = Vec::new();
     for _ in 0..n {
-        let insert = random.below(2) == 0;
+        let insert = random.index(2) == 0;
         let candidates = if insert {
-            vec![CollectionCall::Insert(fresh.swap_remove(random.below(fresh.len())))]
+            vec![CollectionCall::Insert(fresh.swap_remove(random.index(fresh.len())))]
         } else {
             state.iter().map(|&value| CollectionCall::Remove(value)).chain([CollectionCall::Empty]).collect()
         };
@@ -290,17 +290,17 @@ fn random_collection(random: &mut Random, kind: Kind, n: usize) -> Vec<Collectio
 
 #[test]
 fn random_histories_of_collections() {
-    let mut random = Random(7);
+    let mut random = Stream::new(7, Purpose::History, 0);
     for kind in KINDS {
         let (mut good, mut bad) = (0, 0);
         for round in 0..4000 {
-            let n = 2 + random.below(8);
+            let n = 2 + random.index(8);
             let spread = [50, 150, 400, 900][round % 4];
             let mut calls = random_collection(&mut random, kind, n);
             let history = stretched(&mut random, n, spread, [0, 10][round / 4 % 2]);
             assert_eq!(compare_collection(kind, &history, &calls), Some(true));
             // Two results exchanged.
-            let (one, other) = (random.below(n), random.below(n));
+            let (one, other) = (random.index(n), random.index(n));
             calls.swap(one, other);
             match compare_collection(kind, &history, &calls) {
                 Some(true) => good += 1,
@@ -314,11 +314,11 @@ fn random_histories_of_collections() {
 
 #[test]
 fn random_histories_with_unknown_removals() {
-    let mut random = Random(10);
+    let mut random = Stream::new(10, Purpose::History, 0);
     for kind in KINDS {
         let (mut good, mut bad) = (0, 0);
         for round in 0..2000 {
-            let n = 4 + random.below(6);
+            let n = 4 + random.index(6);
             let mut calls = random_collection(&mut random, kind, n);
             let history = stretched(&mut random, n, [50, 150, 400, 900][round % 4], 30);
             let forget = |calls: &mut [CollectionCall]| {
@@ -329,7 +329,7 @@ fn random_histories_with_unknown_removals() {
                 }
             };
             let mut exchanged = calls.clone();
-            exchanged.swap(random.below(n), random.below(n));
+            exchanged.swap(random.index(n), random.index(n));
             forget(&mut calls);
             assert_eq!(compare_collection(kind, &history, &calls), Some(true));
             forget(&mut exchanged);
@@ -346,7 +346,7 @@ fn random_histories_with_unknown_removals() {
 /// A hundred values and a few removals whose results are lost: the search would try the orders of the values.
 #[test]
 fn unknown_removals_of_a_long_history() {
-    let mut random = Random(11);
+    let mut random = Stream::new(11, Purpose::History, 0);
     for kind in KINDS {
         for _ in 0..3 {
             let n = 100;
@@ -408,15 +408,15 @@ fn all_small_histories_of_sets() {
 #[test]
 fn random_histories_of_sets() {
     use SetAction::{Add, Find, Miss, Remove};
-    let mut random = Random(8);
+    let mut random = Stream::new(8, Purpose::History, 0);
     let (mut good, mut bad) = (0, 0);
     for round in 0..4000 {
-        let n = 2 + random.below(8);
+        let n = 2 + random.index(8);
         let mut life = [0; 3];
         let calls: Vec<SetCall> = (0..n)
             .map(|_| {
-                let value = random.below(3);
-                let action = match (life[value], random.below(3)) {
+                let value = random.index(3);
+                let action = match (life[value], random.index(3)) {
                     (0, 0) => Add,
                     (1, 0) => Remove,
                     (1, _) => Find,
@@ -429,7 +429,7 @@ fn random_histories_of_sets() {
         let history = stretched(&mut random, n, [50, 150, 400, 900][round % 4], [0, 10][round / 4 % 2]);
         assert_eq!(compare_set(&history, &calls), Some(true));
         let mut calls = calls;
-        let (one, other) = (random.below(n), random.below(n));
+        let (one, other) = (random.index(n), random.index(n));
         calls.swap(one, other);
         match compare_set(&history, &calls) {
             Some(true) => good += 1,
@@ -477,14 +477,14 @@ fn all_small_histories_of_registers() {
 
 #[test]
 fn random_histories_of_registers() {
-    let mut random = Random(9);
+    let mut random = Stream::new(9, Purpose::History, 0);
     let (mut good, mut bad) = (0, 0);
     for round in 0..4000 {
-        let n = 2 + random.below(8);
+        let n = 2 + random.index(8);
         let mut content = None;
         let mut calls: Vec<RegisterCall> = (0..n)
             .map(|index| {
-                if random.below(2) == 0 {
+                if random.index(2) == 0 {
                     content = Some(index as ValueId);
                     RegisterCall::Write(index as ValueId)
                 } else {
@@ -494,7 +494,7 @@ fn random_histories_of_registers() {
             .collect();
         let history = stretched(&mut random, n, [50, 150, 400, 900][round % 4], [0, 10][round / 4 % 2]);
         assert_eq!(compare_register(&history, &calls), Some(true));
-        let (one, other) = (random.below(n), random.below(n));
+        let (one, other) = (random.index(n), random.index(n));
         calls.swap(one, other);
         match compare_register(&history, &calls) {
             Some(true) => good += 1,

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::enumerate::{Row, rows};
 use crate::program::Typed;
-use crate::random::Random;
 use crate::schema::Schema;
 use crate::types::{DataType, type_named};
 use crate::visibility::{Level, Visibility};
+use interloper_random::{Purpose, Stream};
 
 fn schema(text: &str) -> Schema {
     Schema::parse(text).unwrap_or_else(|mistake| panic!("{mistake}"))
@@ -50,21 +50,27 @@ fn compare(name: &str, schema: &Schema, visibility: &Visibility) -> usize {
     slow.len()
 }
 
-impl Random {
+/// What is drawn at random here.
+trait Draw {
+    fn pick<'c>(&mut self, choices: &[&'c str]) -> &'c str;
+    /// A schema of at most `most` invocations in two or three sequences, perhaps with a constraint.
+    fn schema(&mut self, calls: &[&str], most: usize) -> Schema;
+}
+
+impl Draw for Stream {
     fn pick<'c>(&mut self, choices: &[&'c str]) -> &'c str {
-        choices[self.below(choices.len())]
+        choices[self.index(choices.len())]
     }
 
-    /// A schema of at most `most` invocations in two or three sequences, perhaps with a constraint.
     fn schema(&mut self, calls: &[&str], most: usize) -> Schema {
-        let count = 2 + self.below(2);
+        let count = 2 + self.index(2);
         let mut sequences = vec![Vec::new(); count];
         for number in 0..most.max(count) {
-            let place = if number < count { number } else { self.below(count) };
+            let place = if number < count { number } else { self.index(count) };
             sequences[place].push(self.pick(calls));
         }
         let texts: Vec<String> = sequences.iter().map(|calls| format!("[{}]", calls.join("; "))).collect();
-        let constraint = if self.below(4) == 0 { format!(", {{0<{}}}", count - 1) } else { String::new() };
+        let constraint = if self.index(4) == 0 { format!(", {{0<{}}}", count - 1) } else { String::new() };
         schema(&format!("{}{constraint}", texts.join(", ")))
     }
 }
@@ -75,11 +81,11 @@ const MAP_METHODS: [&str; 6] = ["put", "remove", "size", "contains", "keySet", "
 
 #[test]
 fn random_programs_with_one_relaxed_method() {
-    let mut random = Random(1);
+    let mut random = Stream::new(1, Purpose::History, 0);
     let mut sizes = BTreeSet::new();
     for round in 0..600 {
         let schema = random.schema(&MAP, 3 + round % 3);
-        let level = Level::ALL[random.below(6)];
+        let level = Level::ALL[random.index(6)];
         let visibility = Visibility::complete().with(random.pick(&MAP_METHODS), level);
         sizes.insert(compare("map", &schema, &visibility));
     }
@@ -88,12 +94,12 @@ fn random_programs_with_one_relaxed_method() {
 
 #[test]
 fn random_programs_with_all_methods_relaxed() {
-    let mut random = Random(2);
+    let mut random = Stream::new(2, Purpose::History, 0);
     for round in 0..500 {
         let schema = random.schema(&MAP, 3 + round % 3);
         let mut visibility = Visibility::complete();
         for method in MAP_METHODS {
-            visibility = visibility.with(method, Level::ALL[random.below(6)]);
+            visibility = visibility.with(method, Level::ALL[random.index(6)]);
         }
         compare("map", &schema, &visibility);
     }
@@ -101,7 +107,7 @@ fn random_programs_with_all_methods_relaxed() {
 
 #[test]
 fn random_programs_with_the_predicates_of_section_6() {
-    let mut random = Random(3);
+    let mut random = Stream::new(3, Purpose::History, 0);
     let kinds = ["weak", "basic", "monotonic", "peer", "causal", "complete", "linPrefix", "linMonotonic"];
     let about = ["", "", "(put)", "(remove|get)", "(size|contains|keySet)", "(put|remove)"];
     for round in 0..1500 {
@@ -109,7 +115,7 @@ fn random_programs_with_the_predicates_of_section_6() {
         let specification: Vec<String> = MAP_METHODS
             .iter()
             .map(|method| {
-                let predicates: Vec<String> = (0..1 + random.below(2))
+                let predicates: Vec<String> = (0..1 + random.index(2))
                     .map(|_| format!("{}{}", random.pick(&kinds), random.pick(&about)))
                     .collect();
                 format!("{method}={}", predicates.join("+"))
@@ -341,7 +347,7 @@ fn programs_that_are_too_large() {
 /// Lemma 3.2, with its proviso: complete ⇒ causal ⇒ peer ⇒ monotonic ⇒ basic ⇒ weak.
 #[test]
 fn stronger_levels_admit_less() {
-    let mut random = Random(4);
+    let mut random = Stream::new(4, Purpose::History, 0);
     for round in 0..300 {
         let schema = random.schema(&MAP, 3 + round % 3);
         let method = random.pick(&MAP_METHODS);

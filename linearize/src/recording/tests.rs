@@ -1,9 +1,9 @@
 use super::*;
 use crate::general::{Bound, Budget, Progress, Verdict, Witness};
 use crate::generate::{Calls, Workload, correct, corrupt};
-use crate::random::Random;
 use crate::schema::Schema;
 use crate::types::{DataType, Signature, Unresolved, type_named};
+use interloper_random::{Purpose, Stream};
 
 /// A history as text, a line for each process and a character for each moment: a call is written from its invocation to
 /// its return, `call → result` in angle brackets. `<put(1,2) → 3>`, or `<put(1,2)` for a pending call.
@@ -343,7 +343,7 @@ fn reached(data_type: &DataType, recording: &Recording) -> (bool, Option<usize>)
 
 #[test]
 fn what_is_known_of_a_type_changes_no_verdict() {
-    let mut random = Random::seeded(5);
+    let mut random = Stream::new(5, Purpose::History, 0);
     let mut good = 0;
     for round in 0..300 {
         let calls = [Calls::Map { keys: 3 }, Calls::KeyedText { keys: 3 }][round % 2];
@@ -360,9 +360,9 @@ fn what_is_known_of_a_type_changes_no_verdict() {
         // Some gets become calls about the whole map, with a result that may be wrong.
         if matches!(calls, Calls::Map { .. }) {
             for call in recording.calls.iter_mut().filter(|call| &*call.invocation.method == "get") {
-                if random.below(6) == 0 {
+                if random.index(6) == 0 {
                     call.invocation = Invocation::new("size", []);
-                    call.result = call.result.as_ref().map(|_| Value::Int(random.below(3) as i64));
+                    call.result = call.result.as_ref().map(|_| Value::Int(random.index(3) as i64));
                 }
             }
             assert_eq!(reached(data_type, &recording), reached(&opaque, &recording));

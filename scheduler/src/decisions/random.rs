@@ -1,7 +1,6 @@
 //! Decisions at random.
 
-use rand::Rng;
-use rand_pcg::Pcg64Mcg;
+use interloper_random::{Purpose, Stream};
 
 use super::{Question, Source};
 
@@ -12,7 +11,7 @@ use super::{Question, Source};
 /// The answers are a function of the seed and the number of the execution.
 #[derive(Clone, Debug)]
 pub struct RandomSource {
-    generator: Pcg64Mcg,
+    generator: Stream,
     /// A freedom is taken with probability 2^-`rarity`; 0 before it is drawn.
     rarity: u32,
 }
@@ -20,33 +19,31 @@ pub struct RandomSource {
 impl RandomSource {
     /// The source for one execution of a run.
     pub fn new(seed: u64, execution: u64) -> RandomSource {
-        let low = mix(seed, execution);
-        let high = mix(low, seed);
-        RandomSource { generator: Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low)), rarity: 0 }
+        RandomSource { generator: Stream::new(seed, Purpose::Schedule, execution), rarity: 0 }
     }
 
     /// A number below `options`, uniform up to a bias of `options` / 2^64.
     #[inline]
     pub fn below(&mut self, options: u32) -> u32 {
-        ((u128::from(self.generator.next_u64()) * u128::from(options)) >> 64) as u32
+        self.generator.below(u64::from(options)) as u32
     }
 
     /// A number below `options`, uniform up to a bias of `options` / 2^64.
     #[inline]
     pub fn below_u64(&mut self, options: u64) -> u64 {
-        ((u128::from(self.word()) * u128::from(options)) >> 64) as u64
+        self.generator.below(options)
     }
 
     /// 64 random bits.
     #[inline]
     pub fn word(&mut self) -> u64 {
-        self.generator.next_u64()
+        self.generator.word()
     }
 
     /// True with probability `numerator / 2^32`.
     #[inline]
     pub fn chance(&mut self, numerator: u64) -> bool {
-        self.generator.next_u64() >> 32 < numerator
+        self.generator.word() >> 32 < numerator
     }
 
     #[cold]
@@ -64,25 +61,13 @@ impl Source for RandomSource {
         match (question, options) {
             (_, 0) => panic!("a question has at least one answer"),
             (_, 1) => 0,
-            (Question::Environment, _) if self.generator.next_u64() >> 63 == 0 => 0,
+            (Question::Environment, _) if self.generator.word() >> 63 == 0 => 0,
             (Question::Environment, _) => 1 + self.below(options - 1),
             (Question::Freedom, _) if !self.takes_freedom() => 0,
             (Question::Freedom, _) => 1 + self.below(options - 1),
             _ => self.below(options),
         }
     }
-}
-
-/// One number out of two such that neighbouring pairs give unrelated numbers: the finalizer of SplitMix64 (Steele, Lea,
-/// Flood: Fast splittable pseudorandom number generators, OOPSLA 2014) over their combination.
-pub fn mix(a: u64, b: u64) -> u64 {
-    let finalize = |mut z: u64| {
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    };
-    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    finalize(finalize(a.wrapping_add(GOLDEN)).wrapping_add(b.wrapping_mul(GOLDEN)).wrapping_add(GOLDEN))
 }
 
 #[cfg(test)]

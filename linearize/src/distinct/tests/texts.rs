@@ -72,15 +72,15 @@ fn pieces_that_are_no_prefix_code() {
 
 #[test]
 fn random_histories_of_texts() {
-    let mut random = Random(12);
+    let mut random = Stream::new(12, Purpose::History, 0);
     let pieces: Vec<String> = (0..40).map(|number| format!("{number};")).collect();
     let (mut good, mut bad) = (0, 0);
     for round in 0..6000 {
-        let n = 2 + random.below(9);
+        let n = 2 + random.index(9);
         let mut now = String::new();
         let mut results = Vec::new();
         for piece in pieces.iter().take(n) {
-            match random.below([8, 3][round % 2]) {
+            match random.index([8, 3][round % 2]) {
                 0 => now.clone_from(piece),
                 1 | 2 => now.push_str(piece),
                 _ => {}
@@ -92,7 +92,7 @@ fn random_histories_of_texts() {
         for (index, text) in results.iter().enumerate() {
             calls.push(match text {
                 text if text == before => TextCall::Read(text),
-                text if *text == pieces[index] && random.below(2) == 0 => TextCall::Put(&pieces[index]),
+                text if *text == pieces[index] && random.index(2) == 0 => TextCall::Put(&pieces[index]),
                 text if *text == pieces[index] && !before.is_empty() => TextCall::Put(&pieces[index]),
                 _ => TextCall::Append(&pieces[index]),
             });
@@ -100,7 +100,7 @@ fn random_histories_of_texts() {
         }
         let history = stretched(&mut random, n, [50, 150, 400, 900][round % 4], [0, 10][round / 4 % 2]);
         assert_eq!(compare_text(&history, &calls), Some(true));
-        let (one, other) = (random.below(n), random.below(n));
+        let (one, other) = (random.index(n), random.index(n));
         calls.swap(one, other);
         match compare_text(&history, &calls) {
             Some(true) => good += 1,
