@@ -1,45 +1,134 @@
-//! The edges between the crates, as ARCHITECTURE.md draws them: imports go one way.
+//! ARCHITECTURE.md is true: the edges between the crates, their invariants, and who touches files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-/// What each crate of the workspace may import of the others.
-fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
-    let low = ["interloper-std", "interloper-commutativity"];
-    let engines = ["interloper-collections", "interloper-linearize", "interloper-random", "interloper-scheduler"];
-    let harness: Vec<&str> = low.into_iter().chain(engines).collect();
-    let beside = [
-        "interloper-channel",
-        "interloper-harness",
-        "interloper-macros",
-        "interloper-parking-lot",
-        "interloper-report",
-    ];
-    let facade: Vec<&str> = harness.iter().copied().chain(beside).collect();
-    BTreeMap::from([
-        ("interloper-std", vec![]),
-        ("interloper-adopt", vec![]),
-        ("interloper-commutativity", vec![]),
-        ("interloper-collections", low.to_vec()),
-        ("interloper-linearize", vec!["interloper-commutativity", "interloper-random"]),
-        ("interloper-random", vec![]),
-        ("interloper-scheduler", vec!["interloper-random", "interloper-std"]),
-        ("interloper-harness", harness.into_iter().chain(["interloper-report"]).collect()),
-        ("interloper-macros", vec![]),
-        ("interloper-channel", vec!["interloper-std"]),
-        ("interloper-parking-lot", vec!["interloper-std"]),
-        ("parking_lot_core", vec!["interloper-std"]),
-        ("interloper-report", vec![]),
-        ("interloper", facade.clone()),
-        ("interloper-suite", vec!["interloper"]),
-        ("interloper-examples", vec!["interloper"]),
-        (
-            "interloper-peers",
-            vec!["interloper", "interloper-report", "interloper-scheduler", "interloper-std", "interloper-suite"],
-        ),
-        ("interloper-cli", facade.into_iter().chain(["interloper", "interloper-adopt", "interloper-suite"]).collect()),
-    ])
+const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+type Edges = BTreeMap<String, BTreeSet<String>>;
+
+fn metadata() -> Metadata {
+    // From the root: in a package's own folder only that one counts as a default.
+    MetadataCommand::new().manifest_path(format!("{ROOT}/Cargo.toml")).no_deps().exec().expect("cargo metadata")
+}
+
+/// The words of a text that stand between backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// A row of the table of crates: folder, package, imported folders.
+fn rows() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    let row = |line: &'static str| {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let [folder, package] = quoted(cells[0])[..] else { panic!("no folder and package: {line}") };
+        (folder, package, quoted(cells[1]))
+    };
+    let table = ARCHITECTURE.lines().skip_while(|line| !line.starts_with("| folder (package) |"));
+    table.skip(2).take_while(|line| line.starts_with('|')).map(row).collect()
+}
+
+/// The edges that the page names, by package.
+fn written() -> Edges {
+    let packages: BTreeMap<&str, &str> = rows().iter().map(|(folder, package, _)| (*folder, *package)).collect();
+    let package = |folder: &&str| packages.get(folder).unwrap_or_else(|| panic!("no row for {folder}")).to_string();
+    rows().iter().map(|(_, own, imports)| ((*own).to_owned(), imports.iter().map(package).collect())).collect()
+}
+
+/// The edges that the manifests declare.
+fn declared() -> Edges {
+    let metadata = metadata();
+    let ours: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
+    let edges = metadata.packages.iter().map(|package| {
+        let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        let ours = normal.map(|dependency| dependency.name.clone()).filter(|name| ours.contains(name.as_str()));
+        (package.name.to_string(), ours.collect())
+    });
+    edges.collect()
+}
+
+/// The sources of a crate, without comments, texts and tests.
+fn sources(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(ROOT).join(folder).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+                let text = fs::read_to_string(&path).expect("a source");
+                let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+                let line = |line: &str| without_texts(line.split("//").next().unwrap_or_default());
+                found.push((path, code.lines().map(line).collect::<Vec<_>>().join("\n")));
+            }
+        }
+    }
+    found
+}
+
+fn without_texts(line: &str) -> String {
+    line.split('"').step_by(2).collect::<Vec<_>>().join("\"")
+}
+
+/// The words of some code.
+fn words(code: &str) -> BTreeSet<&str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
+}
+
+#[test]
+fn the_page_names_the_imports_that_the_manifests_declare() {
+    assert_eq!(written(), declared());
+}
+
+/// A dependency that no source names is none.
+#[test]
+fn the_sources_use_the_imports_that_the_manifests_declare() {
+    let mut used: Edges = BTreeMap::new();
+    let names: Vec<(&str, String)> =
+        rows().iter().map(|(_, package, _)| (*package, package.replace('-', "_"))).collect();
+    for (folder, package, _) in rows() {
+        let mut imports = BTreeSet::new();
+        // The mirror has no dependencies; the names of its crates stand in a list there.
+        for (_, code) in sources(folder) {
+            let words = words(&code);
+            let other = names.iter().filter(|(other, name)| *other != package && words.contains(name.as_str()));
+            // `interloper` is a word of the language here, and a cfg: as a crate it has a path behind it.
+            let real = other.filter(|(_, name)| name != "interloper" || code.contains("interloper::"));
+            imports.extend(real.map(|(other, _)| (*other).to_owned()));
+        }
+        used.insert(package.to_owned(), imports);
+    }
+    let mut expected = declared();
+    // Their sources are in examples/, and expand to `::interloper`.
+    expected.insert("interloper-examples".to_owned(), BTreeSet::new());
+    used.insert("interloper-macros".to_owned(), BTreeSet::new());
+    assert_eq!(used, expected);
+}
+
+#[test]
+fn files_and_the_environment_are_touched_where_the_page_says() {
+    let (_, places) = ARCHITECTURE.split_once("in these places and in no others:").expect("the list");
+    let places = places.lines().skip(2).take_while(|line| line.starts_with("- `"));
+    let written: BTreeSet<String> = places.map(|line| quoted(line)[0].to_owned()).collect();
+    let touches = |code: &str| {
+        ["fs::", "env::var", "env::args", "env::current_dir", "env::current_exe"].iter().any(|call| code.contains(call))
+    };
+    let mut found = BTreeSet::new();
+    for (folder, ..) in rows().into_iter().filter(|(folder, ..)| *folder != "peers") {
+        for (path, code) in sources(folder) {
+            let path = path.strip_prefix(ROOT).expect("below the root").to_string_lossy().into_owned();
+            if touches(&code) {
+                let place = written.iter().find(|place| path.starts_with(place.as_str()));
+                found.insert(place.unwrap_or(&path).clone());
+            }
+        }
+    }
+    assert_eq!(found, written);
 }
 
 /// Dependencies from outside that a crate may have, for the crates that must stay small.
@@ -57,32 +146,25 @@ fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
 }
 
 #[test]
-fn imports_go_one_way() {
-    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata of this workspace");
-    let (allowed, outside) = (allowed(), allowed_outside());
-    let ours: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
-    for package in &metadata.packages {
-        let name = package.name.as_str();
-        let may = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in ARCHITECTURE.md's picture"));
-        let imports = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
-        for dependency in imports {
-            let imported = dependency.name.as_str();
-            if ours.contains(imported) {
-                assert!(may.contains(&imported), "{name} must not import {imported}");
-            } else if let Some(outside) = outside.get(name) {
-                assert!(outside.contains(&imported), "{name} must do without {imported}");
-            }
+fn small_crates_stay_small() {
+    let outside = allowed_outside();
+    for package in &metadata().packages {
+        let Some(allowed) = outside.get(package.name.as_str()) else { continue };
+        let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        for dependency in normal.filter(|dependency| !dependency.name.starts_with("interloper")) {
+            assert!(
+                allowed.contains(&dependency.name.as_str()),
+                "{} must do without {}",
+                package.name,
+                dependency.name
+            );
         }
     }
-    assert!(allowed.keys().all(|name| ours.contains(name)), "ARCHITECTURE.md names a crate that is gone");
 }
 
-/// What is not a default member is not tested by `cargo test`.
 #[test]
 fn all_but_the_peers_are_default_members() {
-    // From the root: in a package's own folder only that one counts as a default.
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-    let metadata = MetadataCommand::new().manifest_path(root).no_deps().exec().expect("cargo metadata");
+    let metadata = metadata();
     let all: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let default: BTreeSet<&str> =
         metadata.workspace_default_packages().iter().map(|package| package.name.as_str()).collect();
@@ -92,8 +174,7 @@ fn all_but_the_peers_are_default_members() {
 /// `cargo run -- --seed 42` at the root has one binary to run.
 #[test]
 fn the_command_is_what_runs() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-    let metadata = MetadataCommand::new().manifest_path(root).no_deps().exec().expect("cargo metadata");
+    let metadata = metadata();
     let packages = metadata.workspace_default_packages();
     let runnable = packages.iter().filter(|package| package.targets.iter().any(|target| target.is_bin()));
     let runs: Vec<_> = runnable.map(|package| (package.name.as_str(), package.default_run.as_deref())).collect();
@@ -102,7 +183,6 @@ fn the_command_is_what_runs() {
 
 #[test]
 fn every_crate_has_its_invariant() {
-    let architecture = include_str!("../../ARCHITECTURE.md");
     let folders = [
         "commutativity",
         "instrument",
@@ -122,7 +202,7 @@ fn every_crate_has_its_invariant() {
     ];
     for folder in folders {
         let line = format!("- `{folder}`: **Invariant:**");
-        assert!(architecture.contains(&line), "ARCHITECTURE.md states no invariant for {folder}");
+        assert!(ARCHITECTURE.contains(&line), "ARCHITECTURE.md states no invariant for {folder}");
     }
 }
 
@@ -130,8 +210,7 @@ fn every_crate_has_its_invariant() {
 /// described there is missing here.
 #[test]
 fn the_proof_speaks_of_each_object() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let read = |name: &str| std::fs::read_to_string(format!("{root}/{name}")).expect("a file of the repository");
+    let read = |name: &str| std::fs::read_to_string(format!("{ROOT}/{name}")).expect("a file of the repository");
     let page = read("docs/PROOF.md");
     let mut objects = 0;
     for file in ["cells", "maps", "queues", "tables"] {
