@@ -222,7 +222,7 @@ mod tests {
             reason(""),
             "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers"
         );
-        assert_eq!(reason("weak:-1"), "\"weak:-1\" names no freedom: expected a number from 0 to 4294967295");
+        assert_eq!(reason("weak:-1"), "\"weak:-1\" is not a freedom: expected a number from 0 to 4294967295");
     }
 
     #[test]

@@ -192,15 +192,19 @@ mod tests {
         fn check(list: &str, asked: &[(Question, u32)], reason: &str) {
             assert_eq!(replay(list, asked).1.unwrap_err(), reason);
         }
-        check("A1", &[(Argument, 2), (Task, 2)], "the run asks a decision 2 (Task), but the list has 1 only");
-        check("A1.T0", &[(Argument, 2)], "the run ended before decision 2 of the list (Task)");
+        check("A1", &[(Argument, 2), (Task, 2)], "the execution asks for decision 2 (Task), but the list has only 1");
+        check("A1.T0", &[(Argument, 2)], "the execution ended before decision 2 of the list (Task)");
         check(
             "A1.T0",
             &[(Argument, 2), (Other, 2)],
-            "decision 2 is about Task in the list, but the run asks about Other",
+            "decision 2 is about Task in the list, but the execution asks about Other",
         );
-        check("A1/3", &[(Argument, 2)], "decision 1 (Argument) had 3 options in the list, but has 2 in the run");
-        check("A5", &[(Argument, 2)], "decision 1 (Argument) has answer 5 in the list, but 2 options in the run");
+        check("A1/3", &[(Argument, 2)], "decision 1 (Argument) has 3 options in the list, but 2 in the execution");
+        check(
+            "A5",
+            &[(Argument, 2)],
+            "decision 1 (Argument) has answer 5 in the list, but the execution has 2 options",
+        );
     }
 
     #[test]
@@ -218,9 +222,9 @@ mod tests {
         assert_eq!(replay("F3.T1.F1.T1", &asked), (vec![3, 1, 1, 1], Ok(())));
         assert_eq!(replay("F3.F0.T1.F0.F0.T1.F0", &[(Freedom, 32), (Task, 2), (Task, 2)]), (vec![3, 1, 1], Ok(())));
         // One that is made use of is not left out.
-        let reason = "decision 2 is about Freedom in the list, but the run asks about Task";
+        let reason = "decision 2 is about Freedom in the list, but the execution asks about Task";
         assert_eq!(replay("T1.F1.T1", &[(Task, 2), (Task, 2)]).1, Err(reason.to_owned()));
-        let reason = "the run ended before decision 2 of the list (Freedom)";
+        let reason = "the execution ended before decision 2 of the list (Freedom)";
         assert_eq!(replay("T1.F1", &[(Task, 2)]).1, Err(reason.to_owned()));
     }
 
