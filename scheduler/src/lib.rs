@@ -30,6 +30,7 @@ mod shrink;
 pub mod strategies;
 mod strategy;
 mod traces;
+mod vector_clock;
 pub mod words;
 
 pub use access::{Access, unserialisable};

@@ -5,12 +5,17 @@
 //! each with all that happens before it. Tasks are named by who spawned them, objects not at all: what a step does
 //! follows from what happens before it. So the numbers that the engine gives to tasks and objects do not matter.
 
+mod order;
+
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
+use self::order::Order;
 use crate::decisions::mix;
 use crate::execution::{Cause, Event};
+use crate::vector_clock::VectorClock;
 
 /// Tells one trace from another: equal for executions of the same trace, and different for executions of different
 /// traces, but for a coincidence (below one in 2^64 for each pair).
@@ -34,8 +39,8 @@ pub struct Fingerprints {
     objects: Vec<Vec<Done>>,
     /// For each event, the step that it is part of, with all that happens before that step.
     pasts: Vec<u64>,
-    /// For each event, the sum of the steps up to the one that it is part of.
-    sums: Vec<u64>,
+    /// What happens before what, where dependence alone does not tell.
+    order: Order,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,50 +68,73 @@ impl Fingerprints {
     pub fn of(&mut self, trace: &[Event], picks: &[Pick]) -> Fingerprint {
         self.objects.iter_mut().for_each(Vec::clear);
         self.pasts.clear();
-        self.sums.clear();
+        self.order.clear();
         self.tasks.clear();
         self.tasks.push(MAIN);
         let (mut start, mut picks) = (0, picks);
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
-            let step = &trace[start..start + 1 + parts];
-            start += step.len();
-            let answered = picks.iter().take_while(|pick| pick.events as usize <= start).count();
+            let end = start + 1 + parts;
+            let answered = picks.iter().take_while(|pick| pick.events as usize <= end).count();
             let (own, later) = picks.split_at(answered);
             picks = later;
-            let past = self.past(step, own);
-            self.note(step, past);
+            let past = self.past(trace, start..end, own);
+            self.note(&trace[start..end], past);
+            start = end;
         }
         Fingerprint(self.tasks.iter().fold(0, |sum, task| sum.wrapping_add(mix(task.past, task.name))))
     }
 
-    /// A step with all that happens before it.
-    fn past(&self, step: &[Event], picks: &[Pick]) -> u64 {
-        let mut before = match step[0].cause {
-            Cause::Ready => 0,
-            Cause::Event(event) => self.pasts[event as usize],
-            // It came because no other task could go on.
-            Cause::Idle(events) => self.sum(events as usize),
-        };
-        for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
-            for object in objects_of(operation) {
-                let depends = |done: &&Done| operation.depends(&done.operation);
-                let done = self.objects.get(object.index()).into_iter().flatten().filter(depends);
-                before = done.fold(before, |sum, done| sum.wrapping_add(done.pasts));
-            }
-        }
+    /// The step of these events with all that happens before it.
+    fn past(&mut self, trace: &[Event], events: Range<usize>, picks: &[Pick]) -> u64 {
+        let step = &trace[events.clone()];
         // Tasks are numbered in the order in which they were spawned.
         let task = self.tasks[step[0].task.index()];
+        let before = match self.waited(trace, events) {
+            Some(clock) => {
+                let lasts = clock.places().map(|(task, event)| (self.tasks[task.index()], self.pasts[event]));
+                mix(lasts.fold(0, |sum: u64, (task, past)| sum.wrapping_add(mix(past, task.name))), 1)
+            }
+            None => self.dependent(step),
+        };
         let past = mix(mix(task.past, before), task.name);
         picks.iter().fold(past, |past, pick| mix(past, 1 + u64::from(pick.answer)))
     }
 
+    /// The sum of the earlier steps on which a step depends.
+    fn dependent(&self, step: &[Event]) -> u64 {
+        let mut sum: u64 = 0;
+        for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
+            for object in objects_of(operation) {
+                let depends = |done: &&Done| operation.depends(&done.operation);
+                let done = self.objects.get(object.index()).into_iter().flatten().filter(depends);
+                sum = done.fold(sum, |sum, done| sum.wrapping_add(done.pasts));
+            }
+        }
+        sum
+    }
+
+    /// What happens before a step, if something does because its task waited and for no other reason.
+    ///
+    /// In another execution of the trace the task may not have waited, because what it waits for had come before: the
+    /// thread that it joins had ended, say. So what a task waited for counts only if the step does not depend on it anyway.
+    fn waited(&mut self, trace: &[Event], events: Range<usize>) -> Option<VectorClock> {
+        let step = &trace[events.clone()];
+        match step[0].cause {
+            Cause::Ready => None,
+            Cause::Event(event) => {
+                let spawned = self.pasts[event as usize] == self.tasks[step[0].task.index()].past;
+                let cause = step_of(trace, event as usize);
+                let depends = || step.iter().any(|event| cause.iter().any(|of| event.operation.depends(&of.operation)));
+                if spawned || depends() { None } else { self.order.waited(trace, events) }
+            }
+            Cause::Idle(_) => self.order.waited(trace, events),
+        }
+    }
+
     /// Takes note of a step for those that come after it.
     fn note(&mut self, step: &[Event], past: u64) {
-        let events = self.pasts.len();
-        let sum = self.sum(events).wrapping_add(past);
-        self.pasts.resize(events + step.len(), past);
-        self.sums.resize(events + step.len(), sum);
+        self.pasts.resize(self.pasts.len() + step.len(), past);
         self.tasks[step[0].task.index()].past = past;
         for operation in step.iter().map(|event| event.operation) {
             if operation.action == Action::Spawn {
@@ -121,11 +149,6 @@ impl Fingerprints {
         }
     }
 
-    /// The sum of the steps that make up the first events.
-    fn sum(&self, events: usize) -> u64 {
-        events.checked_sub(1).map_or(0, |last| self.sums[last])
-    }
-
     fn note_done(&mut self, object: ObjectId, operation: Operation, past: u64) {
         if self.objects.len() <= object.index() {
             self.objects.resize_with(object.index() + 1, Vec::new);
@@ -138,6 +161,14 @@ impl Fingerprints {
             None => known.push(Done { operation, pasts: past }),
         }
     }
+}
+
+/// The events of the step that an event is part of.
+fn step_of(trace: &[Event], event: usize) -> &[Event] {
+    let continues = |event: &&Event| event.continues;
+    let before = trace[..=event].iter().rev().take_while(continues).count();
+    let parts = trace[event + 1..].iter().take_while(continues).count();
+    &trace[event - before..event + 1 + parts]
 }
 
 /// The object of an operation, and the lock that a wait gives back.

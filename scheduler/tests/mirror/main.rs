@@ -2,6 +2,7 @@
 
 mod all_schedules;
 mod common;
+mod fingerprints;
 mod freedoms;
 mod hints;
 

@@ -8,6 +8,7 @@ use super::names::{Past, TaskName, Tasks, Use};
 use super::sleep::{Sleeper, dependent};
 use super::wakeup::{Future, Named, Object};
 use crate::holding::{Hold, Holding};
+use crate::vector_clock::VectorClock;
 use crate::{Cause, Event};
 
 /// The steps of an execution, in their order.
@@ -29,9 +30,8 @@ struct Step {
     /// Its events in the trace; none for a step that was not made.
     events: std::ops::Range<usize>,
     cause: Cause,
-    /// For each task, how many steps of the execution up to (and with) its last one that happens before this one; the
-    /// step itself is counted for its own task.
-    clock: Vec<usize>,
+    /// What happens before it, and the step itself.
+    clock: VectorClock,
     past: Past,
     /// The earlier steps with which it races: the latest first.
     races: Vec<usize>,
@@ -165,7 +165,7 @@ impl<'a> History<'a> {
     }
 
     fn happens_before(&self, first: usize, second: usize) -> bool {
-        covers(&self.steps[second].clock, self.steps[first].task, first)
+        self.steps[second].clock.covers(self.steps[first].task, first)
     }
 
     /// Adds a step with its clock and its races.
@@ -181,17 +181,17 @@ impl<'a> History<'a> {
         let name = self.tasks.name(task);
         let (mut clock, before) = match self.steps.iter().rfind(|step| step.task == task) {
             Some(before) => (before.clock.clone(), before.past),
-            None => (Vec::new(), Past::nothing(name)),
+            None => (VectorClock::default(), Past::nothing(name)),
         };
         match cause {
             Cause::Ready => {}
-            Cause::Event(event) => join(&mut clock, &self.steps[self.step_of[event as usize]].clock),
+            Cause::Event(event) => clock.join(&self.steps[self.step_of[event as usize]].clock),
             Cause::Idle(events) => {
                 let before = (0..self.steps.len()).filter(|&step| self.is_before(step, events));
-                before.for_each(|step| join(&mut clock, &self.steps[step].clock));
+                before.for_each(|step| clock.join(&self.steps[step].clock));
             }
         }
-        let (unknown, none) = (Vec::new(), Vec::new());
+        let (unknown, none) = (VectorClock::default(), Vec::new());
         self.steps.push(Step { task, effects, events, cause, clock: unknown, past: before, races: none, answers });
         // A race is with the latest steps on which this one depends; but one that it cannot be before does not stand in
         // the way of those that happen before that.
@@ -199,19 +199,19 @@ impl<'a> History<'a> {
         let mut races = Vec::new();
         for earlier in (0..number).rev() {
             let other = &self.steps[earlier];
-            if covers(&seen, other.task, earlier) || !dependent(&other.effects, &self.steps[number].effects) {
+            if seen.covers(other.task, earlier) || !dependent(&other.effects, &self.steps[number].effects) {
                 continue;
             }
-            join(&mut clock, &other.clock);
+            clock.join(&other.clock);
             if self.is_feasible(earlier, number) {
-                join(&mut seen, &self.steps[earlier].clock);
+                seen.join(&self.steps[earlier].clock);
                 races.push(earlier);
             }
         }
         let earlier = self.steps[..number].iter().enumerate();
-        let happened = earlier.filter(|(at, step)| covers(&clock, step.task, *at)).map(|(_, step)| step.past);
+        let happened = earlier.filter(|(at, step)| clock.covers(step.task, *at)).map(|(_, step)| step.past);
         let past = Past::new(name, happened, &self.steps[number].answers);
-        set(&mut clock, task, number);
+        clock.set(task, number);
         let step = &mut self.steps[number];
         (step.clock, step.past, step.races) = (clock, past, races);
         self.note_uses(number, before);
@@ -321,23 +321,4 @@ impl Holders {
     fn admit_beside(&self, mode: Mode) -> bool {
         self.holding.admits(self.lock, mode)
     }
-}
-
-/// Whether a clock has a step of this task in it.
-fn covers(clock: &[usize], task: TaskId, step: usize) -> bool {
-    clock.get(task.index()).is_some_and(|&count| count > step)
-}
-
-fn set(clock: &mut Vec<usize>, task: TaskId, step: usize) {
-    if clock.len() <= task.index() {
-        clock.resize(task.index() + 1, 0);
-    }
-    clock[task.index()] = step + 1;
-}
-
-fn join(clock: &mut Vec<usize>, other: &[usize]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
-    }
-    clock.iter_mut().zip(other).for_each(|(mine, other)| *mine = (*mine).max(*other));
 }
