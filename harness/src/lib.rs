@@ -18,6 +18,7 @@ pub mod explain;
 pub mod generated;
 pub mod hunt;
 pub mod judge;
+pub mod judged;
 pub mod object;
 mod panics;
 pub mod schemas;

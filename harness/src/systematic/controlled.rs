@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
-use interloper_scheduler::runtime::{self, NewTask, TaskId};
+use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
 use interloper_scheduler::{Around, Event, Pending, Strategy};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,9 +33,16 @@ pub(crate) trait Controlled {
     /// How often the strategy was asked in the present execution. Whoever calls the strategy counts here.
     fn asked(&self) -> Rc<Cell<usize>>;
 
+    /// The beginnings and ends of calls in the present execution of which no strategy has been told. Whoever tells a
+    /// strategy takes them out.
+    fn marks(&self) -> Marks;
+
     /// When each call of the last execution began and ended, in text order; none for one that was never made.
     fn calls(&self) -> Vec<Option<Asked>>;
 }
+
+/// A task, and whether it began a call (true) or ended one.
+pub(crate) type Marks = Rc<RefCell<Vec<(TaskId, bool)>>>;
 
 /// The same, for objects of a known type.
 pub(crate) struct ControlledProgram<T> {
@@ -44,6 +51,7 @@ pub(crate) struct ControlledProgram<T> {
     calls: Vec<(MethodId, Vec<Value>)>,
     last: RefCell<Option<Rc<Running<T>>>>,
     asked: Rc<Cell<usize>>,
+    marks: Marks,
 }
 
 /// One execution.
@@ -53,6 +61,7 @@ struct Running<T> {
     /// The tasks in the order in which they were spawned.
     spawned: RefCell<Vec<TaskId>>,
     asked: Rc<Cell<usize>>,
+    marks: Marks,
 }
 
 struct Sequence<T> {
@@ -70,7 +79,7 @@ struct Sequence<T> {
 impl<T: Send + Sync + 'static> ControlledProgram<T> {
     pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
         let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
-        ControlledProgram { typed, schema, calls, last: RefCell::new(None), asked: Rc::default() }
+        ControlledProgram { typed, schema, calls, last: RefCell::new(None), asked: Rc::default(), marks: Rc::default() }
     }
 
     fn prepared(&self) -> Rc<Running<T>> {
@@ -85,8 +94,9 @@ impl<T: Send + Sync + 'static> ControlledProgram<T> {
             later: before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect(),
         };
         let sequences = self.schema.sequences().iter().enumerate().map(sequence).collect();
-        let (object, spawned, asked) = (RefCell::new(None), RefCell::default(), self.asked.clone());
-        Rc::new(Running { object, sequences, spawned, asked })
+        let (object, spawned) = (RefCell::new(None), RefCell::default());
+        self.marks.borrow_mut().clear();
+        Rc::new(Running { object, sequences, spawned, asked: self.asked.clone(), marks: self.marks.clone() })
     }
 }
 
@@ -129,6 +139,10 @@ impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
         self.asked.clone()
     }
 
+    fn marks(&self) -> Marks {
+        self.marks.clone()
+    }
+
     fn calls(&self) -> Vec<Option<Asked>> {
         let last = self.last.borrow();
         last.iter().flat_map(|running| &running.sequences).flat_map(|sequence| sequence.when.borrow().clone()).collect()
@@ -150,6 +164,12 @@ impl<T: 'static> Running<T> {
         self.spawned.borrow_mut().push(task);
     }
 
+    /// A sequence begins a call, or ends one.
+    fn mark(&self, sequence: &Sequence<T>, begins: bool) {
+        let task = sequence.task.get().expect("a task that runs has been spawned");
+        self.marks.borrow_mut().push((task, begins));
+    }
+
     /// What the task of a sequence does.
     fn sequence(self: &Rc<Self>, number: usize) {
         let object = self.object.borrow().clone().expect("the object is dropped after all tasks");
@@ -157,6 +177,7 @@ impl<T: 'static> Running<T> {
         let calls = std::mem::take(&mut *sequence.calls.borrow_mut());
         for (place, mut call) in calls.into_iter().enumerate() {
             let begin = self.asked.get();
+            self.mark(sequence, true);
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
             let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
                 Ok(number) => number,
@@ -164,6 +185,7 @@ impl<T: 'static> Running<T> {
             };
             sequence.results.borrow_mut()[place] = Some(call.result(number));
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: Some(self.asked.get()) });
+            self.mark(sequence, false);
         }
         drop(object);
         for &later in &sequence.later {
@@ -232,6 +254,34 @@ impl<'s> Around for Counting<'s> {
 
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         self.asked.set(self.asked.get() + 1);
+        self.strategy.choose(current, pending)
+    }
+}
+
+/// Tells a strategy where calls begin and end, as if they were marked as atomic blocks.
+pub(super) struct Announcing<S> {
+    pub(super) strategy: S,
+    pub(super) marks: Marks,
+}
+
+impl<S: Strategy> Around for Announcing<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.strategy
+    }
+
+    fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        for (task, begins) in self.marks.take() {
+            let action = if begins { Action::BlockBegin(0) } else { Action::BlockEnd };
+            // There is nothing to choose from; the strategy sees a step of the task.
+            let operation = Operation { action, ..pending[0].operation };
+            self.strategy.choose(current, &[Pending { task, operation }]);
+        }
         self.strategy.choose(current, pending)
     }
 }
