@@ -1,7 +1,8 @@
 //! The systematic engine: the same programs as tasks under the scheduler, for objects that are written over the mirror of
 //! std. Its findings have their steps and replay.
 
-mod controlled;
+pub(crate) mod control;
+pub(crate) mod controlled;
 #[cfg(test)]
 mod tests;
 
@@ -21,11 +22,12 @@ use interloper_scheduler::{
 };
 pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
+use crate::next::Next;
 use crate::object::Program;
-use crate::stress::Next;
+use control::Controlled;
 use controlled::{Announcing, Counting};
 
-pub(crate) use controlled::{Controlled, ControlledProgram};
+pub use control::Span;
 pub use controlled::{blocked, unreached};
 
 /// The result of an exploration.
@@ -75,15 +77,6 @@ pub struct Trace {
     pub names: Names,
     /// What it depends on besides its decisions.
     pub limits: Limits,
-}
-
-/// Where a call stands among the steps of a [`Trace`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first step that came after its beginning; the number of steps when there was none.
-    pub begin: usize,
-    /// The same for its end; none when it did not return.
-    pub end: Option<usize>,
 }
 
 impl Explored {

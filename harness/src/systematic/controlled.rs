@@ -9,42 +9,17 @@ use std::sync::Arc;
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
-use interloper_scheduler::{Around, Event, Pending, Strategy};
+use interloper_scheduler::{Around, Pending, Strategy};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Span;
+use super::control::{Asked, Controlled, Marks};
 use crate::object::{Call, MethodId, Program, Typed};
 use crate::panics;
 
 /// Steps at a place in this file are made by what runs the sequences, and not by calls.
 pub(super) const FILE: &str = file!();
 
-/// A program ready to run under control.
-pub(crate) trait Controlled {
-    /// One execution: what the main task does.
-    fn main(&self);
-
-    /// What the calls of the last execution gave.
-    fn outcome(&self) -> Vec<Value>;
-
-    /// Which task ran each sequence in the last execution.
-    fn tasks(&self) -> Vec<Option<TaskId>>;
-
-    /// How often the strategy was asked in the present execution. Whoever calls the strategy counts here.
-    fn asked(&self) -> Rc<Cell<usize>>;
-
-    /// The beginnings and ends of calls in the present execution of which no strategy has been told. Whoever tells a
-    /// strategy takes them out.
-    fn marks(&self) -> Marks;
-
-    /// When each call of the last execution began and ended, in text order; none for one that was never made.
-    fn calls(&self) -> Vec<Option<Asked>>;
-}
-
-/// A task, and whether it began a call (true) or ended one.
-pub(crate) type Marks = Rc<RefCell<Vec<(TaskId, bool)>>>;
-
-/// The same, for objects of a known type.
+/// A program of an object of a known type, ready to run under control.
 pub(crate) struct ControlledProgram<T> {
     typed: Arc<Typed<T>>,
     schema: Schema,
@@ -283,20 +258,5 @@ impl<S: Strategy> Around for Announcing<S> {
             self.strategy.choose(current, &[Pending { task, operation }]);
         }
         self.strategy.choose(current, pending)
-    }
-}
-
-/// How often the strategy had been asked when a call began, and when it ended.
-#[derive(Clone, Copy)]
-pub(crate) struct Asked {
-    begin: usize,
-    end: Option<usize>,
-}
-
-impl Asked {
-    pub(super) fn among(self, steps: &[Event]) -> Span {
-        let starts: Vec<usize> = (0..steps.len()).filter(|&index| !steps[index].continues).collect();
-        let place = |asked: usize| starts.get(asked).copied().unwrap_or(steps.len());
-        Span { begin: place(self.begin), end: self.end.map(place) }
     }
 }
