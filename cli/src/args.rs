@@ -174,22 +174,23 @@ pub struct SearchArgs {
     /// Stop the search of a case after this time; the result then depends on the machine
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
     pub time: Option<Duration>,
-    /// Programs with blocks: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints it), pct,
-    /// pos, surw, urw, preemptions, exhaustive. Several strategies joined with `+` take turns; a parameter follows a colon,
-    /// as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random]
+    /// Programs with blocks and objects: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints
+    /// it), pct, pos, surw, urw, preemptions, exhaustive. Several strategies joined with `+` take turns; a parameter follows
+    /// a colon, as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random; for objects
+    /// exhaustive]
     #[arg(long, global = true, value_name = "STRATEGY")]
     pub strategy: Option<Schedule>,
-    /// Programs with blocks: the freedoms of an execution, which std leaves open: time (a sleep or a time-out ends early),
+    /// Programs with blocks and objects: the freedoms of an execution, which std leaves open: time (a sleep or a time-out ends early),
     /// wakeups (a wait ends although no thread woke the waiting one), weak (a weak compare-exchange fails), hints (a spinning
     /// thread goes on although nothing changed), writers (readers wait for a waiting writer). Write none, all, or several
     /// joined with `+`; a colon and a number say how often, as in `time:2+wakeups` [default: all in every fourth execution of
     /// a random strategy, hints+writers for strategies that try everything]
     #[arg(long, global = true, value_name = "FREEDOMS")]
     pub freedoms: Option<Freedoms>,
-    /// Programs with blocks: the probability with which atomfuzzer pauses a thread [default: 0.5]
+    /// Programs with blocks and objects: the probability with which atomfuzzer pauses a thread [default: 0.5]
     #[arg(long, global = true, value_name = "P", allow_negative_numbers = true, value_parser = probability)]
     pub q: Option<f64>,
-    /// Programs with blocks: the depth of pct [default: 3]
+    /// Programs with blocks and objects: the depth of pct [default: 3]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = depth)]
     pub depth: Option<NonZeroU32>,
     /// Programs with blocks: run each execution twice, and name the first difference

@@ -1,13 +1,15 @@
 //! The `interloper` command: is this concurrent code atomic?
 //!
 //! This crate alone knows the command line, the environment, files and exit codes. A command turns what was typed into
-//! an [`Answer`](commands::Answer); the end of `main` prints it.
+//! an [`Answer`](answer::Answer); the end of `main` prints it.
 
+mod answer;
 mod args;
 mod blocks;
 mod catalogue;
 mod checking;
 mod commands;
+mod counts;
 mod failure;
 mod failures;
 mod files;
@@ -20,7 +22,7 @@ mod mutations;
 mod nearest;
 mod output;
 mod progress;
-
+mod strategy;
 mod subject;
 mod values;
 

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use anstyle::AnsiColor;
 use interloper_report::text::Style;
 
+use crate::answer::Rest;
 use crate::args::Color;
-use crate::commands::Rest;
 use crate::failure::Failure;
 
 /// Writes the result. A reader that has gone away has seen what it wanted.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use interloper::blocks::{Phase, Watch};
 
-use crate::checking::{grouped, plural};
+use crate::counts::{grouped, plural};
 use crate::output;
 
 /// A command that takes no longer than this says nothing on its way.

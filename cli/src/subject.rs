@@ -9,18 +9,22 @@ use interloper::Value;
 use interloper::objects::hunt::Engine;
 use interloper::objects::judge::Refusal;
 use interloper::objects::stress::Budget;
-use interloper::objects::systematic::{self, Executions};
+use interloper::objects::systematic::{self, Executions, FREE_EVERY};
 use interloper::objects::{MethodId, Object, Role, Schema};
 use interloper_linearize::program::TooLarge;
 use interloper_suite::objects::{self, Studied};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
-use crate::checking::{grouped, plural};
+use crate::counts::{grouped, plural};
 use crate::failure::Failure;
 use crate::nearest::{nearest, unknown};
 use crate::output;
 use crate::progress::Heartbeat;
+use crate::strategy;
 use crate::values::to_json;
+
+/// A random strategy has no end: it makes so many executions of each schema, unless `--executions` says otherwise.
+const AT_RANDOM: u64 = 1_000;
 
 /// What was asked about.
 pub struct Subject {
@@ -60,22 +64,34 @@ impl Subject {
     }
 
     /// The engine with the budget that was asked for.
-    pub fn engine(&self, search: &SearchArgs) -> Engine {
+    pub fn engine(&self, search: &SearchArgs) -> Result<Engine, Failure> {
         let executions = search.executions.map(NonZeroU64::get);
         match self.engine {
             EngineArg::Stress => {
+                if let Some(option) = search.given().find(|option| strategy::OPTIONS.contains(option)) {
+                    return Err(Failure::Request(format!(
+                        "{option} is for the systematic engine, and {} runs on real threads, which no strategy controls",
+                        self.studied.name
+                    )));
+                }
                 let mut engine = Engine::stress(search.seed());
                 if let (Engine::Stress(settings), Some(executions)) = (&mut engine, executions) {
                     settings.budget = Budget::Executions(executions);
                 }
-                engine
+                Ok(engine)
             }
             EngineArg::Systematic => {
-                let mut settings = systematic::Settings::default();
+                let mut settings = systematic::Settings { seed: search.seed(), ..systematic::Settings::default() };
+                settings.schedule = strategy::chosen(settings.schedule, search)?;
+                settings.limits.freedoms = search.freedoms.unwrap_or_else(|| settings.schedule.freedoms());
+                if settings.schedule.is_random() {
+                    settings.free_every = FREE_EVERY;
+                    settings.executions = Executions::AtMost(AT_RANDOM);
+                }
                 if let Some(executions) = executions {
                     settings.executions = Executions::AtMost(executions);
                 }
-                Engine::Systematic(settings)
+                Ok(Engine::Systematic(settings))
             }
         }
     }
@@ -86,6 +102,13 @@ impl Subject {
             EngineArg::Stress => "stress",
             EngineArg::Systematic => "systematic",
         }
+    }
+
+    /// How the engine chooses schedules, for a report; none for real threads.
+    pub fn strategy(engine: &Engine, search: &SearchArgs) -> Option<String> {
+        let Engine::Systematic(settings) = engine else { return None };
+        let freedoms = search.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
+        Some(format!("{}, seed {}{freedoms}", settings.schedule, settings.seed))
     }
 
     /// The core methods.

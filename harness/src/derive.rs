@@ -12,8 +12,9 @@ use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
 use interloper_scheduler::Deadline;
 
-use crate::hunt::{self, Campaign, Engine, Found, Hunt, Hunted, Source, What};
-use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
+use crate::hunt::{self, Campaign, Coverage, Engine, Found, Hunt, Hunted, Source, What};
+use crate::judge::{Disagreement, Judge, Refusal};
+use crate::judged::{self, PATIENCE};
 use crate::object::{MethodId, Program, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::Next;
@@ -56,6 +57,9 @@ pub struct DerivedMethod {
     pub schemas: u64,
     /// See `schemas`.
     pub executions: u64,
+    /// What these executions cover, where the scheduler made them. A schema that refutes a level runs again with the next
+    /// one, and its traces count again.
+    pub coverage: Coverage,
     /// How many schemas came after the level was found, and agree with it.
     pub supporting: u64,
     /// How many executions these had.
@@ -116,6 +120,7 @@ impl Derivation {
             refuted: vec![],
             schemas: 0,
             executions: 0,
+            coverage: Coverage::default(),
             supporting: 0,
             supporting_executions: 0,
             of_core: None,
@@ -152,6 +157,7 @@ impl Derivation {
             let attempt = hunt::attempt(&program, &visibility, self.campaign.bound, engine)?;
             let executions = attempt.runs.executions();
             derived.executions += executions;
+            derived.coverage.note(schema, &attempt.runs, engine);
             match attempt.finding(schema) {
                 Some(found) => self.refute(derived, level, &program, found, engine.deadline())?,
                 None => {
@@ -219,7 +225,7 @@ impl Derivation {
     }
 
     fn judge(&self, program: &Program, visibility: &Visibility, deadline: Deadline) -> Result<Judge, Refusal> {
-        let judged = Judge::watched_until(program, visibility, self.campaign.bound, PATIENCE, deadline);
+        let judged = judged::within(program, visibility, self.campaign.bound, PATIENCE, deadline);
         judged.map(|(judge, _)| judge)
     }
 

@@ -11,11 +11,11 @@ use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 
 use crate::hunt::{Campaign, Engine, Searched, What};
-use crate::judge::{Judge, PATIENCE};
+use crate::judged::{self, PATIENCE};
 use crate::object::Object;
 use crate::schemas::{Bounds, Pool, Sampler};
 use crate::stress::{Budget, Next, Settings};
-use crate::systematic::{self, Executions};
+use crate::systematic::{self, Deadline, Executions};
 
 /// What a generated test says about one schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,8 @@ pub fn cases(campaign: &Campaign, searched: &Searched) -> Vec<Case> {
     let object = &campaign.object;
     let right = |schema: &Schema| -> Option<Vec<Vec<Value>>> {
         let program = object.program(schema).ok()?;
-        let (mut judge, _) = Judge::watched(&program, &campaign.visibility, campaign.bound, PATIENCE).ok()?;
+        let (visibility, bound) = (&campaign.visibility, campaign.bound);
+        let (mut judge, _) = judged::within(&program, visibility, bound, PATIENCE, Deadline::NEVER).ok()?;
         let right = judge.admitted(LISTED + 1);
         (right.len() <= LISTED).then_some(right)
     };

@@ -13,9 +13,10 @@ use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Deadline, Unseen};
+use interloper_scheduler::{Deadline, Freedoms, Unseen};
 
-use crate::judge::{Disagreement, Judge, PATIENCE, Refusal};
+use crate::judge::{Disagreement, Judge, Refusal};
+use crate::judged::{self, PATIENCE};
 use crate::object::{Object, Program};
 use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
@@ -125,7 +126,8 @@ impl Hunt {
                         }
                     }
                     Ok(attempt) => {
-                        hunted.note(&schema, &attempt.runs, &engine);
+                        hunted.executions += attempt.runs.executions();
+                        hunted.coverage.note(&schema, &attempt.runs, &engine);
                         let cut_short = attempt.runs.timed_out(deadline);
                         if let Some(found) = attempt.finding(&schema) {
                             hunted.end = Ended::Found(Box::new(found));
@@ -175,7 +177,7 @@ pub(crate) fn attempt(
     bound: usize,
     engine: &mut Engine,
 ) -> Result<Attempt, Refusal> {
-    let (judge, _) = Judge::watched_until(program, visibility, bound, PATIENCE, engine.deadline())?;
+    let (judge, _) = judged::within(program, visibility, bound, PATIENCE, engine.deadline())?;
     let mut wrong = None;
     let runs = engine.run(program, &mut |outcome| {
         if judge.admits(outcome) {
@@ -216,7 +218,9 @@ pub fn replay(
     decisions: &Decisions,
 ) -> Result<Option<(Found, bool)>, Refusal> {
     let program = object.program(schema).map_err(Refusal::Model)?;
-    let (mut judge, _) = Judge::watched(&program, object.visibility(), DEFAULT_BOUND, PATIENCE)?;
+    let (mut judge, _) = judged::within(&program, object.visibility(), DEFAULT_BOUND, PATIENCE, Deadline::NEVER)?;
+    // The decisions say which freedoms the execution used.
+    let limits = Limits { freedoms: Freedoms::UNBOUNDED, ..limits };
     let Some(trace) = systematic::replay(&program, limits, decisions) else { return Ok(None) };
     let outcome = trace.outcome.clone();
     let runs = Runs::Systematic(Box::new(Explored { executions: 1, stopped: Some(trace), ..Explored::default() }));
@@ -278,6 +282,21 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Takes note of the result of running a schema.
+    pub(crate) fn note(&mut self, schema: &Schema, runs: &Runs, engine: &Engine) {
+        let Runs::Systematic(explored) = runs else { return };
+        self.steps += explored.steps;
+        self.traces += explored.traces.number();
+        self.more_traces |= !explored.traces.is_exact();
+        self.cut += explored.cut;
+        if engine.draws() && explored.stopped.is_none() && explored.executions > 0 {
+            self.see(explored.traces.unseen());
+        }
+        if let (None, Some(cut)) = (&self.first_cut, &explored.first_cut) {
+            self.first_cut = Some(Box::new((schema.clone(), (**cut).clone())));
+        }
+    }
+
     fn see(&mut self, unseen: Unseen) {
         self.unseen = Some(self.unseen.map_or(unseen, |before| before.and(unseen)));
     }
@@ -349,24 +368,6 @@ impl Hunted {
             took: Duration::ZERO,
             skipped: vec![],
             end: Ended::NoMore,
-        }
-    }
-
-    /// Takes note of the result of running a schema.
-    fn note(&mut self, schema: &Schema, runs: &Runs, engine: &Engine) {
-        self.executions += runs.executions();
-        if let Runs::Systematic(explored) = runs {
-            let own = &mut self.coverage;
-            own.steps += explored.steps;
-            own.traces += explored.traces.number();
-            own.more_traces |= !explored.traces.is_exact();
-            own.cut += explored.cut;
-            if engine.draws() && explored.stopped.is_none() && explored.executions > 0 {
-                own.see(explored.traces.unseen());
-            }
-            if let (None, Some(cut)) = (&own.first_cut, &explored.first_cut) {
-                own.first_cut = Some(Box::new((schema.clone(), (**cut).clone())));
-            }
         }
     }
 

@@ -1,8 +1,6 @@
-//! The correct outcomes of a program.
+//! The correct outcomes of a program. A judge is pure: [`judged`](crate::judged) runs one with a clock beside it.
 
 use std::fmt;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
 use interloper_linearize::outcomes::{Outcomes, outcomes};
@@ -10,12 +8,8 @@ use interloper_linearize::program::{Behaviour, Program as Order, TooLarge, Typed
 use interloper_linearize::schema::{Mistake, Schema};
 use interloper_linearize::types::DataType;
 use interloper_linearize::visibility::Visibility;
-use interloper_scheduler::Deadline;
 
 use crate::object::{Program, Sequential, State, Trouble};
-
-/// How long a call that runs alone may take before it counts as blocked.
-pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Judges the outcomes of one program: it looks up each outcome among the correct outcomes, which it computes once, from the
 /// sequential behaviour of the object (Violat, section 4) or of its model.
@@ -52,73 +46,6 @@ impl Judge {
         match sequential.trouble() {
             Some(trouble) => Err(Refusal::Trouble(trouble.clone())),
             None => Ok(Judge { admitted: explored.map_err(Refusal::TooLarge)? }),
-        }
-    }
-
-    /// The same, on a thread of its own, since a call may never return: one that takes longer than `patience` is named,
-    /// and its thread left to itself.
-    ///
-    /// # Errors
-    /// When the correct outcomes are unknown, and why.
-    pub fn watched(
-        program: &Program,
-        visibility: &Visibility,
-        bound: usize,
-        patience: Duration,
-    ) -> Result<(Judge, Sequential), Refusal> {
-        Judge::watched_until(program, visibility, bound, patience, Deadline::NEVER)
-    }
-
-    /// The same, as long as there is time.
-    ///
-    /// # Errors
-    /// When the correct outcomes are unknown, and why: [`Refusal::OutOfTime`], for one.
-    pub fn watched_until(
-        program: &Program,
-        visibility: &Visibility,
-        bound: usize,
-        patience: Duration,
-        deadline: Deadline,
-    ) -> Result<(Judge, Sequential), Refusal> {
-        if deadline.is_over() {
-            return Err(Refusal::OutOfTime);
-        }
-        let (program, visibility) = (program.clone(), visibility.clone());
-        let mut sequential = program.sequential();
-        let pulse = sequential.pulse();
-        let (sender, receiver) = mpsc::channel();
-        let work = move || {
-            let judge = Judge::new(&program, &mut sequential, &visibility, bound);
-            // Nobody listens any more when the watch was given up.
-            let _ = sender.send(judge.map(|judge| (judge, sequential)));
-        };
-        let name = "sequential".to_owned();
-        let thread =
-            std::thread::Builder::new().name(name).spawn(work).expect("the operating system has no thread left");
-        let (mut last, mut since) = (pulse.read(), Instant::now());
-        loop {
-            let look = patience / 4;
-            match receiver.recv_timeout(deadline.left().map_or(look, |left| left.min(look))) {
-                Ok(judged) => return judged,
-                Err(RecvTimeoutError::Disconnected) => {
-                    let payload = thread.join().expect_err("internal error: a judge left without a word");
-                    std::panic::resume_unwind(payload);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if deadline.is_over() {
-                // It ends before its next call; what it computes is of no use any more.
-                pulse.stop();
-                return Err(Refusal::OutOfTime);
-            }
-            let now = pulse.read();
-            if now != last {
-                (last, since) = (now, Instant::now());
-            } else if let Some(call) = now.1
-                && since.elapsed() >= patience
-            {
-                return Err(Refusal::Blocked(call));
-            }
         }
     }
 
@@ -247,11 +174,14 @@ impl Behaviour for Lockstep<'_> {
 mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicI64, Ordering};
+    use std::time::Duration;
 
     use interloper_linearize::types::type_named;
     use interloper_linearize::visibility::Level;
+    use interloper_scheduler::Deadline;
 
     use super::*;
+    use crate::judged;
     use crate::object::Object;
 
     const BOUND: usize = 10_000;
@@ -259,7 +189,8 @@ mod tests {
 
     fn judge(object: &Object, schema: &str) -> Result<Judge, Refusal> {
         let program = object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object");
-        Judge::watched(&program, object.visibility(), BOUND, SHORT).map(|(judge, _)| judge)
+        let judged = judged::within(&program, object.visibility(), BOUND, SHORT, Deadline::NEVER);
+        judged.map(|(judge, _)| judge)
     }
 
     fn counter(level: Level) -> Object {

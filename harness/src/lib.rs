@@ -14,10 +14,13 @@
 //!   blocks the engine.
 
 pub mod derive;
+mod engines;
 pub mod explain;
 pub mod generated;
 pub mod hunt;
 pub mod judge;
+pub mod judged;
+mod next;
 pub mod object;
 mod panics;
 pub mod schemas;

@@ -2,7 +2,7 @@
 
 mod argument;
 mod call;
-mod sequential;
+pub(crate) mod sequential;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,10 @@ pub use call::panicked;
 pub(crate) use call::{Bind, Call};
 pub use sequential::{Sequential, State, Trouble};
 
-use crate::{stress, systematic};
+use crate::next::Next;
+use crate::stress::observed::Observed;
+use crate::stress::settings::Settings;
+use crate::systematic::control::Controlled;
 use call::Function;
 
 /// A concurrent object: its constructor and its methods.
@@ -237,16 +240,11 @@ pub(crate) trait Erased: Send + Sync {
     /// Calls ready to be run on one thread.
     fn sequential(&self, calls: &[(MethodId, Vec<Value>)]) -> Box<dyn sequential::Run>;
 
-    /// See [`stress::run`].
-    fn stress(
-        &self,
-        program: &Program,
-        settings: &stress::Settings,
-        look: &mut dyn FnMut(&[Value]) -> stress::Next,
-    ) -> stress::Observed;
+    /// See [`stress::run`](crate::stress::run).
+    fn stress(&self, program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Observed;
 
     /// A program ready to run under control.
-    fn controlled(&self, program: &Program) -> Box<dyn systematic::Controlled>;
+    fn controlled(&self, program: &Program) -> Box<dyn Controlled>;
 }
 
 /// An object whose type is known.
@@ -262,29 +260,6 @@ impl<T> Typed<T> {
             self.methods[method.0].bind(arguments).expect("the arguments of a program are checked")
         };
         calls.iter().map(bind).collect()
-    }
-}
-
-impl<T: Send + Sync + 'static> Erased for Arc<Typed<T>> {
-    fn check(&self, method: MethodId, arguments: &[Value]) -> Result<(), WrongArguments> {
-        self.methods[method.0].bind(arguments).map(drop)
-    }
-
-    fn sequential(&self, calls: &[(MethodId, Vec<Value>)]) -> Box<dyn sequential::Run> {
-        Box::new(sequential::Calls { typed: self.clone(), calls: self.bind(calls) })
-    }
-
-    fn stress(
-        &self,
-        program: &Program,
-        settings: &stress::Settings,
-        look: &mut dyn FnMut(&[Value]) -> stress::Next,
-    ) -> stress::Observed {
-        stress::run_typed(self, program, settings, look)
-    }
-
-    fn controlled(&self, program: &Program) -> Box<dyn systematic::Controlled> {
-        Box::new(systematic::ControlledProgram::new(self.clone(), program))
     }
 }
 

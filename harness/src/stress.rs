@@ -5,7 +5,9 @@ mod counts;
 mod layout;
 mod leader;
 mod meet;
+pub(crate) mod observed;
 mod pace;
+pub(crate) mod settings;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -17,141 +19,18 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
-use interloper_scheduler::Deadline;
 
 use crate::object::{Program, Typed};
 use layout::Layout;
-use leader::{Leader, Message, Terms};
+use leader::{Leader, Message, Report, Terms};
 use meet::Place;
 use team::{Failure, Team};
 
+pub use crate::next::Next;
 pub use meet::Spin;
+pub use observed::{Blocked, End, Observed, Overlap};
 pub use pace::{Pace, Stride};
-pub use team::Overlap;
-
-/// How a harness is run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    /// Where the random delays come from. The executions themselves are up to the machine.
-    pub seed: u64,
-    /// When it has run enough.
-    pub budget: Budget,
-    /// When it ends, whether or not it has run enough.
-    pub deadline: Deadline,
-    /// How many cores are used; none: all that this process may use.
-    pub cores: Option<usize>,
-    /// Where threads run.
-    pub affinity: Affinity,
-    /// How threads wait for each other.
-    pub spin: Spin,
-    /// How they keep together; none: the engine finds out what makes most executions overlap.
-    pub pace: Option<Pace>,
-    /// A call that takes so long is taken to be blocked.
-    pub patience: Duration,
-}
-
-impl Default for Settings {
-    /// One second on all cores, pinned, at a pace that the engine finds; a call may take two seconds.
-    fn default() -> Settings {
-        Settings {
-            seed: 0,
-            budget: Budget::Time(Duration::from_secs(1)),
-            deadline: Deadline::NEVER,
-            cores: None,
-            affinity: Affinity::Pinned,
-            spin: Spin::Auto,
-            pace: None,
-            patience: Duration::from_secs(2),
-        }
-    }
-}
-
-/// When a harness has run enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Budget {
-    /// After this time.
-    Time(Duration),
-    /// After exactly so many executions.
-    Executions(u64),
-}
-
-/// Where the threads run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Affinity {
-    /// Each on one core.
-    Pinned,
-    /// Wherever the operating system puts them.
-    Free,
-}
-
-/// What was seen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Observed {
-    /// How often each outcome came: the results of the invocations in text order.
-    pub outcomes: BTreeMap<Vec<Value>, u64>,
-    /// How many executions there were: the sum of the counts.
-    pub executions: u64,
-    /// How long it took, with the making and dropping of the objects.
-    pub took: Duration,
-    /// How many threads each team had, and how many teams there were.
-    pub threads: usize,
-    /// See `threads`.
-    pub teams: usize,
-    /// In how many executions sequences really overlapped, of those that were measured.
-    pub overlap: Overlap,
-    /// The pace that most executions went at.
-    pub pace: Pace,
-    /// Why it ended.
-    pub end: End,
-}
-
-/// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The budget is used up.
-    Enough,
-    /// Whoever looked at the outcomes had seen enough.
-    Stopped,
-    /// Calls did not return within [`Settings::patience`]. Their threads are left to themselves. The counts are those of
-    /// shortly before; no outcome is missing.
-    Blocked(Vec<Blocked>),
-    /// The constructor panicked, and said this.
-    ConstructorPanicked(String),
-    /// Dropping an object panicked, and said this.
-    DropPanicked(String),
-}
-
-/// Where a thread is stuck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocked {
-    /// In the invocation with this index in text order.
-    Call(usize),
-    /// In the constructor.
-    Constructor,
-    /// Where an object is dropped.
-    Drop,
-}
-
-/// What is to be done after a new outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Go on.
-    Continue,
-    /// End the run.
-    Stop,
-}
-
-impl Observed {
-    /// Executions a second.
-    pub fn rate(&self) -> f64 {
-        self.executions as f64 / self.took.as_secs_f64().max(1e-9)
-    }
-
-    /// The share of executions in which sequences overlapped; none when nothing was measured.
-    pub fn overlapping(&self) -> Option<f64> {
-        (self.overlap.stamped > 0).then(|| self.overlap.overlapping as f64 / self.overlap.stamped as f64)
-    }
-}
+pub use settings::{Affinity, Budget, Settings};
 
 /// Runs a program. `look` sees every outcome when it is new, and says whether to go on.
 ///
@@ -269,16 +148,6 @@ struct Running<T> {
     answers: mpsc::Sender<Next>,
     report: Report,
     pulse: u64,
-}
-
-/// What a leader has to say.
-#[derive(Default)]
-pub(super) struct Report {
-    outcomes: Vec<(Vec<Value>, u64)>,
-    overlap: Overlap,
-    pace: Pace,
-    failure: Option<Failure>,
-    last: bool,
 }
 
 struct Controller<'r, T> {

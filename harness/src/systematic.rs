@@ -1,29 +1,33 @@
 //! The systematic engine: the same programs as tasks under the scheduler, for objects that are written over the mirror of
 //! std. Its findings have their steps and replay.
 
-mod controlled;
+pub(crate) mod control;
+pub(crate) mod controlled;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 
 use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, TaskId};
-use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Portfolio, Pos, PreemptionBound, RandomWalk};
+use interloper_scheduler::schedule::Plan;
+pub use interloper_scheduler::schedule::{FREE_EVERY, Schedule};
+use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedom, Freedoms, Stopped, Strategy, Traces,
-    Watchdog,
+    Config, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedoms, Stopped, Strategy, Traces, Watchdog,
 };
 pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
+use crate::next::Next;
 use crate::object::Program;
-use crate::stress::Next;
-use controlled::Counting;
+use control::Controlled;
+use controlled::{Announcing, Counting};
 
-pub(crate) use controlled::{Controlled, ControlledProgram};
+pub use control::Span;
 pub use controlled::{blocked, unreached};
 
 /// The result of an exploration.
@@ -75,15 +79,6 @@ pub struct Trace {
     pub limits: Limits,
 }
 
-/// Where a call stands among the steps of a [`Trace`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first step that came after its beginning; the number of steps when there was none.
-    pub begin: usize,
-    /// The same for its end; none when it did not return.
-    pub end: Option<usize>,
-}
-
 impl Explored {
     /// What the panic said that ended the exploration, if one did.
     pub fn panicked(&self) -> Option<&str> {
@@ -99,13 +94,18 @@ impl Trace {
 }
 
 /// How a program is explored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// What executions depend on besides decisions. Whether giving a lock back is a step is found out: it is where
     /// a task *tries* to take a lock.
     pub limits: Limits,
-    /// Which interleavings to run.
-    pub search: Search,
+    /// Which interleavings to run. For AtomFuzzer each call is an atomic block.
+    pub schedule: Schedule,
+    /// The seed of random schedules.
+    pub seed: u64,
+    /// Of so many executions in a row that a random strategy makes, the last one has the freedoms of the limits: 1 for all
+    /// executions.
+    pub free_every: u64,
     /// How many of them.
     pub executions: Executions,
     /// The time after which no further execution begins.
@@ -117,10 +117,21 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             limits: Limits::default(),
-            search: Search::Exhaustive,
+            schedule: Schedule::Exhaustive,
+            seed: 0,
+            free_every: 1,
             executions: Executions::AtMost(50_000),
             deadline: Deadline::NEVER,
         }
+    }
+}
+
+impl Settings {
+    /// These settings with another schedule: the random walk, PCT of depth 3 and POS in turn.
+    pub fn at_random(self, seed: u64) -> Settings {
+        let depth = NonZeroU32::new(3).expect("more than 0");
+        let schedule = Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }, Schedule::Pos]);
+        Settings { schedule, seed, ..self }
     }
 }
 
@@ -143,7 +154,7 @@ impl Default for Limits {
     /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; a spinning task goes on although
     /// nothing has changed, and writers may go before readers; seed 0.
     fn default() -> Limits {
-        let freedoms = Freedoms::NONE.with(Freedom::Hints, 2).with(Freedom::Writers, 1);
+        let freedoms = Schedule::Exhaustive.freedoms();
         Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, freedoms, seed: 0 }
     }
 }
@@ -156,71 +167,23 @@ impl Limits {
     }
 }
 
-/// Which interleavings to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// One execution of each Mazurkiewicz trace.
-    Exhaustive,
-    /// All schedules with at most this many preemptions.
-    Preemptions(u32),
-    /// At each step any task, at random.
-    RandomWalk(u64),
-    /// Random priorities that change one time less than this number (PCT).
-    Pct {
-        /// The seed.
-        seed: u64,
-        /// The number of steps that have to come in the right order.
-        depth: u32,
-    },
-    /// Random priorities of operations (partial order sampling).
-    Pos(u64),
-    /// The random strategies in turn.
-    Portfolio(u64),
-}
-
-impl Search {
-    /// Whether schedules are drawn at random.
-    pub fn is_random(self) -> bool {
-        match self {
-            Search::Exhaustive | Search::Preemptions(_) => false,
-            Search::RandomWalk(_) | Search::Pct { .. } | Search::Pos(_) | Search::Portfolio(_) => true,
-        }
-    }
-
-    /// The strategy, from its first execution on.
-    fn strategy(self) -> Box<dyn Strategy> {
-        match self {
-            Search::Exhaustive => Box::new(Exhaustive::new()),
-            Search::Preemptions(bound) => Box::new(PreemptionBound::new(bound)),
-            Search::RandomWalk(seed) => Box::new(RandomWalk::new(seed)),
-            Search::Pct { seed, depth } => Box::new(Pct::new(seed, depth)),
-            Search::Pos(seed) => Box::new(Pos::new(seed)),
-            Search::Portfolio(seed) => Box::new(
-                Portfolio::new()
-                    .with("random walk", RandomWalk::new(seed))
-                    .with("pct", Pct::new(seed, 3))
-                    .with("pos", Pos::new(seed)),
-            ),
-        }
-    }
-}
-
 /// Runs a program again and again. `look` sees the outcome of each execution, and says whether to go on. A panic of the
 /// constructor, or of a drop, ends the exploration.
+///
+/// # Panics
+/// When a probability of the schedule is not between 0 and 1.
 pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
-    let Settings { search, executions, deadline, .. } = *settings;
-    let amount = (executions, deadline);
+    let controlled = program.object().erased().controlled(program);
+    let announce =
+        |fuzzer| -> Box<dyn Strategy> { Box::new(Announcing { strategy: fuzzer, marks: controlled.marks() }) };
+    let plan = Plan { free_every: settings.free_every, announce: Some(&announce), ..Plan::new(settings.seed) };
+    let amount = (settings.executions, settings.deadline);
     for unlock in [Unlock::Part, Unlock::Step] {
         let limits = Limits { unlock, ..settings.limits };
-        let (explored, tried) = if search == Search::Exhaustive {
-            let mut strategy = Exhaustive::new();
-            let (mut explored, tried) = explore(program, limits, &mut strategy, amount, look);
-            let complete = strategy.exploration().complete && explored.cut == 0;
-            explored.complete = complete && explored.exhausted && explored.stopped.is_none();
-            (explored, tried)
-        } else {
-            explore(program, limits, &mut *search.strategy(), amount, look)
-        };
+        let mut search = settings.schedule.search(&plan);
+        let (mut explored, tried) = explored(program, &*controlled, limits, search.strategy(), amount, look);
+        let complete = search.is_complete() && explored.cut == 0;
+        explored.complete = complete && explored.exhausted && explored.stopped.is_none();
         // When a task tries to take a lock, the moment of its release makes a difference.
         if !tried || explored.stopped.is_some() || explored.timed_out || unlock == Unlock::Step {
             return explored;
@@ -235,10 +198,21 @@ pub fn explore(
     program: &Program,
     limits: Limits,
     strategy: &mut dyn Strategy,
-    (executions, deadline): (Executions, Deadline),
+    amount: (Executions, Deadline),
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> (Explored, bool) {
     let controlled = program.object().erased().controlled(program);
+    explored(program, &*controlled, limits, strategy, amount, look)
+}
+
+fn explored(
+    program: &Program,
+    controlled: &dyn Controlled,
+    limits: Limits,
+    strategy: &mut dyn Strategy,
+    (executions, deadline): (Executions, Deadline),
+    look: &mut dyn FnMut(&[Value]) -> Next,
+) -> (Explored, bool) {
     let mut engine = Engine::new(limits.config(program));
     let strategy = &mut Counting { strategy, asked: controlled.asked() };
     let mut seen = Explored::default();

@@ -62,7 +62,7 @@ pub use interloper_harness::object::{Argument, Arguments, Atom, Generator};
 pub use interloper_harness::schemas::{Bounds, Pool};
 pub use interloper_harness::stress::Next;
 pub use interloper_harness::{Description, Method, MethodId, Object, Program, Role};
-pub use interloper_harness::{derive, generated, hunt, judge, schemas, stress, systematic};
+pub use interloper_harness::{derive, generated, hunt, judge, judged, schemas, stress, systematic};
 pub use interloper_linearize::schema::{Mistake, Schema};
 pub use interloper_linearize::types::{error, type_named, types};
 pub use interloper_linearize::visibility::{Level, Visibility};

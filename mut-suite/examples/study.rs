@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 
 use interloper::objects::derive::{Derivation, Derived};
 use interloper::objects::hunt::{Campaign, Found, Hunted, Searched, What};
-use interloper::objects::judge::{Judge, PATIENCE};
+use interloper::objects::judged::{self, PATIENCE};
 use interloper::objects::stress::{self, Budget};
+use interloper::objects::systematic::Deadline;
 use interloper::objects::{Level, Next, Object, Role, Visibility};
 use interloper_suite::objects::{Studied, all};
 
@@ -148,8 +149,8 @@ fn derived(methods: &[Method], derivation: &Derivation) -> Derived {
 /// How many executions on real threads show an outcome that is not right, and of how many.
 fn frequency(object: &Object, found: &Found, time: Duration) -> Option<(u64, u64)> {
     let program = object.program(&found.schema).ok()?;
-    let (judge, _) =
-        Judge::watched(&program, object.visibility(), Campaign::stress(object, SEED).bound, PATIENCE).ok()?;
+    let bound = Campaign::stress(object, SEED).bound;
+    let (judge, _) = judged::within(&program, object.visibility(), bound, PATIENCE, Deadline::NEVER).ok()?;
     let settings = stress::Settings { seed: SEED, budget: Budget::Time(time), ..stress::Settings::default() };
     let observed = stress::run(&program, &settings, &mut |_| Next::Continue);
     let wrong = observed.outcomes.iter().filter(|(outcome, _)| !judge.admits(outcome)).map(|(_, count)| count).sum();
@@ -164,7 +165,8 @@ fn violated(entry: &Entry, method: &Method, found: &Found) -> Option<Level> {
     let bound = Campaign::stress(&entry.object, SEED).bound;
     let refuses = |level: &Level| {
         let visibility: Visibility = entry.object.visibility().clone().with(name, *level);
-        Judge::watched(&program, &visibility, bound, PATIENCE).is_ok_and(|(judge, _)| !judge.admits(outcome))
+        let judged = judged::within(&program, &visibility, bound, PATIENCE, Deadline::NEVER);
+        judged.is_ok_and(|(judge, _)| !judge.admits(outcome))
     };
     Level::ALL.into_iter().find(refuses)
 }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{self, Search, Settings};
+use interloper_harness::systematic::{self, Settings};
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::Executions;
 
@@ -14,20 +14,20 @@ use crate::search::{SEED, attempt};
 /// Each call with a value that nobody looks at.
 pub const SCHEMA: &str = "{ insert(0, 0); remove(1) } || { insert(1, 0); len() }";
 
-const SEARCHES: [(&str, Search); 5] = [
-    ("one of each Mazurkiewicz trace", Search::Exhaustive),
-    ("two preemptions at most", Search::Preemptions(2)),
-    ("random walk", Search::RandomWalk(SEED)),
-    ("PCT, depth 3", Search::Pct { seed: SEED, depth: 3 }),
-    ("POS", Search::Pos(SEED)),
+const SCHEDULES: [(&str, &str); 5] = [
+    ("one of each Mazurkiewicz trace", "exhaustive"),
+    ("two preemptions at most", "preemptions:2"),
+    ("random walk", "random"),
+    ("PCT, depth 3", "pct:3"),
+    ("POS", "pos"),
 ];
 
 /// The table: when each strategy comes upon an outcome that no order explains.
 pub fn table() -> String {
     let (object, schema) = (dashmap(), Schema::parse(SCHEMA).expect("a schema"));
     let mut out = String::from("| strategy | first outcome that no order explains | execution |\n|---|---|---|\n");
-    for (name, search) in SEARCHES {
-        let settings = Settings { search, executions: Executions::AtMost(1_000), ..Settings::default() };
+    for (name, schedule) in SCHEDULES {
+        let settings = settings(schedule, 1_000);
         let (explored, found) = attempt(&object, &schema, &settings).expect("it can be judged");
         let (outcome, execution) = match found {
             Some(found) => (crate::tables::what(&found.what), explored.executions.to_string()),
@@ -43,8 +43,8 @@ pub fn table() -> String {
 pub fn measure(executions: u64) {
     let (object, schema) = (dashmap(), Schema::parse(SCHEMA).expect("a schema"));
     let program = object.program(&schema).expect("a schema of the object");
-    for (name, search) in SEARCHES {
-        let settings = Settings { search, executions: Executions::AtMost(executions), ..Settings::default() };
+    for (name, schedule) in SCHEDULES {
+        let settings = settings(schedule, executions);
         let (mut made, before) = (0, on_processor());
         while made < executions {
             made += systematic::run(&program, &settings, &mut |_| Next::Continue).executions;
@@ -53,6 +53,11 @@ pub fn measure(executions: u64) {
         let rate = made as f64 / took;
         eprintln!("{name}: {made} executions in {took:.2} s of the processor, {rate:.0} a second");
     }
+}
+
+fn settings(schedule: &str, executions: u64) -> Settings {
+    let schedule = schedule.parse().expect("a schedule");
+    Settings { schedule, seed: SEED, executions: Executions::AtMost(executions), ..Settings::default() }
 }
 
 /// How long this thread was on a processor, in nanoseconds: what others do meanwhile does not count.

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
 use interloper_harness::hunt::{Engine, Found, Runs, What, minimise};
-use interloper_harness::judge::{Judge, PATIENCE};
+use interloper_harness::judged::{self, PATIENCE};
 use interloper_harness::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{self, Explored, Search, Settings};
+use interloper_harness::systematic::{self, Explored, Settings};
 use interloper_harness::{MethodId, Object};
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
-use interloper_scheduler::Executions;
+use interloper_scheduler::{Deadline, Executions};
 
 /// The seed of everything that is random.
 pub const SEED: u64 = 1;
@@ -189,8 +189,7 @@ fn smallest(object: &Object, found: Found, settings: Settings) -> Found {
 }
 
 fn at_random(executions: u64) -> Settings {
-    let search = Search::Portfolio(SEED);
-    Settings { search, executions: Executions::AtMost(executions), ..Settings::default() }
+    Settings { executions: Executions::AtMost(executions), ..Settings::default() }.at_random(SEED)
 }
 
 fn executions(found: &Found) -> u64 {
@@ -200,7 +199,7 @@ fn executions(found: &Found) -> u64 {
 /// Runs a schema, and judges what it gives. The reason, when there is no telling what is right.
 pub fn attempt(object: &Object, schema: &Schema, settings: &Settings) -> Result<(Explored, Option<Found>), String> {
     let program = object.program(schema).map_err(|mistake| mistake.to_string())?;
-    let (mut judge, _) = Judge::watched(&program, object.visibility(), DEFAULT_BOUND, PATIENCE)
+    let (mut judge, _) = judged::within(&program, object.visibility(), DEFAULT_BOUND, PATIENCE, Deadline::NEVER)
         .map_err(|refusal| refusal.text(schema))?;
     let mut wrong = None;
     let explored = systematic::run(&program, settings, &mut |outcome| {

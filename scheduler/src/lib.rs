@@ -26,6 +26,7 @@ mod execution;
 mod explore;
 mod freedoms;
 mod holding;
+pub mod schedule;
 mod shrink;
 pub mod strategies;
 mod strategy;

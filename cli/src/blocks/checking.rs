@@ -2,12 +2,13 @@
 
 use std::num::NonZeroUsize;
 
-use interloper::blocks::{Expected, Misuse, Program, Report, Schedule, Settings};
+use interloper::blocks::{Expected, Misuse, Program, Report, Settings};
 
 use crate::args::SearchArgs;
 use crate::failure::Failure;
 use crate::jobs;
 use crate::progress::Progress;
+use crate::strategy;
 
 /// A program and what its check gave.
 pub struct Checked {
@@ -85,69 +86,7 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
     settings.time = search.time.or(settings.time);
     settings.check_determinism |= search.check_determinism;
     settings.allow_trivial |= search.allow_trivial;
-    settings.schedule = search.strategy.clone().unwrap_or(settings.schedule);
+    settings.schedule = strategy::chosen(settings.schedule, search)?;
     settings.freedoms = search.freedoms.or(settings.freedoms);
-    if let Some(wanted) = search.q {
-        adjust(&mut settings.schedule, ("--q", "atomfuzzer"), wanted, |schedule| match schedule {
-            Schedule::AtomFuzzer { q } | Schedule::AtomFuzzerMutex { q } => Some(q),
-            _ => None,
-        })?;
-    }
-    if let Some(wanted) = search.depth {
-        adjust(&mut settings.schedule, ("--depth", "pct"), wanted, |schedule| match schedule {
-            Schedule::Pct { depth } => Some(depth),
-            _ => None,
-        })?;
-    }
     Ok(settings)
-}
-
-/// Sets the parameter of each strategy that has it. There has to be one.
-fn adjust<T: Copy>(
-    schedule: &mut Schedule,
-    (option, about): (&str, &str),
-    wanted: T,
-    own: impl Fn(&mut Schedule) -> Option<&mut T>,
-) -> Result<(), Failure> {
-    let refused = format!("{option} is for {about}, and the strategy is {schedule}");
-    let mut parameters: Vec<&mut T> = members(schedule).into_iter().filter_map(own).collect();
-    if parameters.is_empty() {
-        return Err(Failure::Request(refused));
-    }
-    parameters.iter_mut().for_each(|parameter| **parameter = wanted);
-    Ok(())
-}
-
-/// Those that take turns.
-fn members(schedule: &mut Schedule) -> Vec<&mut Schedule> {
-    match schedule {
-        Schedule::Portfolio(several) => several.iter_mut().flat_map(members).collect(),
-        one => vec![one],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::{Request, parse};
-
-    fn schedule(arguments: &[&str]) -> Result<String, Failure> {
-        let arguments = std::iter::once("interloper").chain(arguments.iter().copied()).map(Into::into);
-        let Ok(Request::Run(cli)) = parse(arguments) else { panic!("{arguments:?}", arguments = "not a command line") };
-        let program = interloper_suite::blocks::programs()[0];
-        settings(&program, &cli.search).map(|settings| settings.schedule.to_string())
-    }
-
-    #[test]
-    fn q_and_depth_change_the_strategies_that_have_them() {
-        assert_eq!(schedule(&[]).as_deref(), Ok("atomfuzzer:0.5+pct:3+pos+surw+random"));
-        let both = schedule(&["--q", "1", "--depth", "5"]);
-        assert_eq!(both.as_deref(), Ok("atomfuzzer:1+pct:5+pos+surw+random"));
-        assert_eq!(schedule(&["--strategy", "pct", "--depth", "2"]).as_deref(), Ok("pct:2"));
-        let refused = |arguments: &[&str], reason: &str| {
-            assert_eq!(schedule(arguments), Err(Failure::Request(reason.to_owned())));
-        };
-        refused(&["--strategy", "pct", "--q", "1"], "--q is for atomfuzzer, and the strategy is pct:3");
-        refused(&["--strategy", "random", "--depth", "1"], "--depth is for pct, and the strategy is random");
-    }
 }

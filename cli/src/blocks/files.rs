@@ -7,7 +7,7 @@ use interloper_report::{Counterexample, html};
 use serde::Serialize;
 
 use super::checking::Checked;
-use crate::commands::JSON_VERSION;
+use crate::answer::JSON_VERSION;
 use crate::failure::Failure;
 use crate::files::write_text;
 

@@ -9,7 +9,7 @@ use interloper_report::text::{self, Style};
 use serde::Serialize;
 
 use super::checking::Checked;
-use crate::checking::{Unseen, grouped, plural};
+use crate::counts::{Unseen, grouped, plural};
 use crate::output;
 
 /// A program in a JSON document.

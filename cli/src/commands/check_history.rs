@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::types::type_named;
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{CheckHistoryArgs, Format, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, write_page};

@@ -7,7 +7,7 @@ use interloper_commutativity::{MethodId, Model, Specification};
 use interloper_report::table::{Align, Table};
 use serde::Serialize;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::failure::Failure;
 use crate::nearest::unknown;

@@ -7,9 +7,10 @@ use interloper_report::table::{Align, Table};
 use interloper_suite::Case;
 use serde::Serialize;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::checking::{self, NAIVE_EXECUTIONS, grouped, plural};
+use crate::checking::{self, NAIVE_EXECUTIONS};
+use crate::counts::{grouped, plural};
 use crate::failure::Failure;
 use crate::jobs;
 use crate::progress::Progress;

@@ -3,12 +3,13 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use interloper::Unseen;
 use interloper::objects::generated::{self, Names};
 
-use super::Answer;
 use super::hunt::{OPTIONS, campaign};
+use crate::answer::Answer;
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
-use crate::checking::plural;
+use crate::counts::plural;
 use crate::failure::Failure;
 use crate::files::{can_write, write_page};
 use crate::subject::{Subject, Watcher};
@@ -30,7 +31,6 @@ pub fn generate(
         return Err(Failure::Request("'generate' writes Rust: it has no JSON form".to_owned()));
     }
     let subject = Subject::find(args)?;
-    can_write(out)?;
     let named = ObjectArgs {
         name: args.name.clone(),
         method: args.method.clone(),
@@ -38,9 +38,10 @@ pub fn generate(
         programs: args.programs.or(Some(PROGRAMS)),
         limit: args.limit,
     };
-    let campaign = campaign(&subject, &named, search);
+    let campaign = campaign(&subject, &named, search)?;
+    can_write(out)?;
     let mut watcher = Watcher::start();
-    let mut cases = Vec::new();
+    let (mut cases, mut unseen) = (Vec::new(), None::<Unseen>);
     for &method in &subject.methods {
         let label = subject.object.label(method);
         let searched = campaign.method(method, &mut |progress| {
@@ -48,6 +49,7 @@ pub fn generate(
             interloper::objects::Next::Continue
         });
         watcher.done(searched.hunted.schemas, searched.hunted.executions);
+        unseen = unseen.into_iter().chain(searched.hunted.coverage.unseen).reduce(Unseen::and);
         cases.extend(generated::cases(&campaign, &searched));
     }
     watcher.finish();
@@ -62,10 +64,11 @@ pub fn generate(
     let title = format!("Tests of {name}, from seed {}.", search.seed());
     let violations = cases.iter().filter(|case| !case.note.is_empty()).count();
     write_page(&generated::file(&title, &names, &cases), out)?;
-    Ok(Answer::expected(format!(
-        "{}: {}; violations among them: {}\n",
-        out.display(),
-        plural(cases.len() as u64, "test"),
-        violations
-    )))
+    let tests = plural(cases.len() as u64, "test");
+    let mut text = format!("{}: {tests}; violations among them: {violations}\n", out.display());
+    if let Some(strategy) = Subject::strategy(&campaign.engine, search) {
+        let unseen = unseen.map_or_else(String::new, |unseen| format!("; {}", unseen.text("trace")));
+        text += &format!("strategy: {strategy}{unseen}\n");
+    }
+    Ok(Answer::expected(text))
 }

@@ -3,7 +3,7 @@
 use interloper_linearize::generate::{Calls, Workload, correct, corrupt};
 use interloper_random::{Purpose, Stream};
 
-use super::{Answer, Rest};
+use crate::answer::{Answer, Rest};
 use crate::args::{Format, GenerateHistoryArgs, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
 use crate::history_file;

@@ -10,16 +10,17 @@ use interloper_report::table::{Align, Table};
 use interloper_report::text::render;
 use serde_json::json;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
-use crate::checking::{Unseen as UnseenTraces, grouped, plural};
+use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::output;
+use crate::strategy;
 use crate::subject::{self, Subject, Watcher};
 
 /// The search options that have a meaning for objects.
-pub const OPTIONS: [&str; 3] = ["--seed", "--executions", "--time"];
+pub const OPTIONS: [&str; 7] = ["--seed", "--executions", "--time", "--strategy", "--freedoms", "--q", "--depth"];
 
 /// Searches the methods of an object, or runs one schema.
 pub fn hunt(
@@ -31,7 +32,7 @@ pub fn hunt(
     search.only("hunt", &OPTIONS)?;
     output.no_html("hunt")?;
     let subject = Subject::find(args)?;
-    let campaign = campaign(&subject, args, search);
+    let campaign = campaign(&subject, args, search)?;
     let mut watcher = Watcher::start();
     let mut rows: Vec<Row> = match schema {
         Some(schema) => vec![one_schema(&subject, &campaign, schema)?],
@@ -48,14 +49,14 @@ pub fn hunt(
         Format::Json => json(&document(&subject, search, &campaign, &rows)),
         Format::Text | Format::Html => {
             let in_full = args.method.is_some() || schema.is_some();
-            report(&subject, &campaign, &rows, in_full, output)
+            report(&subject, (&campaign, search), &rows, in_full, output)
         }
     };
     Ok(Answer::new(text, finding))
 }
 
 /// How the methods are searched.
-pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Campaign {
+pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Result<Campaign, Failure> {
     let campaign = match subject.engine {
         EngineArg::Stress => Campaign::stress(&subject.object, search.seed()),
         EngineArg::Systematic => Campaign::systematic(&subject.object, search.seed()),
@@ -71,7 +72,7 @@ pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Ca
         }
     };
     let bound = args.limit.map_or(campaign.bound, usize::from);
-    Campaign { by_rank, random, engine: subject.engine(search), bound, time: search.time, ..campaign }
+    Ok(Campaign { by_rank, random, engine: subject.engine(search)?, bound, time: search.time, ..campaign })
 }
 
 /// What a line of the report is about.
@@ -148,10 +149,20 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
     Ok(Row { label: "schema".to_owned(), searched, replay: None, deadline })
 }
 
-fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, output: &OutputArgs) -> String {
+fn report(
+    subject: &Subject,
+    (campaign, search): (&Campaign, &SearchArgs),
+    rows: &[Row],
+    in_full: bool,
+    output: &OutputArgs,
+) -> String {
     let style = output::style(output.color);
-    let mut text =
-        format!("{}: {}\ncore methods: {}\n\n", subject.studied.name, subject.studied.about, subject.core().join(", "));
+    let (name, about, core) = (subject.studied.name, subject.studied.about, subject.core().join(", "));
+    let mut text = format!("{name}: {about}\ncore methods: {core}\n");
+    if let Some(strategy) = Subject::strategy(&campaign.engine, search) {
+        text += &format!("strategy: {strategy}\n");
+    }
+    text.push('\n');
     // What is wrong on one thread is wrong before anything else.
     for row in rows {
         if let Some((schema, refusal)) = row.disagreement() {
@@ -193,7 +204,7 @@ fn report(subject: &Subject, campaign: &Campaign, rows: &[Row], in_full: bool, o
             let (skipped, reason) = (plural(skipped.len() as u64, "schema"), subject::reason(refusal, schema));
             text += &format!("\n{}: {skipped} not judged; the first, {schema}: {reason}\n", row.label);
         }
-        text += &limits(subject, row, output);
+        text += &limits(subject, row, search, output);
         match row.found() {
             Some(found) if in_full => text += &details(subject, campaign, row, found, output),
             _ => {}
@@ -216,7 +227,7 @@ fn covered(rows: &[Row]) -> String {
 }
 
 /// What kept a search from going on: the time, and executions that were cut, of which the first is shown.
-fn limits(subject: &Subject, row: &Row, output: &OutputArgs) -> String {
+fn limits(subject: &Subject, row: &Row, search: &SearchArgs, output: &OutputArgs) -> String {
     let hunted = &row.searched.hunted;
     let mut text = String::new();
     if hunted.end == Ended::OutOfTime {
@@ -227,8 +238,8 @@ fn limits(subject: &Subject, row: &Row, output: &OutputArgs) -> String {
     }
     if let Some(cut) = &hunted.coverage.first_cut {
         let mut shown = explain_cut(&subject.object, &row.label, &cut.0, &cut.1);
-        shown.replay =
-            Some(format!("interloper hunt {} --schema '{}' --engine systematic", subject.studied.name, cut.0));
+        let (name, schema, strategy) = (subject.studied.name, &cut.0, strategy::typed(search));
+        shown.replay = Some(format!("interloper hunt {name} --schema '{schema}' --engine systematic{strategy}"));
         let executions = plural(hunted.coverage.cut, "execution");
         let rendered = render(&shown, output::style(output.color));
         text += &format!("\n{}: {executions} ended without an outcome; the first:\n\n{rendered}", row.label);
@@ -277,6 +288,7 @@ fn document(subject: &Subject, search: &SearchArgs, campaign: &Campaign, rows: &
         "version": JSON_VERSION,
         "object": subject.studied.name,
         "engine": subject.engine_name(),
+        "strategy": Subject::strategy(&campaign.engine, search),
         "seed": search.seed(),
         "core": subject.core(),
         "methods": methods,

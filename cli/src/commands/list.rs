@@ -4,7 +4,7 @@ use interloper::blocks::Program;
 use interloper_report::table::{Align, Table};
 use serde::Serialize;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::blocks::printing::{blocks, expected};
 use crate::failure::Failure;

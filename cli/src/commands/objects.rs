@@ -5,7 +5,7 @@ use interloper_report::table::{Align, Table};
 use interloper_suite::objects::{Studied, all};
 use serde::Serialize;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::failure::Failure;
 

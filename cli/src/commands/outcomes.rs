@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use textwrap::core::display_width;
 
 use super::types::type_named;
-use super::{Answer, JSON_VERSION, Rest, json};
+use crate::answer::{Answer, JSON_VERSION, Rest, json};
 use crate::args::{Format, OutcomesArgs, OutputArgs, SearchArgs};
 use crate::failure::Failure;
 use crate::nearest::unknown;

@@ -12,10 +12,10 @@ use interloper_report::{Counterexample, html, text};
 use interloper_suite::objects;
 use serde_json::json;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
-use crate::checking::plural;
+use crate::counts::plural;
 use crate::failure::{Failure, Finding};
 use crate::failures::{adversary, environment};
 use crate::output;

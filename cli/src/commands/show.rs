@@ -9,7 +9,7 @@ use interloper_suite::Case;
 use serde::Serialize;
 
 use super::suite::{refuse_unused, report, words};
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::blocks::printing::{self, ProgramResult};
 use crate::catalogue::{self, Entry};

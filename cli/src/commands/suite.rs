@@ -12,13 +12,14 @@ use interloper_report::{Counterexample, file};
 use interloper_suite::Case;
 use serde::Serialize;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::blocks;
 use crate::blocks::files::{write_page, write_trace};
 use crate::blocks::printing::{self, ProgramResult};
 use crate::catalogue::{self, Entry};
-use crate::checking::{Checked, Outcome, Unseen, check_all, grouped, plural};
+use crate::checking::{Checked, Outcome, check_all};
+use crate::counts::{Unseen, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{can_write, make_folder};

@@ -4,7 +4,7 @@ use interloper_linearize::types::{self, DataType, Shape, Signature};
 use interloper_report::table::{Align, Table};
 use serde::Serialize;
 
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::failure::Failure;
 use crate::nearest::unknown;

@@ -1,5 +1,6 @@
 //! `interloper visibility`.
 
+use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Hunted, What};
@@ -9,9 +10,9 @@ use interloper_report::table::{Align, Table};
 use serde_json::json;
 
 use super::hunt::{OPTIONS, campaign, violation};
-use super::{Answer, JSON_VERSION, json};
+use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
-use crate::checking::{grouped, plural};
+use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::subject::{Subject, Watcher, disagreement, reason};
@@ -21,7 +22,8 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     search.only("visibility", &OPTIONS)?;
     output.no_html("visibility")?;
     let subject = Subject::find(args)?;
-    let derivation = Derivation::new(campaign(&subject, args, search));
+    let derivation = Derivation::new(campaign(&subject, args, search)?);
+    let strategy = Subject::strategy(&derivation.campaign.engine, search);
     let mut watcher = Watcher::start();
     let mut methods = Vec::new();
     for &method in &subject.methods {
@@ -42,8 +44,8 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let replays = replays(&subject, search.seed(), &derived)?;
     let text = match output.format {
-        Format::Json => json(&document(&subject, search, &derived, &replays)),
-        Format::Text | Format::Html => report(&subject, &derived, &replays),
+        Format::Json => json(&document(&subject, (search, strategy.as_deref()), &derived, &replays)),
+        Format::Text | Format::Html => report(&subject, strategy.as_deref(), &derived, &replays),
     };
     Ok(Answer::new(text, finding))
 }
@@ -74,8 +76,9 @@ fn level(derived: &DerivedMethod) -> &'static str {
     if is_derived(derived) { derived.level.map_or("none", Level::name) } else { NOT_DERIVED }
 }
 
-fn report(subject: &Subject, derived: &Derived, replays: &[Option<String>]) -> String {
-    let mut text = format!("{}: {}\n\n", subject.studied.name, subject.studied.about);
+fn report(subject: &Subject, strategy: Option<&str>, derived: &Derived, replays: &[Option<String>]) -> String {
+    let strategy = strategy.map_or_else(String::new, |strategy| format!("strategy: {strategy}\n"));
+    let mut text = format!("{}: {}\n{strategy}\n", subject.studied.name, subject.studied.about);
     for one in &derived.methods {
         if let Some((schema, refusal)) = disagreement(&one.skipped) {
             text += &format!("✗ {}: {}\n", subject.object.label(one.method), reason(refusal, schema));
@@ -117,11 +120,20 @@ fn report(subject: &Subject, derived: &Derived, replays: &[Option<String>]) -> S
         refuted.row(words.into_iter().chain(counts));
     }
     text += &format!("\n{refuted}\n{}\n", together(&derived.together));
+    if let Some(unseen) = unseen(derived) {
+        text += &format!("Of the schemas together, {}.\n", unseen.text("trace"));
+    }
     let labels = derived.methods.iter().map(|one| subject.object.label(one.method));
     for (label, replay) in labels.chain(["all together".to_owned()]).zip(replays) {
         text += &replay.as_ref().map_or(String::new(), |replay| format!("  replay {label}: {replay}\n"));
     }
     text
+}
+
+/// For random schedules: what all executions together say about traces that they have not shown.
+fn unseen(derived: &Derived) -> Option<Unseen> {
+    let methods = derived.methods.iter().map(|one| &one.coverage);
+    methods.chain([&derived.together.coverage]).filter_map(|coverage| coverage.unseen).reduce(Unseen::and)
 }
 
 fn together(hunted: &Hunted) -> String {
@@ -146,7 +158,7 @@ fn shown(found: &Found) -> String {
 
 fn document(
     subject: &Subject,
-    search: &SearchArgs,
+    (search, strategy): (&SearchArgs, Option<&str>),
     derived: &Derived,
     replays: &[Option<String>],
 ) -> serde_json::Value {
@@ -168,10 +180,11 @@ fn document(
         })
     };
     debug_assert!(subject.methods.iter().all(|method| subject.object.method(*method).role == Role::UnderTest));
-    json!({
+    let mut document = json!({
         "version": JSON_VERSION,
         "object": subject.studied.name,
         "engine": subject.engine_name(),
+        "strategy": strategy,
         "seed": search.seed(),
         "core": subject.core(),
         "methods": derived.methods.iter().zip(replays).map(method).collect::<Vec<_>>(),
@@ -181,5 +194,9 @@ fn document(
             "violation": derived.together.found().map(violation),
             "replay": replays.last(),
         },
-    })
+    });
+    if let Some(unseen) = unseen(derived) {
+        document["unseen"] = serde_json::to_value(UnseenTraces::from(unseen)).expect("numbers");
+    }
+    document
 }

@@ -80,6 +80,71 @@ fn a_finding_of_a_hunt_replays() {
     assert!(gone.err.contains("no object 'striped-mop'"), "{}", gone.err);
 }
 
+/// A hunt takes every strategy that the check of a program takes, says which one it had, and its findings replay.
+#[test]
+fn a_finding_of_every_strategy_replays() {
+    for (typed, printed) in [
+        ("pct:3", "pct:3"),
+        ("random", "random"),
+        ("surw", "surw"),
+        ("atomfuzzer", "atomfuzzer:0.5"),
+        ("portfolio", "atomfuzzer:0.5+pct:3+pos+surw+random"),
+        ("preemptions:2", "preemptions:2"),
+    ] {
+        let folder = Folder::new();
+        let arguments = ["hunt", "striped-map", "--method", "size", "--strategy", typed];
+        let ran = folder.run(&arguments);
+        assert_eq!(ran.code, Some(1), "{typed}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains(&format!("\nstrategy: {printed}, seed 42\n")), "{}", ran.out);
+        assert!(ran.out.contains("✗ size   not atomic"), "{}", ran.out);
+        let says = ran.out.contains("of further executions would show a new trace")
+            || ran.out.contains("every trace came more than once");
+        assert_eq!(says, typed != "preemptions:2", "{typed}: {}", ran.out);
+        assert_eq!(folder.run(&arguments).out, ran.out, "the same bytes each time");
+        let replayed = folder.run(&["replay", "interloper-failures/striped-map-size-42.json"]);
+        assert_eq!(replayed.code, Some(0), "{typed}: {}{}", replayed.out, replayed.err);
+        assert!(replayed.out.contains("\nthe same history as recorded ("), "{typed}: {}", replayed.out);
+    }
+}
+
+#[test]
+fn without_a_strategy_every_interleaving_runs() {
+    let default = ["striped-map", "--method", "size"];
+    let ran = hunt(&default);
+    assert!(ran.out.contains("\nstrategy: exhaustive, seed 42\n"), "{}", ran.out);
+    assert_eq!(hunt(&[&default[..], &["--strategy", "exhaustive"]].concat()).out, ran.out);
+    let without = hunt(&[&default[..], &["--freedoms", "none"]].concat());
+    assert!(without.out.contains("\nstrategy: exhaustive, seed 42, freedoms none\n"), "{}", without.out);
+    let document = json(&hunt(&[&default[..], &["--format", "json", "--strategy", "pct", "--depth", "2"]].concat()));
+    assert_eq!(document["strategy"], "pct:2, seed 42");
+    let stress = ["mutex-map", "--method", "size", "--engine", "stress", "--programs", "1", "--executions", "100"];
+    let ran = hunt(&stress);
+    assert!(!ran.out.contains("strategy"), "{}", ran.out);
+    assert_eq!(json(&hunt(&[&stress[..], &["--format", "json"]].concat()))["strategy"], Value::Null);
+}
+
+#[test]
+fn visibility_and_generate_take_a_strategy() {
+    let folder = Folder::new();
+    let strategy = ["--programs", "20", "--executions", "50", "--strategy", "pos"];
+    let derived = folder.run(&[&["visibility", "mutex-map", "--method", "size"], &strategy[..]].concat());
+    assert_eq!(derived.code, Some(0), "{}", derived.err);
+    for part in ["\nstrategy: pos, seed 42\n", "\nOf the schemas together, ", " trace"] {
+        assert!(derived.out.contains(part), "{part} is not in\n{}", derived.out);
+    }
+    let arguments = [&["visibility", "mutex-map", "--method", "size", "--format", "json"], &strategy[..]].concat();
+    let document = json(&folder.run(&arguments));
+    assert_eq!(document["strategy"], "pos, seed 42");
+    assert!(document["unseen"]["executions"].as_u64() > Some(0), "{document}");
+    let size = ["generate", "striped-map", "--method", "size", "--out", "size.rs", "--strategy", "pct:3"];
+    let ran = folder.run(&size);
+    assert!(
+        ran.out.starts_with("size.rs: 1 test; violations among them: 1\nstrategy: pct:3, seed 42; "),
+        "{}",
+        ran.out
+    );
+}
+
 #[test]
 fn what_refutes_a_level_of_visibility_replays() {
     let folder = Folder::new();
@@ -161,6 +226,19 @@ fn wrong_requests_get_one_line() {
         "invalid value '0' for '--limit <N>': a limit is a whole number of at least 1",
     );
     check(&["visibility", "mutex-map", "--bound", "3"], "'visibility' does not use --bound");
+    let real_threads = |option: &str, object: &str| {
+        format!("{option} is for the systematic engine, and {object} runs on real threads, which no strategy controls")
+    };
+    check(&["hunt", "dashmap", "--strategy", "pct"], &real_threads("--strategy", "dashmap"));
+    let stress = ["visibility", "mutex-map", "--engine", "stress", "--freedoms", "all"];
+    check(&stress, &real_threads("--freedoms", "mutex-map"));
+    let generate = ["generate", "dashmap", "--out", "no/such/folder.rs", "--q", "1"];
+    check(&generate, &real_threads("--q", "dashmap"));
+    check(&["hunt", "mutex-map", "--depth", "2"], "--depth is for pct, and the strategy is exhaustive");
+    check(
+        &["visibility", "mutex-map", "--strategy", "pct", "--q", "1"],
+        "--q is for atomfuzzer, and the strategy is pct:3",
+    );
     check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form; use 'show' or 'replay'");
 }
 
@@ -212,11 +290,11 @@ fn the_generated_file_is_the_one_that_is_committed() {
     let folder = Folder::new();
     let ran = folder.run(&["generate", "mutex-map", "--method", "clear", "--out", "generated.rs", "--programs", "20"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(ran.out, "generated.rs: 3 tests; violations among them: 0\n");
+    assert_eq!(ran.out, "generated.rs: 3 tests; violations among them: 0\nstrategy: exhaustive, seed 42\n");
     assert_eq!(folder.read("generated.rs"), include_str!("../../../mut-suite/tests/generated.rs"));
     let broken =
         folder.run(&["generate", "striped-map", "--method", "size", "--out", "size.rs", "--expression", "mine()"]);
-    assert_eq!(broken.out, "size.rs: 1 test; violations among them: 1\n");
+    assert_eq!(broken.out, "size.rs: 1 test; violations among them: 1\nstrategy: exhaustive, seed 42\n");
     let text = folder.read("size.rs");
     assert!(text.contains("/// When this was written, size was not atomic: it gave 0, 0, none."), "{text}");
     assert!(text.contains("&mine(),"), "{text}");

@@ -11,7 +11,7 @@ use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Sourc
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::{Budget, Next};
-use crate::systematic::{self, Search};
+use crate::systematic;
 
 /// How each method of an object is searched.
 #[derive(Clone, Debug)]
@@ -236,8 +236,8 @@ impl Campaign {
             return Reproduced::NotInstrumented;
         }
         let (mut executions, mut complete) = (0, false);
-        for search in [Search::Exhaustive, Search::Portfolio(self.seed)] {
-            let settings = systematic::Settings { search, deadline, ..systematic::Settings::default() };
+        let everything = systematic::Settings { deadline, ..systematic::Settings::default() };
+        for settings in [everything.clone(), everything.at_random(self.seed)] {
             let mut engine = Engine::Systematic(settings);
             let Ok(attempt) = attempt(&program, &self.visibility, self.bound, &mut engine) else { break };
             executions += attempt.runs.executions();

@@ -62,7 +62,7 @@ impl Engine {
     pub(crate) fn draws(&self) -> bool {
         match self {
             Engine::Stress(_) => false,
-            Engine::Systematic(settings) => settings.search.is_random(),
+            Engine::Systematic(settings) => settings.schedule.is_random(),
         }
     }
 

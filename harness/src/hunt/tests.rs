@@ -7,7 +7,7 @@ use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use super::*;
 use crate::object::MethodId;
 use crate::stress::{self, Budget};
-use crate::systematic::{self, Search};
+use crate::systematic::{self, Schedule};
 
 /// A map of two keys over the mirror, with a size that is counted by reading one key after the other.
 fn pair() -> Object {
@@ -70,7 +70,8 @@ fn budgets_and_watchers_end_a_search() {
         schemas,
         time,
         engine: Engine::Systematic(systematic::Settings {
-            search: Search::RandomWalk(1),
+            schedule: Schedule::Random,
+            seed: 1,
             executions: Executions::AtMost(1),
             ..systematic::Settings::default()
         }),
@@ -476,9 +477,10 @@ fn panics_are_outcomes_and_calls_that_never_return_are_named() {
 /// nothing new is to be expected.
 #[test]
 fn random_schedules_say_what_they_have_not_shown() {
-    let hunted = |search: Search, executions: u64| {
+    let hunted = |schedule: Schedule, executions: u64| {
         let settings = systematic::Settings {
-            search,
+            schedule,
+            seed: 1,
             executions: Executions::AtMost(executions),
             ..systematic::Settings::default()
         };
@@ -493,16 +495,16 @@ fn random_schedules_say_what_they_have_not_shown() {
         (hunted.coverage.traces, hunted.coverage.unseen)
     };
     // The two steps of each schema come in two orders.
-    assert_eq!(hunted(Search::RandomWalk(1), 100), (4, Some(Unseen { executions: 200, once: 0 })));
-    assert_eq!(hunted(Search::RandomWalk(1), 1), (2, Some(Unseen { executions: 2, once: 2 })));
-    assert_eq!(hunted(Search::Exhaustive, 100), (4, None));
+    assert_eq!(hunted(Schedule::Random, 100), (4, Some(Unseen { executions: 200, once: 0 })));
+    assert_eq!(hunted(Schedule::Random, 1), (2, Some(Unseen { executions: 2, once: 2 })));
+    assert_eq!(hunted(Schedule::Exhaustive, 100), (4, None));
 }
 
 /// What was found ended the executions of its schema, and not by chance.
 #[test]
 fn a_schema_with_a_finding_says_nothing_of_what_is_unseen() {
     let object = pair();
-    let settings = systematic::Settings { search: Search::RandomWalk(1), ..systematic::Settings::default() };
+    let settings = systematic::Settings { schedule: Schedule::Random, seed: 1, ..systematic::Settings::default() };
     let found = by_rank(&object, "size").run(&mut |_| Next::Continue);
     let source = Source::Given(vec![found.found().expect("size is not atomic").schema.clone()]);
     let hunt = Hunt { source, engine: Engine::Systematic(settings), ..Hunt::new(&object, Pool::Together(vec![]), 1) };

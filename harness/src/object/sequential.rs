@@ -193,9 +193,9 @@ impl fmt::Debug for Sequential {
 }
 
 /// Calls on objects of a known type.
-pub(super) struct Calls<T> {
-    pub(super) typed: Arc<Typed<T>>,
-    pub(super) calls: Vec<Box<dyn Call<T>>>,
+pub(crate) struct Calls<T> {
+    pub(crate) typed: Arc<Typed<T>>,
+    pub(crate) calls: Vec<Box<dyn Call<T>>>,
 }
 
 impl<T> Run for Calls<T> {

@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 use interloper_commutativity::Value;
 use interloper_scheduler::Deadline;
 
+use super::clock;
+use super::observed::Overlap;
 use super::pace::{Pace, Tuner};
-use super::team::{MAX_BATCH, Overlap, Plan, Team, Timing};
-use super::{Budget, Next, Report, Settings, clock};
+use super::settings::{Budget, Settings};
+use super::team::{Failure, MAX_BATCH, Plan, Team, Timing};
+use crate::next::Next;
 
 /// What a leader, known by the number of its team, tells the controller.
 pub(super) enum Message {
@@ -16,6 +19,16 @@ pub(super) enum Message {
     New(usize, Vec<Vec<Value>>),
     /// What was seen so far, or in all.
     Report(usize, Report),
+}
+
+/// What a leader has to say.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) outcomes: Vec<(Vec<Value>, u64)>,
+    pub(super) overlap: Overlap,
+    pub(super) pace: Pace,
+    pub(super) failure: Option<Failure>,
+    pub(super) last: bool,
 }
 
 pub(super) struct Leader {

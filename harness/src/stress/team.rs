@@ -19,6 +19,7 @@ use super::clock;
 use super::counts::Counts;
 use super::layout::{Layout, Segment};
 use super::meet::{GivenUp, Meeting, Padded, Place, Spin};
+use super::observed::Overlap;
 use super::pace::{Pace, Stride};
 use super::trie::Trie;
 use crate::object::{Call, MethodId, Typed};
@@ -63,15 +64,6 @@ struct Books<T> {
 struct Prepared<T> {
     calls: Vec<Box<dyn Call<T>>>,
     trie: Trie,
-}
-
-/// In how many of the executions that were stamped two concurrent sequences really overlapped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overlap {
-    /// The executions that were stamped.
-    pub stamped: u64,
-    /// Those of them in which sequences overlapped.
-    pub overlapping: u64,
 }
 
 /// What the leader says about the next batch.

@@ -8,42 +8,25 @@ use std::sync::Arc;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
-use interloper_scheduler::runtime::{self, NewTask, TaskId};
-use interloper_scheduler::{Around, Event, Pending, Strategy};
+use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
+use interloper_scheduler::{Around, Pending, Strategy};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Span;
+use super::control::{Asked, Controlled, Marks};
 use crate::object::{Call, MethodId, Program, Typed};
 use crate::panics;
 
 /// Steps at a place in this file are made by what runs the sequences, and not by calls.
 pub(super) const FILE: &str = file!();
 
-/// A program ready to run under control.
-pub(crate) trait Controlled {
-    /// One execution: what the main task does.
-    fn main(&self);
-
-    /// What the calls of the last execution gave.
-    fn outcome(&self) -> Vec<Value>;
-
-    /// Which task ran each sequence in the last execution.
-    fn tasks(&self) -> Vec<Option<TaskId>>;
-
-    /// How often the strategy was asked in the present execution. Whoever calls the strategy counts here.
-    fn asked(&self) -> Rc<Cell<usize>>;
-
-    /// When each call of the last execution began and ended, in text order; none for one that was never made.
-    fn calls(&self) -> Vec<Option<Asked>>;
-}
-
-/// The same, for objects of a known type.
+/// A program of an object of a known type, ready to run under control.
 pub(crate) struct ControlledProgram<T> {
     typed: Arc<Typed<T>>,
     schema: Schema,
     calls: Vec<(MethodId, Vec<Value>)>,
     last: RefCell<Option<Rc<Running<T>>>>,
     asked: Rc<Cell<usize>>,
+    marks: Marks,
 }
 
 /// One execution.
@@ -53,6 +36,7 @@ struct Running<T> {
     /// The tasks in the order in which they were spawned.
     spawned: RefCell<Vec<TaskId>>,
     asked: Rc<Cell<usize>>,
+    marks: Marks,
 }
 
 struct Sequence<T> {
@@ -70,7 +54,7 @@ struct Sequence<T> {
 impl<T: Send + Sync + 'static> ControlledProgram<T> {
     pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
         let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
-        ControlledProgram { typed, schema, calls, last: RefCell::new(None), asked: Rc::default() }
+        ControlledProgram { typed, schema, calls, last: RefCell::new(None), asked: Rc::default(), marks: Rc::default() }
     }
 
     fn prepared(&self) -> Rc<Running<T>> {
@@ -85,8 +69,9 @@ impl<T: Send + Sync + 'static> ControlledProgram<T> {
             later: before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect(),
         };
         let sequences = self.schema.sequences().iter().enumerate().map(sequence).collect();
-        let (object, spawned, asked) = (RefCell::new(None), RefCell::default(), self.asked.clone());
-        Rc::new(Running { object, sequences, spawned, asked })
+        let (object, spawned) = (RefCell::new(None), RefCell::default());
+        self.marks.borrow_mut().clear();
+        Rc::new(Running { object, sequences, spawned, asked: self.asked.clone(), marks: self.marks.clone() })
     }
 }
 
@@ -129,6 +114,10 @@ impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
         self.asked.clone()
     }
 
+    fn marks(&self) -> Marks {
+        self.marks.clone()
+    }
+
     fn calls(&self) -> Vec<Option<Asked>> {
         let last = self.last.borrow();
         last.iter().flat_map(|running| &running.sequences).flat_map(|sequence| sequence.when.borrow().clone()).collect()
@@ -150,6 +139,12 @@ impl<T: 'static> Running<T> {
         self.spawned.borrow_mut().push(task);
     }
 
+    /// A sequence begins a call, or ends one.
+    fn mark(&self, sequence: &Sequence<T>, begins: bool) {
+        let task = sequence.task.get().expect("a task that runs has been spawned");
+        self.marks.borrow_mut().push((task, begins));
+    }
+
     /// What the task of a sequence does.
     fn sequence(self: &Rc<Self>, number: usize) {
         let object = self.object.borrow().clone().expect("the object is dropped after all tasks");
@@ -157,6 +152,7 @@ impl<T: 'static> Running<T> {
         let calls = std::mem::take(&mut *sequence.calls.borrow_mut());
         for (place, mut call) in calls.into_iter().enumerate() {
             let begin = self.asked.get();
+            self.mark(sequence, true);
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
             let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
                 Ok(number) => number,
@@ -164,6 +160,7 @@ impl<T: 'static> Running<T> {
             };
             sequence.results.borrow_mut()[place] = Some(call.result(number));
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: Some(self.asked.get()) });
+            self.mark(sequence, false);
         }
         drop(object);
         for &later in &sequence.later {
@@ -236,17 +233,30 @@ impl<'s> Around for Counting<'s> {
     }
 }
 
-/// How often the strategy had been asked when a call began, and when it ended.
-#[derive(Clone, Copy)]
-pub(crate) struct Asked {
-    begin: usize,
-    end: Option<usize>,
+/// Tells a strategy where calls begin and end, as if they were marked as atomic blocks.
+pub(super) struct Announcing<S> {
+    pub(super) strategy: S,
+    pub(super) marks: Marks,
 }
 
-impl Asked {
-    pub(super) fn among(self, steps: &[Event]) -> Span {
-        let starts: Vec<usize> = (0..steps.len()).filter(|&index| !steps[index].continues).collect();
-        let place = |asked: usize| starts.get(asked).copied().unwrap_or(steps.len());
-        Span { begin: place(self.begin), end: self.end.map(place) }
+impl<S: Strategy> Around for Announcing<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.strategy
+    }
+
+    fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        for (task, begins) in self.marks.take() {
+            let action = if begins { Action::BlockBegin(0) } else { Action::BlockEnd };
+            // There is nothing to choose from; the strategy sees a step of the task.
+            let operation = Operation { action, ..pending[0].operation };
+            self.strategy.choose(current, &[Pending { task, operation }]);
+        }
+        self.strategy.choose(current, pending)
     }
 }

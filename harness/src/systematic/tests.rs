@@ -24,8 +24,8 @@ fn program(object: &Object, schema: &str) -> Program {
     object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object")
 }
 
-fn explored(object: &Object, schema: &str, search: Search) -> Explored {
-    let settings = Settings { search, ..Settings::default() };
+fn explored(object: &Object, schema: &str, schedule: Schedule) -> Explored {
+    let settings = Settings { schedule, ..Settings::default() };
     run(&program(object, schema), &settings, &mut |_| Next::Continue)
 }
 
@@ -42,7 +42,7 @@ fn text(explored: &Explored) -> String {
 #[test]
 fn one_execution_of_each_trace() {
     let check = |schema: &str, expected: &str| {
-        let explored = explored(&counter(), schema, Search::Exhaustive);
+        let explored = explored(&counter(), schema, Schedule::Exhaustive);
         assert_eq!(text(&explored), expected, "{schema}");
         assert!(explored.complete && explored.exhausted && explored.instrumented);
         assert_eq!((explored.cut, explored.stopped), (0, None));
@@ -59,11 +59,11 @@ fn one_execution_of_each_trace() {
 #[test]
 fn happens_before_is_kept() {
     let check = |schema: &str, expected: &str| {
-        assert_eq!(text(&explored(&counter(), schema, Search::Exhaustive)), expected, "{schema}");
+        assert_eq!(text(&explored(&counter(), schema, Schedule::Exhaustive)), expected, "{schema}");
     };
     check("[slow_add(1)], [get()], {0<1}", "0 1: 1");
     check("[get()], [slow_add(1)], {1<0}", "1 0: 1");
-    let three = explored(&counter(), "[add(1)], [add(1)], [get()], {0<2, 1<2}", Search::Exhaustive);
+    let three = explored(&counter(), "[add(1)], [add(1)], [get()], {0<2, 1<2}", Schedule::Exhaustive);
     assert!(three.complete);
     let outcomes: Vec<_> = three.outcomes.keys().cloned().collect();
     let int = Value::Int;
@@ -75,22 +75,30 @@ fn every_search_finds_a_lost_update_and_replays_it() {
     let lost = [Value::Int(0), Value::Int(0)];
     let program = program(&counter(), "{ slow_add(1) } || { slow_add(1) }");
     let mut look = |outcome: &[Value]| if *outcome == lost { Next::Stop } else { Next::Continue };
-    for search in [
-        Search::Exhaustive,
-        Search::Preemptions(1),
-        Search::RandomWalk(1),
-        Search::Pct { seed: 1, depth: 3 },
-        Search::Pos(1),
-        Search::Portfolio(1),
-    ] {
+    let schedules = [
+        "exhaustive",
+        "preemptions:1",
+        "random",
+        "atomfuzzer",
+        "atomfuzzer-mutex",
+        "pct:3",
+        "pos",
+        "surw",
+        "urw",
+        "random+pct:3+pos",
+        "portfolio",
+    ];
+    for text in schedules {
+        let schedule: Schedule = text.parse().expect("a schedule");
         // Half of the interleavings lose an update; the random searches miss it 1,000 times with odds below 2^-100.
-        let settings = Settings { search, executions: Executions::AtMost(1_000), ..Settings::default() };
+        let executions = Executions::AtMost(1_000);
+        let settings = Settings { schedule, seed: 1, executions, ..Settings::default() };
         let trace = run(&program, &settings, &mut look).stopped.expect("a lost update");
-        assert_eq!((&trace.outcome[..], &trace.end), (&lost[..], &End::Finished), "{search:?}");
+        assert_eq!((&trace.outcome[..], &trace.end), (&lost[..], &End::Finished), "{text}");
         let again = replay(&program, trace.limits, trace.decisions()).expect("the same decisions");
-        assert_eq!((again.outcome, again.steps.len()), (trace.outcome.clone(), trace.steps.len()), "{search:?}");
+        assert_eq!((again.outcome, again.steps.len()), (trace.outcome.clone(), trace.steps.len()), "{text}");
         let small = shrink(&program, &trace, Executions::AtMost(1_000), &mut look);
-        assert_eq!((small.failing.preemptions, &small.outcome[..]), (1, &lost[..]), "{search:?}");
+        assert_eq!((small.failing.preemptions, &small.outcome[..]), (1, &lost[..]), "{text}");
     }
 }
 
@@ -115,7 +123,7 @@ fn a_deadlock_is_an_outcome() {
             let _one = one.lock();
         })
         .build();
-    let explored = explored(&object, "{ forth(); forth() } || { back() }", Search::Exhaustive);
+    let explored = explored(&object, "{ forth(); forth() } || { back() }", Schedule::Exhaustive);
     assert!(explored.complete);
     let outcomes: Vec<Vec<Value>> = explored.outcomes.keys().cloned().collect();
     let deadlocks = [vec![Value::Unit, blocked(), blocked()], vec![blocked(), unreached(), blocked()]];
@@ -128,14 +136,14 @@ fn objects_that_are_not_instrumented_are_told_apart() {
     let object = Object::describe("plain", || std::sync::atomic::AtomicI64::new(0))
         .core("add", |counter, (amount,): (i64,)| counter.fetch_add(amount, SeqCst))
         .build();
-    let explored = explored(&object, "[add(1)], [add(1)], [add(1)], {0<2}", Search::Exhaustive);
+    let explored = explored(&object, "[add(1)], [add(1)], [add(1)], {0<2}", Schedule::Exhaustive);
     assert!(!explored.instrumented);
 }
 
 #[test]
 fn a_panic_of_the_constructor_ends_it() {
     let object = Object::describe("none", || -> () { panic!("out of order") }).core("call", |(), ()| ()).build();
-    let explored = explored(&object, "{ call() }", Search::Exhaustive);
+    let explored = explored(&object, "{ call() }", Schedule::Exhaustive);
     assert_eq!((explored.panicked(), explored.executions, explored.complete), (Some("out of order"), 1, false));
     assert!(explored.outcomes.is_empty());
 }
@@ -209,11 +217,11 @@ fn an_execution_that_is_cut_short_is_kept() {
 /// All interleavings of a schema, one of each trace.
 #[test]
 fn an_exhaustive_search_says_what_it_covered() {
-    let explored = explored(&counter(), "{ add(1) } || { add(1) } || { add(1) }", Search::Exhaustive);
+    let explored = explored(&counter(), "{ add(1) } || { add(1) } || { add(1) }", Schedule::Exhaustive);
     assert!(explored.complete && explored.steps > explored.executions);
     assert_eq!(explored.traces.number(), explored.executions);
     let settings =
-        Settings { search: Search::RandomWalk(1), executions: Executions::AtMost(100), ..Settings::default() };
+        Settings { schedule: Schedule::Random, seed: 1, executions: Executions::AtMost(100), ..Settings::default() };
     let random = run(&program(&counter(), "{ add(1) } || { add(1) }"), &settings, &mut |_| Next::Continue);
     assert!(random.traces.number() < random.executions, "{random:?}");
 }
@@ -232,4 +240,59 @@ fn the_time_ends_an_exhaustive_search_of_one_program() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(5));
     // Of 34,650 traces.
     assert!(explored.timed_out && !explored.complete && explored.executions > 0, "{}", explored.executions);
+}
+
+/// A call is an atomic block: AtomFuzzer pauses a task between the two accesses of `slow_add` until the other task comes
+/// between, and so finds a lost update in almost every execution. Without the blocks it would be a random walk.
+#[test]
+fn calls_are_blocks_for_atom_fuzzer() {
+    let lost = |schedule: &str| -> u64 {
+        let schedule = schedule.parse().expect("a schedule");
+        let executions = Executions::AtMost(400);
+        let settings = Settings { schedule, seed: 1, executions, ..Settings::default() };
+        let program = program(&counter(), "{ get(); get(); slow_add(1); get() } || { get(); slow_add(1) }");
+        let explored = run(&program, &settings, &mut |_| Next::Continue);
+        assert_eq!(explored.executions, 400);
+        let both = |outcome: &[Value]| outcome[2] == Value::Int(0) && outcome[5] == Value::Int(0);
+        explored.outcomes.iter().filter(|(outcome, _)| both(outcome)).map(|(_, count)| count).sum()
+    };
+    let (paused, never, walk) = (lost("atomfuzzer:1"), lost("atomfuzzer:0"), lost("random"));
+    assert!(paused > 2 * never && paused > 2 * walk, "{paused} {never} {walk}");
+}
+
+/// With a period of 4 a random schedule has freedoms in every fourth execution only.
+#[test]
+fn freedoms_come_as_often_as_the_settings_say() {
+    let object = Object::describe("spinning", || AtomicI64::new(0))
+        .core("set", |flag, ()| flag.store(1, SeqCst))
+        .method("look", |flag, ()| {
+            std::hint::spin_loop();
+            interloper_std::hint::spin_loop();
+            flag.load(SeqCst)
+        })
+        .build();
+    let program = program(&object, "{ look() } || { set() }");
+    let granted = |free_every: u64| -> Vec<bool> {
+        let settings = |executions| Settings {
+            schedule: Schedule::Random,
+            seed: 1,
+            free_every,
+            executions: Executions::AtMost(executions),
+            ..Settings::default()
+        };
+        let used = |number: u64| {
+            let mut seen = 0;
+            let mut look = |_: &[Value]| {
+                seen += 1;
+                if seen == number { Next::Stop } else { Next::Continue }
+            };
+            let trace = run(&program, &settings(number), &mut look).stopped.expect("the execution of this number");
+            trace.decisions().freedoms() != 0
+        };
+        (1..=16).map(used).collect()
+    };
+    let (always, sometimes) = (granted(1), granted(4));
+    assert!(always.iter().enumerate().any(|(index, used)| *used && index % 4 != 3), "{always:?}");
+    assert!(sometimes.iter().enumerate().all(|(index, used)| !used || index % 4 == 3), "{sometimes:?}");
+    assert!(sometimes.contains(&true), "{sometimes:?}");
 }

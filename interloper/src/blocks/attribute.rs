@@ -8,9 +8,9 @@ use interloper_scheduler::Freedoms;
 
 use super::mark::Entered;
 use super::report::Grade;
-use super::schedule::Schedule;
 use super::settings::Settings;
 use super::testing;
+use interloper_scheduler::schedule::Schedule;
 
 pub use super::testing::Site;
 

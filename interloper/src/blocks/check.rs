@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
+use interloper_scheduler::schedule::Schedule;
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
@@ -17,7 +18,7 @@ use super::describe::describe;
 use super::leaving::Checking;
 use super::report::{Coverage, CutShort, Grade, Misuse, Report, Violation};
 use super::runner::{Body, Made, Runner};
-use super::schedule::{Measured, Schedule};
+use super::schedule::Measured;
 use super::sections::{Blocks, Rule};
 use super::settings::{MAX_JOBS, Settings, StepBound};
 use super::unexplored::Unexplored;
@@ -442,7 +443,7 @@ impl<'a> Search<'a> {
             if chunk > work.limit.load(Ordering::Relaxed) {
                 return;
             }
-            let mut search = settings.schedule.search(settings.seed, chunk * ROUNDS, &self.measured);
+            let mut search = self.measured.search(&settings.schedule, settings.seed, chunk * ROUNDS);
             let numbers = first..first.saturating_add(length).min(settings.executions);
             let mut summary = worker.explore(search.strategy(), numbers);
             summary.cut = search.cut().or(summary.cut);

@@ -54,12 +54,12 @@ mod watch;
 mod worker;
 
 pub use check::{Checker, check};
+pub use interloper_scheduler::schedule::{Schedule, ScheduleError};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
 pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, CutShort, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
-pub use schedule::{Schedule, ScheduleError};
 pub use sections::Blocks;
 pub use settings::{MAX_JOBS, Settings, StepBound};
 pub use unexplored::Unexplored;

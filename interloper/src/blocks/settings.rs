@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use interloper_scheduler::{Detached, Freedom, Freedoms, Watchdog};
+use interloper_scheduler::{Detached, Freedoms, Watchdog};
 
 use super::report::{Grade, Misuse};
-use super::schedule::Schedule;
 use super::sections::Blocks;
 use super::watch::Watch;
+use interloper_scheduler::schedule::Schedule;
 
 /// The most threads that run executions at the same time.
 pub const MAX_JOBS: usize = 1024;
@@ -98,9 +98,7 @@ const LARGEST_STACK: usize = 1 << 30;
 impl Settings {
     /// The freedoms that executions have.
     pub(crate) fn freedoms_in_force(&self) -> Freedoms {
-        let all = Freedoms::ALL;
-        let cheap = Freedoms::NONE.with(Freedom::Hints, 2).with(Freedom::Writers, 1);
-        self.freedoms.unwrap_or(if self.schedule.is_numbered() { all } else { cheap })
+        self.freedoms.unwrap_or_else(|| self.schedule.freedoms())
     }
 
     /// Checks that a program can run with these settings.

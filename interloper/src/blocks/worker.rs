@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
+use interloper_scheduler::schedule::STEERED;
 use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
@@ -18,7 +19,6 @@ use super::outcome::Outcome;
 use super::reached::{self, Places};
 use super::report::{Finding, Misuse, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
-use super::schedule::STEERED;
 use super::sections::{Passage, Rule};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};

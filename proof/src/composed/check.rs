@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use interloper_commutativity::Value;
 use interloper_harness::Object;
-use interloper_harness::judge::{Judge, PATIENCE, Refusal};
+use interloper_harness::judge::Refusal;
+use interloper_harness::judged::{self, PATIENCE};
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{self, Search, Settings, blocked};
+use interloper_harness::systematic::{self, Schedule, Settings, blocked};
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::{Invocation, Schema};
-use interloper_scheduler::Executions;
+use interloper_scheduler::{Deadline, Executions};
 
 use super::method::Verdict;
 
@@ -199,7 +200,7 @@ fn program(before: &[Invocation], beside: &[Invocation]) -> Schema {
 /// Runs a program, and gives what no order explains.
 fn attempt(object: &Object, schema: Schema, operations: usize, checked: &mut Checked) -> Option<Violation> {
     let program = object.program(&schema).expect("calls of the object");
-    let judge = match Judge::watched(&program, object.visibility(), DEFAULT_BOUND, PATIENCE) {
+    let judge = match judged::within(&program, object.visibility(), DEFAULT_BOUND, PATIENCE, Deadline::NEVER) {
         Ok((judge, _)) => Some(judge),
         // It hangs although nothing is beside it: that no order explains either. The scheduler says so, and not the clock.
         Err(Refusal::Blocked(_)) => None,
@@ -208,8 +209,8 @@ fn attempt(object: &Object, schema: Schema, operations: usize, checked: &mut Che
             return None;
         }
     };
-    let run = |search, executions| {
-        let settings = Settings { search, executions: Executions::AtMost(executions), ..Settings::default() };
+    let few = Settings { executions: Executions::AtMost(EXECUTIONS), ..Settings::default() };
+    let run = |settings: Settings| {
         let mut wrong = None;
         let explored = systematic::run(&program, &settings, &mut |outcome| {
             let right = match &judge {
@@ -224,14 +225,14 @@ fn attempt(object: &Object, schema: Schema, operations: usize, checked: &mut Che
         });
         (explored, wrong)
     };
-    let (explored, wrong) = run(Search::Preemptions(operations as u32), EXECUTIONS);
+    let (explored, wrong) = run(Settings { schedule: Schedule::Preemptions(operations as u32), ..few.clone() });
     checked.programs += 1;
     checked.executions += explored.executions;
     let Some(outcome) = wrong else {
         checked.unfinished += u64::from(!explored.exhausted || explored.cut > 0);
         return None;
     };
-    let (at_random, again) = run(Search::Portfolio(1), EXECUTIONS);
+    let (at_random, again) = run(few.at_random(1));
     let random = again.map(|_| at_random.executions);
     Some(Violation { schema, outcome, systematic: explored.executions, random })
 }

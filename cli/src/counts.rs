@@ -1,0 +1,52 @@
+//! Numbers as the commands print them.
+
+use serde::Serialize;
+
+/// What random executions say about the traces or histories that they have not shown.
+#[derive(Serialize)]
+pub struct Unseen {
+    executions: u64,
+    once: u64,
+    /// How likely a further execution is to show a new one.
+    probability: f64,
+}
+
+impl From<interloper::Unseen> for Unseen {
+    fn from(unseen: interloper::Unseen) -> Unseen {
+        Unseen { executions: unseen.executions, once: unseen.once, probability: unseen.probability() }
+    }
+}
+
+/// `1 case`, `2 cases`.
+pub fn plural(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three() {
+        let check = |number, expected| assert_eq!(grouped(number), expected);
+        check(0, "0");
+        check(999, "999");
+        check(1_000, "1,000");
+        check(1_234_567, "1,234,567");
+        assert_eq!(plural(1, "case"), "1 case");
+        assert_eq!(plural(1_000, "case"), "1,000 cases");
+    }
+}

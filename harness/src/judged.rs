@@ -1,0 +1,69 @@
+//! Runs a judge on a thread of its own, with a clock beside it: a call of the object may never return.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use interloper_linearize::visibility::Visibility;
+use interloper_scheduler::Deadline;
+
+use crate::judge::{Judge, Refusal};
+use crate::object::{Program, Sequential};
+
+/// How long a call that runs alone may take before it counts as blocked.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The judge of a program, see [`Judge::new`], as long as there is time. When a call takes longer than `patience`, the
+/// refusal names the call, and its thread is left to itself.
+///
+/// # Errors
+/// When the correct outcomes are unknown, and why: [`Refusal::OutOfTime`], for one.
+///
+/// # Panics
+/// When the operating system has no thread left.
+pub fn within(
+    program: &Program,
+    visibility: &Visibility,
+    bound: usize,
+    patience: Duration,
+    deadline: Deadline,
+) -> Result<(Judge, Sequential), Refusal> {
+    if deadline.is_over() {
+        return Err(Refusal::OutOfTime);
+    }
+    let (program, visibility) = (program.clone(), visibility.clone());
+    let mut sequential = program.sequential();
+    let pulse = sequential.pulse();
+    let (sender, receiver) = mpsc::channel();
+    let work = move || {
+        let judge = Judge::new(&program, &mut sequential, &visibility, bound);
+        // Nobody listens any more when the watch was given up.
+        let _ = sender.send(judge.map(|judge| (judge, sequential)));
+    };
+    let name = "sequential".to_owned();
+    let thread = std::thread::Builder::new().name(name).spawn(work).expect("the operating system has no thread left");
+    let (mut last, mut since) = (pulse.read(), Instant::now());
+    loop {
+        let look = patience / 4;
+        match receiver.recv_timeout(deadline.left().map_or(look, |left| left.min(look))) {
+            Ok(judged) => return judged,
+            Err(RecvTimeoutError::Disconnected) => {
+                let payload = thread.join().expect_err("internal error: a judge left without a word");
+                std::panic::resume_unwind(payload);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if deadline.is_over() {
+            // It ends before its next call; what it computes is of no use any more.
+            pulse.stop();
+            return Err(Refusal::OutOfTime);
+        }
+        let now = pulse.read();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        } else if let Some(call) = now.1
+            && since.elapsed() >= patience
+        {
+            return Err(Refusal::Blocked(call));
+        }
+    }
+}

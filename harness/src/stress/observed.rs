@@ -1,0 +1,77 @@
+//! What real threads have shown.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use interloper_commutativity::Value;
+
+use super::pace::Pace;
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// How often each outcome came: the results of the invocations in text order.
+    pub outcomes: BTreeMap<Vec<Value>, u64>,
+    /// How many executions there were: the sum of the counts.
+    pub executions: u64,
+    /// How long it took, with the making and dropping of the objects.
+    pub took: Duration,
+    /// How many threads each team had, and how many teams there were.
+    pub threads: usize,
+    /// See `threads`.
+    pub teams: usize,
+    /// In how many executions sequences really overlapped, of those that were measured.
+    pub overlap: Overlap,
+    /// The pace that most executions went at.
+    pub pace: Pace,
+    /// Why it ended.
+    pub end: End,
+}
+
+/// In how many of the executions that were stamped two concurrent sequences really overlapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overlap {
+    /// The executions that were stamped.
+    pub stamped: u64,
+    /// Those of them in which sequences overlapped.
+    pub overlapping: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The budget is used up.
+    Enough,
+    /// Whoever looked at the outcomes had seen enough.
+    Stopped,
+    /// Calls did not return within [`Settings::patience`](super::Settings::patience). Their threads are left to themselves. The counts are those of
+    /// shortly before; no outcome is missing.
+    Blocked(Vec<Blocked>),
+    /// The constructor panicked, and said this.
+    ConstructorPanicked(String),
+    /// Dropping an object panicked, and said this.
+    DropPanicked(String),
+}
+
+/// Where a thread is stuck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// In the invocation with this index in text order.
+    Call(usize),
+    /// In the constructor.
+    Constructor,
+    /// Where an object is dropped.
+    Drop,
+}
+
+impl Observed {
+    /// Executions a second.
+    pub fn rate(&self) -> f64 {
+        self.executions as f64 / self.took.as_secs_f64().max(1e-9)
+    }
+
+    /// The share of executions in which sequences overlapped; none when nothing was measured.
+    pub fn overlapping(&self) -> Option<f64> {
+        (self.overlap.stamped > 0).then(|| self.overlap.overlapping as f64 / self.overlap.stamped as f64)
+    }
+}

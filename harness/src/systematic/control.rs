@@ -1,0 +1,57 @@
+//! What the scheduler has to know of a program of an object, whatever the type of the object is.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use interloper_commutativity::Value;
+use interloper_scheduler::Event;
+use interloper_scheduler::runtime::TaskId;
+
+/// A program ready to run under control.
+pub(crate) trait Controlled {
+    /// One execution: what the main task does.
+    fn main(&self);
+
+    /// What the calls of the last execution gave.
+    fn outcome(&self) -> Vec<Value>;
+
+    /// Which task ran each sequence in the last execution.
+    fn tasks(&self) -> Vec<Option<TaskId>>;
+
+    /// How often the strategy was asked in the present execution. Whoever calls the strategy counts here.
+    fn asked(&self) -> Rc<Cell<usize>>;
+
+    /// The beginnings and ends of calls in the present execution of which no strategy has been told. Whoever tells a
+    /// strategy takes them out.
+    fn marks(&self) -> Marks;
+
+    /// When each call of the last execution began and ended, in text order; none for one that was never made.
+    fn calls(&self) -> Vec<Option<Asked>>;
+}
+
+/// A task, and whether it began a call (true) or ended one.
+pub(crate) type Marks = Rc<RefCell<Vec<(TaskId, bool)>>>;
+
+/// Where a call stands among the steps of a [`Trace`](super::Trace).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first step that came after its beginning; the number of steps when there was none.
+    pub begin: usize,
+    /// The same for its end; none when it did not return.
+    pub end: Option<usize>,
+}
+
+/// How often the strategy had been asked when a call began, and when it ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(super) begin: usize,
+    pub(super) end: Option<usize>,
+}
+
+impl Asked {
+    pub(super) fn among(self, steps: &[Event]) -> Span {
+        let starts: Vec<usize> = (0..steps.len()).filter(|&index| !steps[index].continues).collect();
+        let place = |asked: usize| starts.get(asked).copied().unwrap_or(steps.len());
+        Span { begin: place(self.begin), end: self.end.map(place) }
+    }
+}

@@ -1,0 +1,335 @@
+//! How schedules are chosen, as a value: it has a text form and builds its strategy from a seed.
+
+mod text;
+
+use std::num::NonZeroU32;
+
+use crate::freedoms::{Freedom, Freedoms};
+use crate::strategies::{
+    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
+};
+use crate::strategy::{Around, Strategy};
+
+pub use text::ScheduleError;
+
+/// How schedules are chosen: the strategies of [`strategies`](crate::strategies).
+///
+/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pos`, `surw`, `urw`,
+/// `preemptions:2`, `exhaustive`. A `+` joins several strategies that take turns; `portfolio` stands for
+/// `atomfuzzer+pct:3+pos+surw+random`.
+///
+/// ```
+/// use interloper_scheduler::schedule::Schedule;
+///
+/// let schedule: Schedule = "atomfuzzer:0.9+pct:3".parse()?;
+/// assert_eq!(schedule, Schedule::Portfolio(vec![Schedule::AtomFuzzer { q: 0.9 }, Schedule::Pct { depth: 3.try_into()? }]));
+/// assert_eq!(schedule.to_string(), "atomfuzzer:0.9+pct:3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Schedule {
+    /// Any enabled task, all equally likely.
+    Random,
+    /// Algorithm 2 of AtomFuzzer, extended from locks to every kind of access.
+    AtomFuzzer {
+        /// The probability of a pause.
+        q: f64,
+    },
+    /// Algorithm 2 as printed: a task pauses only before it takes a lock that it has taken before in its block.
+    AtomFuzzerMutex {
+        /// The probability of a pause.
+        q: f64,
+    },
+    /// Probabilistic concurrency testing.
+    Pct {
+        /// The number of ordering constraints that a bug may need; a number above 1,000 counts as 1,000.
+        depth: NonZeroU32,
+    },
+    /// Partial order sampling.
+    Pos,
+    /// Selectively uniform random walk.
+    Surw,
+    /// Uniform random walk.
+    Urw,
+    /// Every schedule with at most this many preemptions. One thread runs the executions.
+    Preemptions(u32),
+    /// One schedule of each Mazurkiewicz trace: everything that can happen, up to the order of steps that do not depend on
+    /// each other. One thread runs the executions. For small programs.
+    Exhaustive,
+    /// Several strategies that take turns: each of k strategies runs every k-th execution.
+    Portfolio(Vec<Schedule>),
+}
+
+/// What a strategy is built from besides its [`Schedule`].
+pub struct Plan<'a> {
+    /// The seed of everything random.
+    pub seed: u64,
+    /// How many executions each member has made before.
+    pub round: u64,
+    /// The length of an execution, for PCT; `None` when PCT measures the length itself.
+    pub length: Option<u64>,
+    /// The profile of the program, for SURW and URW; `None` when they measure it themselves.
+    pub profile: Option<Profile>,
+    /// Of so many executions in a row that a random strategy makes, the last one has freedoms: 1 for all executions.
+    pub free_every: u64,
+    /// What tells AtomFuzzer where atomic blocks begin and end; `None` when the program marks its blocks.
+    pub announce: Option<&'a dyn Fn(AtomFuzzer) -> Box<dyn Strategy>>,
+}
+
+impl Plan<'_> {
+    /// The plan of these strategies from their first execution on. They measure what they need to know, and each execution
+    /// has freedoms.
+    pub fn new(seed: u64) -> Plan<'static> {
+        Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None }
+    }
+}
+
+/// Of so many executions in a row that a random strategy makes, the last one has freedoms, where nobody says otherwise: most
+/// executions are ordinary, and what they show needs no freedom.
+pub const FREE_EVERY: u64 = 4;
+
+const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
+
+impl Default for Schedule {
+    /// The portfolio.
+    fn default() -> Schedule {
+        Schedule::Portfolio(vec![
+            Schedule::AtomFuzzer { q: 0.5 },
+            Schedule::Pct { depth: THREE },
+            Schedule::Pos,
+            Schedule::Surw,
+            Schedule::Random,
+        ])
+    }
+}
+
+impl Schedule {
+    /// The strategies that take turns.
+    pub fn members(&self) -> Vec<&Schedule> {
+        match self {
+            Schedule::Portfolio(members) => members.iter().flat_map(Schedule::members).collect(),
+            one => vec![one],
+        }
+    }
+
+    fn members_mut(&mut self) -> Vec<&mut Schedule> {
+        match self {
+            Schedule::Portfolio(members) => members.iter_mut().flat_map(Schedule::members_mut).collect(),
+            one => vec![one],
+        }
+    }
+
+    /// Sets the probability of a pause of each AtomFuzzer among the members. Returns false when there is no AtomFuzzer.
+    pub fn set_q(&mut self, wanted: f64) -> bool {
+        let mut set = false;
+        for member in self.members_mut() {
+            if let Schedule::AtomFuzzer { q } | Schedule::AtomFuzzerMutex { q } = member {
+                (*q, set) = (wanted, true);
+            }
+        }
+        set
+    }
+
+    /// Sets the depth of each PCT among the members. Returns false when there is no PCT.
+    pub fn set_depth(&mut self, wanted: NonZeroU32) -> bool {
+        let mut set = false;
+        for member in self.members_mut() {
+            if let Schedule::Pct { depth } = member {
+                (*depth, set) = (wanted, true);
+            }
+        }
+        set
+    }
+
+    /// Whether its executions are numbered, so that each can be made without those before.
+    pub fn is_numbered(&self) -> bool {
+        !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
+    }
+
+    /// Whether its executions are drawn at random.
+    pub fn is_random(&self) -> bool {
+        self.is_numbered()
+    }
+
+    /// The freedoms of its executions when nobody names other ones: random strategies have all freedoms, and strategies
+    /// that try everything have the two cheap ones.
+    pub fn freedoms(&self) -> Freedoms {
+        match self.is_random() {
+            true => Freedoms::ALL,
+            false => Freedoms::NONE.with(Freedom::Hints, 2).with(Freedom::Writers, 1),
+        }
+    }
+
+    /// The strategy, with what can be said of its search at the end.
+    ///
+    /// # Panics
+    /// If q lies outside 0 to 1.
+    pub fn search(&self, plan: &Plan<'_>) -> Search {
+        match self {
+            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
+            Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
+            other => Search::Other(other.strategy(plan)),
+        }
+    }
+
+    fn strategy(&self, plan: &Plan<'_>) -> Box<dyn Strategy> {
+        let Plan { seed, round, .. } = *plan;
+        match self {
+            Schedule::Random => sometimes_free(plan, RandomWalk::starting_at(seed, round)),
+            Schedule::AtomFuzzer { q } => atom_fuzzer(plan, *q, Pattern::Accesses),
+            Schedule::AtomFuzzerMutex { q } => atom_fuzzer(plan, *q, Pattern::Locks),
+            Schedule::Pct { depth } => {
+                let pct = Pct::starting_at(seed, depth.get(), round);
+                match plan.length {
+                    Some(length) => sometimes_free(plan, pct.with_length(length)),
+                    None => sometimes_free(plan, pct),
+                }
+            }
+            Schedule::Pos => sometimes_free(plan, Pos::starting_at(seed, round)),
+            Schedule::Surw => surw(plan, Selection::OneObject),
+            Schedule::Urw => surw(plan, Selection::All),
+            Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
+            Schedule::Exhaustive => Box::new(Exhaustive::new()),
+            Schedule::Portfolio(_) => {
+                let strategies = self.members().into_iter().map(|member| member.strategy(plan));
+                Box::new(strategies.fold(Portfolio::new(), |all, strategy| all.with("", strategy)))
+            }
+        }
+    }
+}
+
+fn atom_fuzzer(plan: &Plan<'_>, q: f64, pattern: Pattern) -> Box<dyn Strategy> {
+    let fuzzer = AtomFuzzer::starting_at(plan.seed, plan.round).with_q(q).with_pattern(pattern);
+    match plan.announce {
+        Some(announce) => sometimes_free(plan, announce(fuzzer)),
+        None => sometimes_free(plan, fuzzer),
+    }
+}
+
+fn surw(plan: &Plan<'_>, selection: Selection) -> Box<dyn Strategy> {
+    let surw = Surw::starting_at(plan.seed, selection, plan.round);
+    match plan.profile.clone() {
+        Some(profile) => sometimes_free(plan, surw.with_profile(profile)),
+        None => sometimes_free(plan, surw),
+    }
+}
+
+/// Why a search is not complete when the engine made some choices itself.
+pub const STEERED: &str = "a thread polled the clock, or made so many steps in a row that it was held back";
+
+/// A strategy at work.
+pub enum Search {
+    /// [`Schedule::Exhaustive`].
+    Exhaustive(Exhaustive),
+    /// [`Schedule::Preemptions`].
+    Preemptions(PreemptionBound),
+    /// Every other schedule.
+    Other(Box<dyn Strategy>),
+}
+
+impl Search {
+    /// The strategy, which chooses each step.
+    pub fn strategy(&mut self) -> &mut dyn Strategy {
+        match self {
+            Search::Exhaustive(exhaustive) => exhaustive,
+            Search::Preemptions(bounded) => bounded,
+            Search::Other(strategy) => &mut **strategy,
+        }
+    }
+
+    /// Whether the search has shown every trace, as far as it can tell: only an exhaustive search can.
+    pub fn is_complete(&self) -> bool {
+        matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
+    }
+
+    /// What kept the search from being complete, although it has no more executions.
+    pub fn cut(&self) -> Option<&'static str> {
+        let exhaustive = match self {
+            Search::Exhaustive(exhaustive) => exhaustive,
+            Search::Preemptions(bounded) if bounded.leaves_out() => {
+                return Some("the search cannot store all places for a preemption; a smaller bound completes");
+            }
+            Search::Preemptions(_) | Search::Other(_) => return None,
+        };
+        exhaustive.exploration().cut.map(|cut| match cut {
+            Cut::StepBound => "an execution reached the step bound",
+            Cut::Livelock => "an execution ended in a livelock",
+            Cut::Failed => "an execution ended early",
+            Cut::Steered => STEERED,
+            Cut::Hints => "a thread that spins or yields may go on more often than was tried although nothing changes",
+            Cut::Infeasible => "a planned step was not enabled",
+        })
+    }
+}
+
+fn sometimes_free<S: Strategy + 'static>(plan: &Plan<'_>, strategy: S) -> Box<dyn Strategy> {
+    match plan.free_every {
+        1 => Box::new(strategy),
+        every => Box::new(SometimesFree { next: plan.round, every, strategy }),
+    }
+}
+
+/// Grants freedoms by the number of the execution, so that most executions are ordinary and what they show needs no more.
+struct SometimesFree<S> {
+    /// The number of the next execution.
+    next: u64,
+    every: u64,
+    strategy: S,
+}
+
+impl<S: Strategy> Around for SometimesFree<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.strategy
+    }
+
+    fn inner_mut(&mut self) -> &mut S {
+        &mut self.strategy
+    }
+
+    fn around_begin(&mut self) -> bool {
+        self.next += 1;
+        self.strategy.begin()
+    }
+
+    fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        if self.next.is_multiple_of(self.every) { self.strategy.freedoms(admitted) } else { Freedoms::NONE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_random_schedules_are_numbered() {
+        assert!(Schedule::default().is_numbered());
+        assert!(!"random+preemptions".parse::<Schedule>().unwrap().is_numbered());
+        assert!(!Schedule::Exhaustive.is_numbered());
+    }
+
+    #[test]
+    fn parameters_change_where_a_member_has_them() {
+        let mut schedule = Schedule::default();
+        assert!(schedule.set_q(1.0) && schedule.set_depth(NonZeroU32::new(5).unwrap()));
+        assert_eq!(schedule.to_string(), "atomfuzzer:1+pct:5+pos+surw+random");
+        let mut schedule = Schedule::Random;
+        assert!(!schedule.set_q(1.0) && !schedule.set_depth(THREE));
+        assert_eq!(schedule, Schedule::Random);
+    }
+
+    /// Executions are counted from 1: with 4, the fourth, the eighth and so on have freedoms.
+    #[test]
+    fn a_plan_says_which_executions_have_freedoms() {
+        let free = |free_every: u64, round: u64| -> Vec<bool> {
+            let mut search = Schedule::Random.search(&Plan { free_every, round, ..Plan::new(1) });
+            let strategy = search.strategy();
+            let mut one = || strategy.begin() && !strategy.freedoms(Freedoms::ALL).is_none();
+            (0..4).map(|_| one()).collect()
+        };
+        assert_eq!(free(1, 0), [true; 4]);
+        assert_eq!(free(FREE_EVERY, 0), [false, false, false, true]);
+        assert_eq!(free(FREE_EVERY, 2), [false, true, false, false]);
+    }
+}

@@ -1,0 +1,151 @@
+//! The text form of a [`Schedule`]: how it is printed and parsed.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use super::{Schedule, THREE};
+use crate::strategies::MAX_DEPTH;
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::Random => out.write_str("random"),
+            Schedule::AtomFuzzer { q } => write!(out, "atomfuzzer:{q}"),
+            Schedule::AtomFuzzerMutex { q } => write!(out, "atomfuzzer-mutex:{q}"),
+            Schedule::Pct { depth } => write!(out, "pct:{depth}"),
+            Schedule::Pos => out.write_str("pos"),
+            Schedule::Surw => out.write_str("surw"),
+            Schedule::Urw => out.write_str("urw"),
+            Schedule::Preemptions(bound) => write!(out, "preemptions:{bound}"),
+            Schedule::Exhaustive => out.write_str("exhaustive"),
+            Schedule::Portfolio(members) => {
+                for (index, member) in members.iter().enumerate() {
+                    let plus = if index == 0 { "" } else { "+" };
+                    write!(out, "{plus}{member}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why a text is not a [`Schedule`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleError {
+    /// The part that is wrong.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?} is not a strategy: {}", self.text, self.reason)
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+impl FromStr for Schedule {
+    type Err = ScheduleError;
+
+    fn from_str(text: &str) -> Result<Schedule, ScheduleError> {
+        let parse = |part: &str| {
+            let (name, parameter) = match part.split_once(':') {
+                Some((name, parameter)) => (name, Some(parameter)),
+                None => (part, None),
+            };
+            one(name, parameter).map_err(|reason| ScheduleError { text: part.to_owned(), reason })
+        };
+        let mut members = text.split('+').map(parse).collect::<Result<Vec<_>, _>>()?;
+        match members.len() {
+            1 => Ok(members.remove(0)),
+            _ => Ok(Schedule::Portfolio(members)),
+        }
+    }
+}
+
+const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pos, surw, urw, preemptions, exhaustive and \
+     portfolio";
+
+fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
+    let plain = |schedule: Schedule| {
+        if parameter.is_none() { Ok(schedule) } else { Err("this strategy takes no parameter") }
+    };
+    match name {
+        "random" => plain(Schedule::Random),
+        "pos" => plain(Schedule::Pos),
+        "surw" => plain(Schedule::Surw),
+        "urw" => plain(Schedule::Urw),
+        "exhaustive" => plain(Schedule::Exhaustive),
+        "portfolio" => plain(Schedule::default()),
+        "pct" => match parameter.map_or(Ok(THREE), str::parse::<NonZeroU32>) {
+            Ok(depth) if depth.get() <= MAX_DEPTH => Ok(Schedule::Pct { depth }),
+            _ => Err("the depth is a number from 1 to 1000"),
+        },
+        "preemptions" => match parameter.map_or(Ok(2), str::parse) {
+            Ok(bound) => Ok(Schedule::Preemptions(bound)),
+            Err(_) => Err("the bound is a number from 0 to 4294967295"),
+        },
+        "atomfuzzer" => probability(parameter).map(|q| Schedule::AtomFuzzer { q }),
+        "atomfuzzer-mutex" => probability(parameter).map(|q| Schedule::AtomFuzzerMutex { q }),
+        _ => Err(NAMES),
+    }
+}
+
+fn probability(parameter: Option<&str>) -> Result<f64, &'static str> {
+    match parameter.map_or(Ok(0.5), str::parse) {
+        Ok(q) if (0.0..=1.0).contains(&q) => Ok(q),
+        _ => Err("q is a probability: a number from 0 to 1"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms_round_trip() {
+        for text in [
+            "random",
+            "atomfuzzer:0.5",
+            "atomfuzzer-mutex:0.25",
+            "pct:3",
+            "pos",
+            "surw",
+            "urw",
+            "preemptions:2",
+            "exhaustive",
+            "random+pct:1+pos",
+        ] {
+            assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(text.to_owned()));
+        }
+        assert_eq!("portfolio".parse(), Ok(Schedule::default()));
+        assert_eq!(Schedule::default().to_string().parse(), Ok(Schedule::default()));
+        assert_eq!(
+            "atomfuzzer+pct+preemptions".parse::<Schedule>().unwrap().to_string(),
+            "atomfuzzer:0.5+pct:3+preemptions:2"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let check = |text: &str, wrong: &str, reason: &str| {
+            let error = text.parse::<Schedule>().unwrap_err();
+            assert_eq!((error.text.as_str(), error.reason), (wrong, reason));
+        };
+        check("", "", NAMES);
+        check("random+best", "best", NAMES);
+        check("random:1", "random:1", "this strategy takes no parameter");
+        for wrong in ["pct:0", "pct:-1", "pct:1001", "pct:4294967295", "pct:4294967296"] {
+            check(wrong, wrong, "the depth is a number from 1 to 1000");
+        }
+        assert_eq!(MAX_DEPTH, 1000, "the message says so");
+        assert_eq!("pct:1000".parse(), Ok(Schedule::Pct { depth: 1000.try_into().unwrap() }));
+        assert_eq!("preemptions:4294967295".parse(), Ok(Schedule::Preemptions(u32::MAX)));
+        check("atomfuzzer:1.5", "atomfuzzer:1.5", "q is a probability: a number from 0 to 1");
+        check("atomfuzzer:NaN", "atomfuzzer:NaN", "q is a probability: a number from 0 to 1");
+        check("preemptions:x", "preemptions:x", "the bound is a number from 0 to 4294967295");
+    }
+}
