@@ -12,7 +12,7 @@ mod text;
 use std::num::NonZeroU32;
 
 pub use deviations::{Coverage, Deviations};
-pub use random::{RandomSource, mix};
+pub use random::{RandomSource, mix, stir};
 pub use replay::{Divergence, LooseSource, ReplaySource};
 pub use text::DecisionsError;
 
