@@ -63,7 +63,7 @@ pub(crate) fn explore(
     found.coverage.histories += histories.number;
     found.coverage.more_histories = !histories.exact;
     let drawn = found.coverage.random && found.coverage.executions > 0;
-    found.coverage.unseen = (drawn && (settings.keep_going || found.violation.is_none())).then(|| histories.unseen);
+    found.coverage.unseen = (drawn && (settings.keep_going || found.violation.is_none())).then_some(histories.unseen);
     Ok(found)
 }
 
