@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interloper::Value;
-use interloper::objects::hunt::Engine;
+use interloper::objects::hunt::{Engine, Progress};
 use interloper::objects::judge::Refusal;
 use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions, FREE_EVERY};
@@ -158,7 +158,7 @@ impl Watcher {
         let now = Instant::now();
         let last = Arc::new(Mutex::new(String::new()));
         let (noted, shown) = (Arc::clone(&last), bar.clone());
-        // A schema can take long, and so can making it smaller: nothing is noted then.
+        // A schema can take long: nothing is noted then.
         let heartbeat = Heartbeat::start(move || {
             let noted = noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let line = format!("{noted}, {} s so far", now.elapsed().as_secs());
@@ -175,12 +175,27 @@ impl Watcher {
         if schemas > 0 && self.said.elapsed() < NOW_AND_THEN {
             return;
         }
-        self.said = Instant::now();
         let (schemas, executions) = (self.schemas + schemas, self.executions + executions);
         let rate = executions as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
         let (schemas, rate) = (plural(schemas, "schema"), grouped(rate as u64));
-        let line = format!("{method}: {schemas}, {rate} executions/s, now {schema}");
+        self.say(format!("{method}: {schemas}, {rate} executions/s, now {schema}"));
+    }
+
+    fn say(&mut self, line: String) {
+        self.said = Instant::now();
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = line;
+    }
+
+    /// How the search of a method gets on.
+    pub fn search(&mut self, method: &str, progress: &Progress<'_>) {
+        match progress.smaller {
+            None => self.note(method, progress.schema, progress.schemas, progress.executions),
+            Some(0) => self.say(making_smaller(method, progress.schema, 0)),
+            Some(tried) if self.said.elapsed() >= NOW_AND_THEN => {
+                self.say(making_smaller(method, progress.schema, tried));
+            }
+            Some(_) => {}
+        }
     }
 
     /// A method has been searched.
@@ -198,6 +213,11 @@ impl Watcher {
         let (schemas, executions) = (plural(self.schemas, "schema"), plural(self.executions, "execution"));
         output::note(&format!("{schemas}, {executions} in {seconds:.2} s ({rate}/s)"));
     }
+}
+
+/// A finding is being made smaller: with this schema next, after so many others.
+fn making_smaller(method: &str, schema: &Schema, tried: u64) -> String {
+    format!("{method}: making the violation smaller, {} tried, now {schema}", plural(tried, "smaller schema"))
 }
 
 /// The first schema on which an object and its model disagree, among those that were not judged.
@@ -222,4 +242,27 @@ pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
 /// An outcome as JSON.
 pub fn outcome(results: &[Value]) -> serde_json::Value {
     serde_json::Value::Array(results.iter().map(to_json).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watcher_says_whether_it_searches_or_makes_a_finding_smaller() {
+        let mut watcher = Watcher::start();
+        let schema = Schema::parse("{ put(0, 1) } || { size() }").expect("a schema");
+        let mut said = |schemas, smaller| {
+            let progress = Progress { schema: &schema, schemas, executions: 0, took: Duration::ZERO, smaller };
+            watcher.search("size", &progress);
+            watcher.last.lock().unwrap().clone()
+        };
+        assert_eq!(said(0, None), "size: 0 schemas, 0 executions/s, now { put(0, 1) } || { size() }");
+        let smaller = "size: making the violation smaller, 0 smaller schemas tried, now { put(0, 1) } || { size() }";
+        assert_eq!(said(7, Some(0)), smaller);
+        // Only now and then.
+        assert_eq!(said(7, Some(1)), smaller);
+        std::thread::sleep(NOW_AND_THEN);
+        assert_eq!(said(7, Some(2)), smaller.replace("0 smaller", "2 smaller"));
+    }
 }

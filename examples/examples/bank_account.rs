@@ -66,7 +66,7 @@
 //!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 1 execution of 1 trace, 12 steps, a block was violated in 1, 1 with a bug; all serial orders: 2 executions
 //!
 //! ✓ withdraw_fixed                            no violation found
-//!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 10000 executions of 4 traces, 100000 steps; serial orders: 1 execution; every trace came more than once
+//!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 10000 executions of 2 traces, 100000 steps; serial orders: 1 execution; every trace came more than once
 //! ```
 
 use interloper::blocks::Misuse;

@@ -21,10 +21,10 @@
 //!     write, add_one      (2, 6) remains
 //!
 //!   replay: .replay("A0.I0.E0.E2.E0.E0")
-//!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 6 executions, stopped at the first violation
+//!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 6 executions of 6 histories, 15 steps, stopped at the first violation
 //!
 //! ✓ add_one_fixed  linearizable
-//!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 273 executions, complete
+//!   open environment: 1 argument, 3 initial states, up to 3 environment operations out of 2; 273 executions of 273 histories, 1641 steps, complete
 //! ```
 
 use interloper::MethodUnderTest;

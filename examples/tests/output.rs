@@ -48,6 +48,16 @@ fn examples_print_what_their_headers_say() {
     }
 }
 
+/// The README shows one line: that of the fixed account.
+#[test]
+fn the_readme_shows_what_a_search_covered() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = std::fs::read_to_string(readme).expect("readable");
+    let output = printed("bank_account");
+    let covered = output.lines().rfind(|line| line.contains(", seed 42: ")).expect("a line of coverage").trim();
+    assert!(readme.contains(&format!("```text\n{covered}\n```\n")), "{covered}");
+}
+
 #[test]
 fn a_header_is_read_up_to_the_end_of_its_output() {
     assert_eq!(promised("//! Title.\n//!\n//! ```text\n//! a\n//!\n//!   b\n//! ```\n\nfn main() {}\n"), "a\n\n  b\n");

@@ -103,6 +103,7 @@ impl Hunt {
                 schemas: hunted.schemas,
                 executions: hunted.executions,
                 took: start.elapsed(),
+                smaller: None,
             };
             if over || watch(&progress) == Next::Stop {
                 hunted.end = if out_of_time { Ended::OutOfTime } else { Ended::Enough };
@@ -244,6 +245,9 @@ pub struct Progress<'h> {
     pub executions: u64,
     /// How long that took.
     pub took: Duration,
+    /// Where the schema of a finding is made smaller: how many smaller ones were tried before this one. They do not count
+    /// among those of the search.
+    pub smaller: Option<u64>,
 }
 
 /// The result of a search.

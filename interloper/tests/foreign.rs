@@ -21,7 +21,10 @@ fn foreign(said: Result<Report, Misuse>, expected: &str) {
         text.starts_with(&format!("the method under test uses a {expected} at interloper/tests/foreign.rs:")),
         "{text}"
     );
-    assert!(text.ends_with("make it inside the method, or use the original type if nobody changes it"), "{text}");
+    assert!(
+        text.ends_with("create it inside the method, or use the original type if no other thread changes it"),
+        "{text}"
+    );
 }
 
 #[test]

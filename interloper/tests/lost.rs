@@ -558,5 +558,6 @@ fn runs_of_many_steps_take_time_in_proportion() {
     let exhaustive = method().settings(|settings| settings.executions = Some(20)).check().expect("well described");
     assert_eq!((exhaustive.verdict, exhaustive.executions()), (Verdict::Unfinished, 20), "{exhaustive}");
     let text = exhaustive.to_string();
-    assert!(text.contains("20 executions, not complete"), "{text}");
+    // Of 100,000 steps each. The first three have no environment operation, one for each initial state; then one each.
+    assert!(text.contains("20 executions of 20 histories, 2000017 steps, not complete"), "{text}");
 }

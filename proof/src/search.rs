@@ -185,7 +185,7 @@ fn seen_first_by(
 
 fn smallest(object: &Object, found: Found, settings: Settings) -> Found {
     let mut engine = Engine::Systematic(settings);
-    minimise(object, object.visibility(), DEFAULT_BOUND, &mut engine, found).found
+    minimise(object, object.visibility(), DEFAULT_BOUND, &mut engine, found, &mut |_, _| Next::Continue).found
 }
 
 fn at_random(executions: u64) -> Settings {

@@ -12,7 +12,7 @@ mod text;
 use std::num::NonZeroU32;
 
 pub use deviations::{Coverage, Deviations};
-pub use interloper_random::mix;
+pub use interloper_random::{mix, stir};
 pub use random::RandomSource;
 pub use replay::{Divergence, LooseSource, ReplaySource};
 pub use text::DecisionsError;

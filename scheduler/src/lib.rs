@@ -45,4 +45,4 @@ pub use holding::{Hold, Holding};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Around, Pending, Strategy};
-pub use traces::{Fingerprint, Fingerprints, Pick, Traces, Unseen, meets};
+pub use traces::{Counted, Fingerprint, Fingerprints, Pick, Tally, Traces, Unseen, meets};

@@ -45,7 +45,7 @@ pub fn generate(
     for &method in &subject.methods {
         let label = subject.object.label(method);
         let searched = campaign.method(method, &mut |progress| {
-            watcher.note(&label, progress.schema, progress.schemas, progress.executions);
+            watcher.search(&label, progress);
             interloper::objects::Next::Continue
         });
         watcher.done(searched.hunted.schemas, searched.hunted.executions);

@@ -110,7 +110,7 @@ fn row(subject: &Subject, campaign: &Campaign, method: MethodId, watcher: &mut W
     let label = subject.object.label(method);
     let deadline = Deadline::of(campaign.time);
     let searched = campaign.method(method, &mut |progress| {
-        watcher.note(&label, progress.schema, progress.schemas, progress.executions);
+        watcher.search(&label, progress);
         Next::Continue
     });
     watcher.done(searched.hunted.schemas, searched.hunted.executions);

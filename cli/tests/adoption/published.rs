@@ -19,7 +19,7 @@ mod tests {
     use futures_executor::{LocalPool, block_on, block_on_stream};
     use futures_task::LocalSpawn;
     use interloper_scheduler::strategies::*;
-    use interloper_scheduler::{Config, End, Engine, Strategy};
+    use interloper_scheduler::{Config, End, Engine, Freedom, Freedoms, Strategy};
     use rayon::prelude::*;
 
     fn strategies() -> [(&'static str, Box<dyn Strategy>); 8] {
@@ -38,7 +38,17 @@ mod tests {
     /// In how many of the first executions a strategy finds that the program panics; nothing else may go wrong, and nothing
     /// may go on for long.
     fn first_panic(strategy: &mut dyn Strategy, executions: u32, program: impl Fn()) -> Option<u32> {
-        let mut engine = Engine::new(Config { step_bound: 20_000, ..Config::default() });
+        first_panic_with(Freedoms::NONE, strategy, executions, program)
+    }
+
+    /// As above, where executions may do what std leaves open.
+    fn first_panic_with(
+        freedoms: Freedoms,
+        strategy: &mut dyn Strategy,
+        executions: u32,
+        program: impl Fn(),
+    ) -> Option<u32> {
+        let mut engine = Engine::new(Config { step_bound: 20_000, freedoms, ..Config::default() });
         for number in 1..=executions {
             if !strategy.begin() {
                 break;
@@ -118,6 +128,45 @@ mod tests {
         });
     }
 
+    fn works_and_sends(sender: flume::Sender<u32>) {
+        let work = AtomicU32::new(0);
+        (0..50).for_each(|_| _ = work.fetch_add(1, SeqCst));
+        // Who receives may have left.
+        let _ = sender.send(7);
+    }
+
+    /// The planted bug: who receives takes a second to be enough, and does not look whether it was.
+    #[test]
+    fn flume_times_out_early() {
+        let program = || {
+            let (sender, receiver) = flume::bounded(1);
+            let other = thread::spawn(move || works_and_sends(sender));
+            let received = receiver.recv_timeout(Duration::from_secs(1));
+            other.join().unwrap();
+            assert_eq!(received, Ok(7));
+        };
+        // Without the freedom the clock stands still as long as the other thread can send.
+        finishes(program);
+        // Where the clock shows the deadline and no more, flume waits once more: two waits must end early.
+        let early = Freedoms::NONE.with(Freedom::Time, 2);
+        // Found by a random walk, PCT and POS.
+        for (name, mut strategy) in strategies().into_iter().take(3) {
+            let found = first_panic_with(early, &mut *strategy, 500, program);
+            assert!(found.is_some(), "{name}");
+        }
+        // The twin looks, and receives again.
+        let looks = || {
+            let (sender, receiver) = flume::bounded(1);
+            let other = thread::spawn(move || works_and_sends(sender));
+            let received = receiver.recv_timeout(Duration::from_secs(1)).or_else(|_| receiver.recv());
+            other.join().unwrap();
+            assert_eq!(received, Ok(7));
+        };
+        for (name, mut strategy) in strategies() {
+            assert_eq!(first_panic_with(early, &mut *strategy, 50, looks), None, "{name}");
+        }
+    }
+
     #[test]
     fn futures_channels_and_executors() {
         finishes(|| {
@@ -188,7 +237,13 @@ fn published_crates_run_as_they_are() {
     let crates = "rayon,rayon-core,flume,futures-channel,futures-executor";
     let mut test = command(project.folder(), &["test", "--offline", "--instrument", crates]);
     let ran = ran(test.env_remove("RUST_TEST_THREADS")).expect(0);
-    for test in ["rayon_sums_joins_and_scopes", "flume_sends_and_times_out", "futures_channels_and_executors"] {
+    let tests = [
+        "rayon_sums_joins_and_scopes",
+        "flume_sends_and_times_out",
+        "flume_times_out_early",
+        "futures_channels_and_executors",
+    ];
+    for test in tests {
         assert!(ran.out.contains(&format!("test tests::{test} ... ok\n")), "{}", ran.out);
     }
 }

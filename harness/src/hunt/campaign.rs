@@ -109,7 +109,7 @@ impl Campaign {
         }
     }
 
-    /// Searches one method.
+    /// Searches one method, and makes the schema of what is found smaller. `watch` sees the progress of both.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
         let deadline = Deadline::of(self.time);
         let mut all = Hunted::nothing();
@@ -140,7 +140,12 @@ impl Campaign {
         }
         let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
         let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
-        let smallest = found.map(|found| self.minimised_until(found, deadline));
+        let (schemas, executions, took) = (all.schemas, all.executions, all.took);
+        let smallest = found.map(|found| {
+            self.minimised_until(found, deadline, &mut |schema, tried| {
+                watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
+            })
+        });
         let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
         let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
             Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
@@ -202,11 +207,16 @@ impl Campaign {
 
     /// Makes a finding small. On real threads each smaller schema is run for eight times as long as in the search.
     pub fn minimised(&self, found: Found) -> Minimised {
-        self.minimised_until(found, Deadline::of(self.time))
+        self.minimised_until(found, Deadline::of(self.time), &mut |_, _| Next::Continue)
     }
 
-    fn minimised_until(&self, found: Found, deadline: Deadline) -> Minimised {
-        minimise(&self.object, &self.visibility, self.bound, &mut self.longer(deadline), found)
+    fn minimised_until(
+        &self,
+        found: Found,
+        deadline: Deadline,
+        watch: &mut dyn FnMut(&Schema, u64) -> Next,
+    ) -> Minimised {
+        minimise(&self.object, &self.visibility, self.bound, &mut self.longer(deadline), found, watch)
     }
 
     /// The engine, with more time for a schema where time is what it has: eight times as much.

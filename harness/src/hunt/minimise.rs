@@ -8,6 +8,7 @@ use interloper_linearize::visibility::Visibility;
 
 use super::{Engine, Found, What, attempt};
 use crate::object::Object;
+use crate::stress::Next;
 
 /// The result of a minimisation.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Minimised {
     pub found: Found,
     /// How many smaller schemas were tried.
     pub attempts: u64,
-    /// Whether all ways to make it smaller were tried; false when the time was up.
+    /// Whether all ways to make it smaller were tried; false when the time was up or the watcher ended it.
     pub complete: bool,
 }
 
@@ -24,13 +25,14 @@ pub struct Minimised {
 /// without a constraint, and again from the beginning until nothing of that shows a violation any more.
 ///
 /// One that does not show a violation within the budget of the engine counts as having none. It ends with the engine's
-/// deadline.
+/// deadline. `watch` sees each schema before it is tried, with the number of those tried before, and may end it.
 pub fn minimise(
     object: &Object,
     visibility: &Visibility,
     bound: usize,
     engine: &mut Engine,
     found: Found,
+    watch: &mut dyn FnMut(&Schema, u64) -> Next,
 ) -> Minimised {
     let deadline = engine.deadline();
     let mut minimised = Minimised { found, attempts: 0, complete: false };
@@ -43,6 +45,9 @@ pub fn minimise(
             // The same schema can come of several larger ones.
             if failed.contains(&schema.to_string()) {
                 continue;
+            }
+            if watch(&schema, minimised.attempts) == Next::Stop {
+                return minimised;
             }
             minimised.attempts += 1;
             if let Some(found) = shows(object, visibility, bound, engine, &schema, &minimised.found.what) {

@@ -243,11 +243,23 @@ fn minimising_ends_at_a_schema_of_which_no_part_fails() {
     let hunt = Hunt { source: Source::Given(vec![schema.expect("a schema")]), ..by_rank(&object, "size") };
     let found = hunt.run(&mut |_| Next::Continue).found().expect("a violation").clone();
     let mut engine = Engine::exhaustive();
-    let small = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone());
+    let mut seen = Vec::new();
+    let small =
+        minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone(), &mut |schema, tried| {
+            assert!(schema.len() <= found.schema.len());
+            seen.push(tried);
+            Next::Continue
+        });
+    assert_eq!(seen, (0..small.attempts).collect::<Vec<u64>>());
     assert_eq!(small.found.schema.to_string(), "{ put(0, 0); remove(0); put(1, 0) } || { size() }");
     assert!(small.complete && small.attempts > 0);
-    let mut engine = engine.until(Deadline::of(Some(Duration::ZERO)));
-    let in_no_time = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone());
+    let stopped = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut engine, found.clone(), &mut |_, tried| {
+        if tried < 2 { Next::Continue } else { Next::Stop }
+    });
+    assert_eq!((stopped.attempts, stopped.complete), (2, false));
+    let mut no_time = engine.until(Deadline::of(Some(Duration::ZERO)));
+    let watch = &mut |_: &Schema, _| Next::Continue;
+    let in_no_time = minimise(&object, object.visibility(), DEFAULT_BOUND, &mut no_time, found.clone(), watch);
     assert_eq!((in_no_time.found, in_no_time.attempts, in_no_time.complete), (found, 0, false));
 }
 
@@ -379,8 +391,14 @@ fn a_campaign_goes_from_ranks_to_random_schemas() {
     let object = pair();
     let size = method(&object, "size");
     let campaign = Campaign::systematic(&object, 1);
-    let searched = campaign.method(size, &mut |_| Next::Continue);
+    let mut smaller = Vec::new();
+    let searched = campaign.method(size, &mut |progress| {
+        smaller.extend(progress.smaller);
+        Next::Continue
+    });
     let small = searched.smallest.as_ref().expect("size is not atomic");
+    // Whoever watches sees the smaller schemas, too.
+    assert_eq!(smaller, (0..small.attempts).collect::<Vec<u64>>());
     assert_eq!((small.found.schema.len(), searched.reproduced.is_none()), (4, true));
     assert!(searched.traced().is_some());
     // Without the schemas that show it by rank, random ones do, and are made as small.

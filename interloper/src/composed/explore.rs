@@ -1,6 +1,6 @@
 //! The loop of every search: make a run, judge it, go on until a violation, a limit or the end.
 
-use interloper_scheduler::Traces;
+use interloper_scheduler::Tally;
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
 
 use crate::composed::clock::Clock;
@@ -57,12 +57,13 @@ pub(crate) fn explore(
     let mut runs = Runs::new(settings, bound);
     let mut found = Found { coverage, violation: None, cut: false };
     found.coverage.random = matches!(runs, Runs::Random { .. });
-    let mut histories = Traces::default();
-    search(program, settings, &mut runs, &mut found, &mut histories)?;
-    found.coverage.histories += histories.number();
-    found.coverage.more_histories = !histories.is_exact();
+    let mut tally = Tally::default();
+    search(program, settings, &mut runs, &mut found, &mut tally)?;
+    let histories = tally.finish();
+    found.coverage.histories += histories.number;
+    found.coverage.more_histories = !histories.exact;
     let drawn = found.coverage.random && found.coverage.executions > 0;
-    found.coverage.unseen = (drawn && (settings.keep_going || found.violation.is_none())).then(|| histories.unseen());
+    found.coverage.unseen = (drawn && (settings.keep_going || found.violation.is_none())).then_some(histories.unseen);
     Ok(found)
 }
 
@@ -71,7 +72,7 @@ fn search(
     settings: &Settings,
     runs: &mut Runs,
     found: &mut Found,
-    histories: &mut Traces,
+    histories: &mut Tally,
 ) -> Result<(), Misuse> {
     while runs.begin(found.coverage.executions) {
         let made = found.coverage.executions;

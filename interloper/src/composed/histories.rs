@@ -4,7 +4,7 @@
 //! the environment with their results, in their order.
 
 use interloper_scheduler::Fingerprint;
-use interloper_scheduler::decisions::mix;
+use interloper_scheduler::decisions::{mix, stir};
 
 use crate::composed::run::{Actor, Did, Event, Log};
 use crate::composed::world::{World, hash_of};
@@ -43,7 +43,7 @@ pub(crate) fn fingerprint(start: u64, log: &Log, world: &World, numbers: Numbers
             Actor::Method(call) => 1 + call as u64,
         };
         // Of the hash so far all bits are as good as random: the sum loses nothing.
-        mix(hash.wrapping_add(actor << 3 | kind), what)
+        stir(hash.wrapping_add(actor << 3 | kind), what)
     };
     Fingerprint(log.events.iter().fold(mix(start, 0), add))
 }

@@ -3,10 +3,12 @@
 mod attributes;
 mod collections;
 mod coverage;
+mod ends;
 mod freedoms;
 mod grades;
 mod limits;
 mod paper;
 mod programs;
 mod searches;
+mod sections;
 mod support;

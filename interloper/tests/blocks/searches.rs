@@ -8,7 +8,7 @@ use std::time::Duration;
 use interloper::blocks::{Grade, Misuse, Report, Schedule};
 use interloper::{Checker, atomic, atomic_returning};
 
-use crate::support::{Atomic, Mutex, spawn};
+use crate::support::{Atomic, Mutex, beside, checker, spawn};
 
 /// So many tasks, each of which runs the block.
 fn tasks(count: usize, block: fn(&Atomic)) -> i64 {
@@ -219,4 +219,22 @@ fn how_an_execution_ends_is_compared_too() {
     // The twin: panics that are the same each time are a finding.
     let report = checker.check(|| -> u64 { panic!("always") }).unwrap();
     assert_eq!(report.grade, Grade::Bug);
+}
+
+/// A bound on preemptions is no reason to use memory, and what is looked at again and again is not complete.
+#[test]
+fn searches_say_what_they_have_seen() {
+    let schedule = |text: &str| text.parse::<Schedule>().unwrap();
+    let two = || beside(|number: &Atomic| number.fetch_add(1), |number: &Atomic| number.fetch_add(1)).0.load();
+    let report = checker().schedule(schedule("preemptions:4294967295")).check(two).unwrap();
+    assert!(report.coverage.complete, "{report}");
+    let polls = || {
+        let deadline = interloper::time::Instant::now() + std::time::Duration::from_secs(1);
+        while interloper::time::Instant::now() < deadline {}
+    };
+    for text in ["preemptions:1", "exhaustive"] {
+        let report = checker().schedule(schedule(text)).allow_trivial().check(polls).unwrap();
+        assert_eq!((report.grade, report.coverage.complete), (Grade::Clean, false), "{report}");
+        assert!(report.to_string().contains("not complete: a thread polled the clock"), "{report}");
+    }
 }

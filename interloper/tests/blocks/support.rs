@@ -1,7 +1,11 @@
-//! Locks, atomics and threads of the mirror, with less ceremony: nobody here looks at poison or at orderings.
+//! Locks, atomics and threads of the mirror, with less ceremony: nobody here looks at poison or at orderings. How programs
+//! of two tasks are checked.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 
+use interloper::Checker;
+use interloper::blocks::{Finding, Grade};
 use interloper::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use interloper::sync::{self, Condvar, MutexGuard};
 use interloper::thread;
@@ -88,4 +92,29 @@ impl<T> JoinHandle<T> {
     pub fn join_calmly(self) -> bool {
         self.0.join().is_ok()
     }
+}
+
+/// Few executions: these programs show at once what they have.
+pub fn checker() -> Checker {
+    Checker::new("program").executions(500)
+}
+
+/// What the checker finds in a program that has a bug.
+#[track_caller]
+pub fn bug<R: interloper::ToValue>(program: impl Fn() -> R + Sync) -> Finding {
+    let report = checker().check(program).unwrap();
+    report.assert_grade(Grade::Bug);
+    report.bug.unwrap().finding
+}
+
+/// Runs `own` beside `other` on a shared `T`; gives it back with what both returned.
+pub fn beside<T: Default + Send + Sync + 'static, A, B: Send + 'static>(
+    own: fn(&T) -> A,
+    other: fn(&T) -> B,
+) -> (Arc<T>, A, B) {
+    let shared = Arc::new(T::default());
+    let theirs = Arc::clone(&shared);
+    let task = spawn(move || other(&theirs));
+    let result = own(&shared);
+    (shared, result, task.join())
 }

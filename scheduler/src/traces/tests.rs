@@ -103,3 +103,27 @@ fn a_bounded_count_does_not_depend_on_the_order() {
     let executions = |fingerprint: &Fingerprint| all.iter().filter(|other| *other == fingerprint).count() as u64;
     assert_eq!(whole.unseen().executions, smallest.iter().take(64).map(executions).sum::<u64>());
 }
+
+/// However few are kept.
+#[test]
+fn a_tally_counts_as_one_by_one() {
+    for (most, executions, different) in
+        [(1 << 10, 3_000, 5), (1 << 10, 3_000, 700), (64, 3_000, 700), (1, 9, 3), (64, 0, 1)]
+    {
+        let (mut traces, mut tally) = (Traces::keeping(most), Tally::keeping(most));
+        for number in 0..executions {
+            // Some are small numbers, as no hash would be.
+            let fingerprint = Fingerprint(match mix(3, number) % different {
+                same if same % 2 == 0 => same << 32,
+                other => mix(7, other),
+            });
+            traces.note(fingerprint);
+            tally.note(fingerprint);
+        }
+        assert_eq!(
+            tally.finish(),
+            Counted::from(&traces),
+            "{executions} executions of {different} traces, {most} are kept"
+        );
+    }
+}

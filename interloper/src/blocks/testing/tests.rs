@@ -169,7 +169,7 @@ fn one_failure_is_replayed_on_request() {
     let message = replay("nonsense", good).unwrap();
     assert!(
         message.starts_with(
-            "the environment variable INTERLOPER_REPLAY is \"nonsense\": a replay file or its decisions are"
+            "the environment variable INTERLOPER_REPLAY is \"nonsense\": expected a replay file, or its decisions: "
         ),
         "{message}"
     );

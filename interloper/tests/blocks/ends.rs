@@ -1,0 +1,306 @@
+//! Panics, deadlocks, livelocks and the other ways in which a program ends, or never does.
+
+use std::sync::Arc;
+
+use interloper::atomic;
+use interloper::blocks::{Detached, Finding, Grade, Schedule, StepBound};
+use interloper::sync::Condvar;
+
+use crate::support::{Atomic, Mutex, beside, bug, checker, spawn};
+
+#[test]
+fn a_deadlock_shows_its_cycle() {
+    let report = checker()
+        .check(|| {
+            let forwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
+                let a = a.lock();
+                *a + *b.lock()
+            };
+            let backwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
+                let b = b.lock();
+                *b + *a.lock()
+            };
+            beside(forwards, backwards).1
+        })
+        .unwrap();
+    report.assert_grade(Grade::Bug);
+    let violation = report.bug.unwrap();
+    assert_eq!(violation.finding, Finding::Deadlock);
+    let detail = &violation.counterexample.detail;
+    assert!(detail.starts_with("cycle: main → mutex "), "{detail}");
+    assert!(detail.contains("→ thread 1 → mutex ") && detail.contains(" → main, execution "), "{detail}");
+}
+
+/// A thread and what it is joined by have different names.
+#[test]
+fn a_cycle_of_a_lock_and_a_join() {
+    let report = checker()
+        .check(|| {
+            let lock = Arc::new(Mutex::new(0));
+            let theirs = Arc::clone(&lock);
+            let _guard = lock.lock();
+            spawn(move || *theirs.lock() += 1).join();
+        })
+        .unwrap();
+    let detail = report.bug.unwrap().counterexample.detail;
+    let cycle = "cycle: main → the end of thread 1 → thread 1 → mutex 1 → main, execution 1";
+    assert_eq!(detail, cycle);
+}
+
+#[test]
+fn a_lock_taken_twice() {
+    let report = checker()
+        .check(|| {
+            let lock = Mutex::new(0);
+            let _first = lock.lock();
+            let _second = lock.lock();
+        })
+        .unwrap();
+    let violation = report.bug.unwrap();
+    assert_eq!(violation.finding, Finding::Deadlock);
+    assert_eq!(violation.counterexample.deadlock.unwrap().held.operation, "main holds mutex 1");
+}
+
+#[test]
+fn tasks_that_never_end() {
+    let program = |notifies: bool| {
+        let shared = Arc::new((Mutex::new(false), Condvar::new()));
+        let theirs = Arc::clone(&shared);
+        spawn(move || {
+            let mut ready = theirs.0.lock();
+            while !*ready {
+                ready = theirs.0.wait(&theirs.1, ready);
+            }
+        });
+        *shared.0.lock() = true;
+        if notifies {
+            shared.1.notify_all();
+        }
+    };
+    let strict = || checker().detached(Detached::MustEnd);
+    assert_eq!(strict().check(move || program(false)).unwrap().bug.unwrap().finding, Finding::Leaked);
+    strict().check(move || program(true)).unwrap().assert_grade(Grade::Clean);
+    // When the main thread of a process returns, the others are no more.
+    checker().check(move || program(false)).unwrap().assert_grade(Grade::Clean);
+}
+
+/// Threads that outlive the main one: the process ends.
+#[test]
+fn threads_that_the_process_does_not_wait_for() {
+    let clean = |program: fn()| {
+        checker().allow_trivial().check(program).unwrap().assert_grade(Grade::Clean);
+        let report = checker().allow_trivial().schedule(Schedule::Exhaustive).check(program).unwrap();
+        report.assert_grade(Grade::Clean);
+        assert!(report.coverage.complete, "{report}");
+    };
+    clean(|| drop(spawn(interloper::thread::park)));
+    clean(|| {
+        let ticks = Arc::new(Atomic::default());
+        let theirs = Arc::clone(&ticks);
+        spawn(move || {
+            loop {
+                interloper::thread::sleep(std::time::Duration::from_millis(10));
+                theirs.fetch_add(1);
+            }
+        });
+        ticks.fetch_add(1);
+    });
+    // What they do before is seen, also by an exhaustive search that need not let them run at all.
+    let hasty = || drop(spawn(|| panic!("in time")));
+    for schedule in [Schedule::default(), Schedule::Exhaustive, Schedule::Preemptions(1)] {
+        let report = checker().schedule(schedule).check(hasty).unwrap();
+        assert!(matches!(&report.bug.unwrap().finding, Finding::Panic { message, .. } if message == "in time"));
+    }
+}
+
+/// A pool of threads that must not be unwound, and that nobody ends: that of rayon, in few words.
+#[test]
+fn a_pool_that_aborts_the_process_when_it_is_unwound() {
+    struct AbortIfPanic;
+    impl Drop for AbortIfPanic {
+        fn drop(&mut self) {
+            interloper::process::abort();
+        }
+    }
+    fn pool(panics: bool) -> i64 {
+        let work = Arc::new((Mutex::new(0), Condvar::new()));
+        for _ in 0..2 {
+            let work = Arc::clone(&work);
+            spawn(move || {
+                let _guard = AbortIfPanic;
+                loop {
+                    let mut open = work.0.lock();
+                    while *open == 0 {
+                        open = work.0.wait(&work.1, open);
+                    }
+                    *open -= 1;
+                }
+            });
+        }
+        *work.0.lock() += 1;
+        work.1.notify_one();
+        assert!(!panics, "the end");
+        0
+    }
+    let report = checker().check(|| pool(false)).unwrap();
+    assert_eq!((report.grade, report.coverage.executions), (Grade::Clean, 500), "{report}");
+    // The twin: the program's own panic is what is found.
+    assert!(matches!(bug(|| pool(true)), Finding::Panic { message, .. } if message == "the end"));
+}
+
+/// What would end the process is a result.
+#[test]
+fn a_program_that_ends_its_process() {
+    use interloper::process::{abort, exit};
+    use interloper_std::runtime::Exit;
+    let ends = |program: fn() -> i64| match bug(program) {
+        Finding::Exited { exit, place } => (exit, place.file.ends_with("ends.rs")),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ends(|| exit(0)), (Exit::Code(0), true));
+    assert_eq!(ends(|| spawn(|| exit(3)).join()), (Exit::Code(3), true));
+    assert_eq!(ends(|| abort()), (Exit::Abort, true));
+    // In a destructor, while a panic unwinds.
+    struct Last;
+    impl Drop for Last {
+        fn drop(&mut self) {
+            abort();
+        }
+    }
+    assert_eq!(
+        ends(|| {
+            let _last = Last;
+            panic!("first")
+        }),
+        (Exit::Abort, true)
+    );
+}
+
+/// A panic that somebody deals with is a result: it is compared with the serial orders.
+#[test]
+fn a_panic_that_is_dealt_with() {
+    let program = |number: i64| {
+        let shared = Arc::new(Atomic::default());
+        let theirs = Arc::clone(&shared);
+        let task = spawn(move || {
+            atomic("check", || {
+                let first = theirs.load();
+                assert_eq!(first, theirs.load(), "it has changed");
+            });
+        });
+        shared.store(number);
+        task.join_calmly()
+    };
+    let outcome = "the program returns false, thread 1 panics: assertion `left == right` failed: it has changed\n  left: \
+                   0\n right: 1";
+    assert_eq!(bug(move || program(1)), Finding::Unexplained { outcome: outcome.to_owned() });
+    // The twin: what is stored is what was there.
+    checker().check(move || program(0)).unwrap().assert_grade(Grade::Error);
+    // And one that panics in every order.
+    let report = checker().allow_trivial().check(|| spawn(|| panic!("always")).join_calmly()).unwrap();
+    report.assert_grade(Grade::Clean);
+}
+
+#[test]
+fn what_would_end_the_process() {
+    #[expect(unconditional_recursion)]
+    fn endless(depth: u64) -> u64 {
+        std::hint::black_box(endless(std::hint::black_box(depth) + 1)) + 1
+    }
+    assert_eq!(bug(|| spawn(|| endless(0)).join() as i64), Finding::StackOverflow);
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in a destructor");
+        }
+    }
+    let finding = bug(|| -> () {
+        let _bomb = Bomb;
+        panic!("first");
+    });
+    assert!(matches!(&finding, Finding::Aborted { message, .. } if message == "in a destructor"), "{finding:?}");
+}
+
+#[test]
+fn the_step_bound() {
+    let program = || {
+        let number = Atomic::default();
+        (0..100).for_each(|_| _ = number.fetch_add(1));
+    };
+    let check = |bound: StepBound| checker().executions(10).steps(bound).allow_trivial().check(program).unwrap();
+    assert_eq!(check(StepBound::FailAfter(50)).bug.unwrap().finding, Finding::StepBound);
+    let report = check(StepBound::StopAfter(50));
+    assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, 10));
+    check(StepBound::FailAfter(200)).assert_grade(Grade::Clean);
+}
+
+/// Where the bound gives an execution up, it does so whatever the program is about to do.
+#[test]
+fn the_step_bound_of_programs_that_wait() {
+    let check =
+        |bound: StepBound, program: fn()| checker().executions(10).steps(bound).allow_trivial().check(program).unwrap();
+    let yields: fn() = || (0..100).for_each(|_| interloper::thread::yield_now());
+    let sleeps: fn() = || (0..100).for_each(|_| interloper::thread::sleep(std::time::Duration::from_secs(1)));
+    for program in [yields, sleeps] {
+        let report = check(StepBound::StopAfter(50), program);
+        assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, 10), "{report}");
+        assert_eq!(check(StepBound::FailAfter(50), program).bug.unwrap().finding, Finding::StepBound);
+        check(StepBound::FailAfter(200), program).assert_grade(Grade::Clean);
+    }
+}
+
+/// Who gives up waiting by itself is waited for, within the rounds.
+#[test]
+fn a_livelock() {
+    let program = |patience: usize| {
+        let flag = Atomic::default();
+        for _ in 0..patience {
+            if flag.load() != 0 {
+                return true;
+            }
+            interloper::thread::yield_now();
+        }
+        false
+    };
+    let check = |patience| checker().executions(10).allow_trivial().check(move || program(patience)).unwrap();
+    assert_eq!(check(usize::MAX).bug.unwrap().finding, Finding::Livelock);
+    check(500).assert_grade(Grade::Clean);
+    let hasty = checker().executions(10).settings(|settings| settings.livelock_rounds = 100);
+    assert_eq!(hasty.check(move || program(500)).unwrap().bug.unwrap().finding, Finding::Livelock);
+}
+
+/// What grows without end is found, and costs no more memory than a program that ends.
+#[test]
+fn programs_that_never_end() {
+    let sleeps = || -> i64 {
+        loop {
+            interloper::thread::sleep(std::time::Duration::from_secs(3600));
+        }
+    };
+    let report = checker().executions(1).check(sleeps).unwrap();
+    let violation = report.bug.unwrap();
+    assert_eq!((violation.finding, violation.trace.len()), (Finding::StepBound, 10_000));
+    let notes = violation.counterexample.rows.iter().flat_map(|row| &row.notes);
+    assert!(notes.clone().any(|note| note.starts_with("repeats more than ")), "{:?}", notes.collect::<Vec<_>>());
+    // Threads without end; those that nobody sees have no column.
+    let spawns = || -> i64 {
+        loop {
+            spawn(|| ());
+        }
+    };
+    let violation = checker().executions(1).check(spawns).unwrap().bug.unwrap();
+    let reason = "the program spawns more than 4096 threads in one execution".to_owned();
+    assert_eq!(violation.finding, Finding::Failed { reason });
+    assert!(violation.counterexample.columns.len() < 100, "{}", violation.counterexample.columns.len());
+}
+
+#[test]
+fn a_stack_that_no_machine_has() {
+    let check = |size: usize| {
+        checker().settings(|settings| settings.stack_size = size).allow_trivial().check(|| 0).map(|report| report.grade)
+    };
+    let refused = check(usize::MAX).unwrap_err().to_string();
+    let expected = "the stack size of 18446744073709551615 bytes is above the limit of 1073741824 bytes";
+    assert_eq!(refused, expected);
+    assert_eq!(check(1 << 20), Ok(Grade::Clean));
+}
