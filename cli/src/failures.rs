@@ -2,53 +2,15 @@
 
 use std::path::Path;
 
-use interloper::blocks;
 use interloper::objects::history;
 use interloper::objects::hunt::{Found, Runs};
 use interloper::objects::systematic::Unlock;
-use interloper::{Adversary, Environment, Violation};
-use interloper_report::Counterexample;
+use interloper::{Adversary, Environment};
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 
-use crate::args::SearchArgs;
-use crate::blocks::checking::Checked as CheckedProgram;
-use crate::checking::Checked;
 use crate::failure::Failure;
 use crate::files::cannot_write;
 use crate::subject::Subject;
-
-/// Writes the replay file of a case's violation, and gives the counterexample with the command that replays it.
-///
-/// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
-pub fn of_case(checked: &Checked, violation: &Violation, search: &SearchArgs) -> Result<Counterexample, Failure> {
-    let settings = &checked.settings;
-    let name = checked.case.name;
-    let counterexample = Counterexample { name: name.to_owned(), ..violation.counterexample.clone() };
-    if settings.adversary == Adversary::Naive {
-        let replay = Some(format!("interloper run {name} {}", search.typed()));
-        return Ok(Counterexample { replay, ..counterexample });
-    }
-    let about = About::Case {
-        name: name.to_owned(),
-        adversary: word(&ADVERSARIES, settings.adversary).to_owned(),
-        environment: word(&ENVIRONMENTS, settings.environment).to_owned(),
-        bound: settings.bound,
-    };
-    let (finding, decisions) = ("not-linearizable", format!("{:#}", violation.decisions));
-    let history = violation.history.clone();
-    let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
-    Ok(Counterexample { replay: Some(written(&file)?), ..counterexample })
-}
-
-/// Writes the replay file of a program's violation, and gives the counterexample with the command that replays it.
-pub fn of_program(checked: &CheckedProgram, violation: &blocks::Violation) -> Result<Counterexample, Failure> {
-    let (name, settings) = (checked.program.name, &checked.settings);
-    let about = About::Program { name: name.to_owned(), strategy: settings.schedule.to_string() };
-    let (finding, decisions) = (violation.finding.word(), format!("{:#}", violation.smallest));
-    let history = violation.history.clone();
-    let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
-    Ok(Counterexample { replay: Some(written(&file)?), ..violation.counterexample.clone() })
-}
 
 /// Writes the replay file of a finding of a hunt, and gives the command that replays it. Real threads leave no decisions:
 /// what only they have shown has no file.
@@ -67,7 +29,7 @@ pub fn of_schema(subject: &Subject, method: &str, seed: u64, found: &Found) -> R
 }
 
 /// Writes a file into the folder of the working directory, and gives the command that replays it.
-fn written(file: &ReplayFile) -> Result<String, Failure> {
+pub fn written(file: &ReplayFile) -> Result<String, Failure> {
     let path = file.path(Path::new(FOLDER));
     file.write(&path).map_err(|error| cannot_write(&path, &error))?;
     Ok(format!("interloper replay {}", path.display()))
@@ -85,6 +47,16 @@ const ENVIRONMENTS: [(Environment, &str); 3] =
 
 fn word<T: Copy + PartialEq>(words: &[(T, &'static str)], wanted: T) -> &'static str {
     words.iter().find(|(value, _)| *value == wanted).expect("every variant has a word").1
+}
+
+/// The name of an adversary.
+pub fn adversary_word(adversary: Adversary) -> &'static str {
+    word(&ADVERSARIES, adversary)
+}
+
+/// The name of an environment.
+pub fn environment_word(environment: Environment) -> &'static str {
+    word(&ENVIRONMENTS, environment)
 }
 
 /// The adversary with this name.

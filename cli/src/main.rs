@@ -5,11 +5,10 @@
 
 mod answer;
 mod args;
-mod blocks;
 mod catalogue;
-mod checking;
 mod commands;
 mod counts;
+mod entries;
 mod failure;
 mod failures;
 mod files;

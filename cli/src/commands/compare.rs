@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::checking::{self, NAIVE_EXECUTIONS};
 use crate::counts::{grouped, plural};
+use crate::entries::cases::{self, NAIVE_EXECUTIONS};
 use crate::failure::Failure;
 use crate::jobs;
 use crate::progress::Progress;
@@ -63,7 +63,7 @@ fn row(case: &Case, search: &SearchArgs) -> Result<Row, Failure> {
 /// Executions to the first violation in the open environment.
 fn executions(case: &Case, search: &SearchArgs, adversary: Adversary) -> Result<Option<u64>, Failure> {
     let method = (case.build)();
-    let mut settings: Settings = checking::settings(method.settings(), search);
+    let mut settings: Settings = cases::settings(method.settings(), search);
     settings.adversary = adversary;
     if adversary == Adversary::Naive {
         settings.search = Search::Random { executions: search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get) };

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::blocks::printing::{blocks, expected};
+use crate::entries::cases::words;
+use crate::entries::programs::{blocks, expected};
 use crate::failure::Failure;
 
 #[derive(Serialize)]
@@ -66,7 +67,7 @@ pub fn list(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure>
     }
     let mut table = Table::new([("case", Align::Left), ("expected", Align::Left), ("origin", Align::Left)]);
     for case in cases {
-        table.row([case.name, &super::suite::words(case.expected), case.origin]);
+        table.row([case.name, &words(case.expected), case.origin]);
     }
     for program in programs {
         table.row([program.name, &expected(program), program.origin]);

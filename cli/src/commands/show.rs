@@ -2,150 +2,61 @@
 
 use std::fmt::Write;
 
-use interloper::blocks::Program;
 use interloper_report::text::Style;
 use interloper_report::{Counterexample, html};
-use interloper_suite::Case;
-use serde::Serialize;
 
-use super::suite::{refuse_unused, report, words};
-use crate::answer::{Answer, JSON_VERSION, json};
+use super::suite::{no_page, refuse_unused};
+use crate::answer::Answer;
 use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::blocks::printing::{self, ProgramResult};
 use crate::catalogue::{self, Entry};
-use crate::checking::{Checked, check_all};
+use crate::entries::{Checked, Description, cases, programs};
 use crate::failure::{Failure, Finding};
-use crate::{blocks, output};
+use crate::output;
 
-#[derive(Serialize)]
-struct Document {
-    version: u32,
-    seed: u64,
-    name: &'static str,
-    origin: &'static str,
-    about: &'static str,
-    expected: &'static str,
-    twin: Option<&'static str>,
-    source: &'static str,
-    verdict: Option<&'static str>,
-    counterexample: Option<Counterexample>,
-    coverage: Vec<String>,
-    linearization_points: Vec<String>,
-}
-
-/// A program with blocks.
-#[derive(Serialize)]
-struct ProgramDocument {
-    version: u32,
-    seed: u64,
-    about: &'static str,
-    blocks: &'static str,
-    twin: Option<&'static str>,
-    source: &'static str,
-    #[serde(flatten)]
-    result: ProgramResult,
-}
-
-/// Everything about one case: its source, and the smallest interleaving that proves it wrong.
+/// Everything about one case or program: its source, and the smallest interleaving that proves it wrong.
 pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    let case = match catalogue::find(name)? {
-        Entry::Case(case) => case,
-        Entry::Program(program) => return show_program(program, search, output),
-    };
-    refuse_unused("show", &[case], &[], search)?;
-    let checked = check_all(&[case], search)?.pop().expect("one result for one case");
-    let found = checked.report();
-    let counterexample = found.and_then(|report| report.violation.as_ref()).map(|violation| {
+    match catalogue::find(name)? {
+        Entry::Case(case) => {
+            refuse_unused("show", &[case], &[], search)?;
+            shown(&only(cases::check_all(&[case], search)?), search, output)
+        }
+        Entry::Program(program) => {
+            refuse_unused("show", &[], &[program], search)?;
+            shown(&only(programs::check_all(&[program], search)?), search, output)
+        }
+    }
+}
+
+fn only<C>(checked: Vec<C>) -> C {
+    checked.into_iter().next().expect("one result for one entry")
+}
+
+fn shown(checked: &impl Checked, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    let name = checked.name();
+    let counterexample = checked.counterexample().map(|counterexample| {
         // Showing writes no file: the command that finds the interleaving again stands in for a replay.
         let replay = Some(format!("interloper run {name} {}", search.typed()));
-        Counterexample { name: name.to_owned(), replay, ..violation.counterexample.clone() }
-    });
-    let finding = Finding::unexpected_if(checked.is_unexpected());
-    let text = match (output.format, counterexample) {
-        (Format::Html, Some(counterexample)) => html::render(&counterexample),
-        (Format::Html, None) => {
-            return Err(Failure::Request(format!("{name} has no violation, so there is no page to show")));
-        }
-        (Format::Json, counterexample) => json(&document(&checked, counterexample, search.seed())),
-        (Format::Text, counterexample) => plain(&checked, counterexample.as_ref(), output::style(output.color)),
-    };
-    Ok(Answer::new(text, finding))
-}
-
-/// Everything about one program.
-fn show_program(program: Program, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    refuse_unused("show", &[], &[program], search)?;
-    let checked = blocks::checking::check_all(&[program], search)?.pop().expect("one result for one program");
-    let violation = checked.report().and_then(|report| report.violation());
-    let counterexample = violation.map(|violation| {
-        let replay = Some(format!("interloper run {} {}", program.name, search.typed()));
-        Counterexample { replay, ..violation.counterexample.clone() }
+        Counterexample { replay, ..counterexample }
     });
     let finding =
         if checked.is_unexplored() { Finding::Unexplored } else { Finding::unexpected_if(checked.is_unexpected()) };
     let text = match (output.format, counterexample) {
         (Format::Html, Some(counterexample)) => html::render(&counterexample),
-        (Format::Html, None) => {
-            return Err(Failure::Request(format!("{} has no violation, so there is no page to show", program.name)));
-        }
-        (Format::Json, counterexample) => json(&ProgramDocument {
-            version: JSON_VERSION,
-            seed: search.seed(),
-            about: program.about,
-            blocks: printing::blocks(program),
-            twin: program.twin,
-            source: program.source,
-            result: printing::result(&checked, counterexample),
-        }),
+        (Format::Html, None) => return Err(no_page(name, "show")),
+        (Format::Json, counterexample) => checked.document(counterexample, search.seed()),
         (Format::Text, counterexample) => {
             let style = output::style(output.color);
-            let mut facts = vec![("origin", program.origin.to_owned()), ("expected", program.expected.to_string())];
-            facts.push(("blocks", printing::blocks(program).to_owned()));
-            facts.extend(program.twin.map(|twin| ("twin without a bug", twin.to_owned())));
-            heading(program.name, program.about, &facts, program.source, style)
-                + &printing::report(&checked, counterexample.as_ref(), style)
+            heading(name, &checked.about(), style) + &checked.report(counterexample.as_ref(), style)
         }
     };
     Ok(Answer::new(text, finding))
 }
 
-fn document(checked: &Checked, counterexample: Option<Counterexample>, seed: u64) -> Document {
-    let (case, found) = (checked.case, checked.report());
-    Document {
-        version: JSON_VERSION,
-        seed,
-        name: case.name,
-        origin: case.origin,
-        about: case.about,
-        expected: case.expected.word(),
-        twin: case.twin,
-        source: case.source,
-        verdict: found.map(|report| report.verdict.word()),
-        coverage: found.map_or_else(Vec::new, |report| report.coverage.iter().map(ToString::to_string).collect()),
-        counterexample,
-        linearization_points: points(&case),
-    }
-}
-
-/// The steps that the case marks as its linearization points, if it does.
-fn points(case: &Case) -> Vec<String> {
-    // What is wrong with the case, if anything is, the check has said.
-    (case.build)().linearization_points().unwrap_or_default()
-}
-
 /// How wide sentences are where there is no terminal.
 const WIDTH: usize = 100;
 
-fn plain(checked: &Checked, counterexample: Option<&Counterexample>, style: Style) -> String {
-    let case = checked.case;
-    let mut facts = vec![("origin", case.origin.to_owned()), ("expected", words(case.expected))];
-    facts.extend(case.twin.map(|twin| ("atomic twin", twin.to_owned())));
-    facts.extend(points(&case).into_iter().map(|point| ("linearization point", point)));
-    heading(case.name, case.about, &facts, case.source, style) + &report(checked, counterexample, style)
-}
-
 /// What is said before the report: the name, the facts, and the source.
-fn heading(name: &str, about: &str, facts: &[(&str, String)], source: &str, style: Style) -> String {
+fn heading(name: &str, Description { about, facts, source }: &Description, style: Style) -> String {
     let mut text = format!("{name}\n");
     for line in textwrap::wrap(about, style.width.unwrap_or(WIDTH).saturating_sub(2)) {
         writeln!(text, "  {line}").expect("writing to a string");

@@ -3,6 +3,7 @@ use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use super::*;
+use crate::hunt;
 use crate::object::Object;
 
 /// Over the mirror of std: an atomic `add`, and a `slow_add` that reads and then writes.
@@ -295,4 +296,29 @@ fn freedoms_come_as_often_as_the_settings_say() {
     assert!(always.iter().enumerate().any(|(index, used)| *used && index % 4 != 3), "{always:?}");
     assert!(sometimes.iter().enumerate().all(|(index, used)| !used || index % 4 == 3), "{sometimes:?}");
     assert!(sometimes.contains(&true), "{sometimes:?}");
+}
+
+/// A replay file stores decisions and no freedoms: the decisions say which freedoms the execution used.
+#[test]
+fn a_finding_that_needs_a_freedom_replays() {
+    let object = Object::describe("once", || AtomicI64::new(0))
+        .core("get", |flag, ()| flag.load(SeqCst))
+        .reads()
+        .method("take", |flag, ()| flag.compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok())
+        .build();
+    let text = "{ take() } || { get() }";
+    let program = program(&object, text);
+    let mut look = |outcome: &[Value]| if outcome[0] == Value::Bool(false) { Next::Stop } else { Next::Continue };
+    let without = run(&program, &Settings::default(), &mut look);
+    assert!(without.complete && without.stopped.is_none(), "{without:?}");
+    let limits = Limits { freedoms: Freedoms::ALL, ..Limits::default() };
+    let executions = Executions::AtMost(1_000);
+    let settings = Settings { schedule: Schedule::Random, seed: 1, limits, executions, ..Settings::default() };
+    let trace = run(&program, &settings, &mut look).stopped.expect("a weak exchange that fails");
+    assert_ne!(trace.decisions().freedoms(), 0);
+    let schema = Schema::parse(text).expect("a schema");
+    let replayed = hunt::replay(&object, &schema, Limits::default(), trace.decisions());
+    let (found, right) = replayed.expect("it can be judged").expect("the decisions fit");
+    let hunt::Runs::Systematic(again) = &found.runs else { panic!("{found:?}") };
+    assert_eq!((right, &again.stopped.as_ref().expect("a trace").outcome), (false, &trace.outcome));
 }

@@ -1,12 +1,10 @@
-//! What is written about a program beside its replay file: a trace, a page.
+//! The trace of a program as a file.
 
 use std::path::Path;
 
-use interloper::blocks::Step;
-use interloper_report::{Counterexample, html};
+use interloper::blocks::{Report, Step};
 use serde::Serialize;
 
-use super::checking::Checked;
 use crate::answer::JSON_VERSION;
 use crate::failure::Failure;
 use crate::files::write_text;
@@ -36,14 +34,13 @@ struct TraceLine<'a> {
 }
 
 /// Writes the steps of a violation as JSON Lines; only the first line where there is none.
-pub fn write_trace(checked: &Checked, path: &Path) -> Result<(), Failure> {
-    let Some(report) = checked.report() else { return Ok(()) };
+pub fn write(program: &str, seed: u64, report: &Report, path: &Path) -> Result<(), Failure> {
     let violation = report.violation();
     let steps: &[Step] = violation.map_or(&[], |violation| &violation.trace);
     let header = TraceHeader {
         version: JSON_VERSION,
-        program: checked.program.name,
-        seed: checked.settings.seed,
+        program,
+        seed,
         grade: report.grade.word(),
         finding: violation.map(|violation| violation.finding.to_string()),
         steps: steps.len(),
@@ -59,12 +56,4 @@ pub fn write_trace(checked: &Checked, path: &Path) -> Result<(), Failure> {
 
 fn line(line: &impl Serialize) -> String {
     serde_json::to_string(line).expect("strings and numbers are always JSON") + "\n"
-}
-
-/// Writes a counterexample as a page.
-pub fn write_page(name: &str, counterexample: Option<&Counterexample>, path: &Path) -> Result<(), Failure> {
-    match counterexample {
-        Some(counterexample) => write_text(&html::render(counterexample), path),
-        None => Err(Failure::Request(format!("{name} has no violation, so there is no page to write"))),
-    }
 }

@@ -1,5 +1,0 @@
-//! Programs with blocks on the command line.
-
-pub mod checking;
-pub mod files;
-pub mod printing;

@@ -1,0 +1,382 @@
+//! Composed operations, checked as the command line asks.
+
+use std::fmt::Write;
+
+use interloper::{Adversary, Coverage, Environment, Misuse, Report, Search, Settings, Verdict, Violation};
+use interloper_report::Counterexample;
+use interloper_report::replay_file::{About, ReplayFile};
+use interloper_report::table::{Align, Table};
+use interloper_report::text::{self, Style};
+use interloper_suite::Case;
+use serde::Serialize;
+
+use super::{Checked, Description, check_each};
+use crate::answer::{JSON_VERSION, json};
+use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
+use crate::counts::{Unseen, grouped, plural};
+use crate::failure::Failure;
+use crate::{failures, output};
+
+/// A case and what its check gave.
+pub struct CheckedCase {
+    pub case: Case,
+    /// What the case should give under these options; `None` where the options leave it open.
+    pub expected: Option<Verdict>,
+    pub outcome: Outcome,
+    /// The settings that it was checked with.
+    pub settings: Settings,
+}
+
+/// What the check of a case gave.
+pub enum Outcome {
+    Report(Box<Report>),
+    /// The case says nothing about the environment that was asked for.
+    NotApplicable,
+    /// The case is described wrongly.
+    Misuse(Misuse),
+}
+
+/// A case in a JSON document.
+#[derive(Serialize)]
+pub struct CaseResult {
+    name: &'static str,
+    origin: &'static str,
+    expected: Option<&'static str>,
+    verdict: &'static str,
+    environment_operations: Option<u32>,
+    executions_to_violation: Option<u64>,
+    executions: u64,
+    /// What each search went through: the open environment first, then the program's where that was tried.
+    searches: Vec<Searched>,
+    /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counterexample: Option<Counterexample>,
+}
+
+#[derive(Serialize)]
+struct Searched {
+    environment: String,
+    executions: u64,
+    /// How many different histories these were; with `more_histories`, there were more.
+    histories: u64,
+    more_histories: bool,
+    steps: u64,
+    random: bool,
+    complete: bool,
+    /// For random executions: what they say about the histories that they have not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<Unseen>,
+}
+
+fn searched(coverage: &Coverage) -> Searched {
+    Searched {
+        environment: coverage.environment.clone(),
+        executions: coverage.executions,
+        histories: coverage.histories,
+        more_histories: coverage.more_histories,
+        steps: coverage.steps,
+        random: coverage.random,
+        complete: coverage.complete,
+        unseen: coverage.unseen.map(Unseen::from),
+    }
+}
+
+/// Everything about a case.
+#[derive(Serialize)]
+struct Document {
+    version: u32,
+    seed: u64,
+    name: &'static str,
+    origin: &'static str,
+    about: &'static str,
+    expected: &'static str,
+    twin: Option<&'static str>,
+    source: &'static str,
+    verdict: Option<&'static str>,
+    counterexample: Option<Counterexample>,
+    coverage: Vec<String>,
+    linearization_points: Vec<String>,
+}
+
+impl CheckedCase {
+    fn found(&self) -> Option<&Report> {
+        match &self.outcome {
+            Outcome::Report(report) => Some(report),
+            Outcome::NotApplicable | Outcome::Misuse(_) => None,
+        }
+    }
+
+    fn violation(&self) -> Option<&Violation> {
+        self.found().and_then(|report| report.violation.as_ref())
+    }
+}
+
+impl Checked for CheckedCase {
+    type Result = CaseResult;
+
+    fn name(&self) -> &'static str {
+        self.case.name
+    }
+
+    fn is_unexpected(&self) -> bool {
+        match &self.outcome {
+            Outcome::Report(report) => self.expected.is_some_and(|expected| report.verdict != expected),
+            Outcome::NotApplicable => false,
+            Outcome::Misuse(_) => true,
+        }
+    }
+
+    fn refused(&self) -> Option<String> {
+        matches!(self.outcome, Outcome::NotApplicable)
+            .then(|| format!("{}: {}", self.case.name, Misuse::NoProgramEnvironment))
+    }
+
+    fn counterexample(&self) -> Option<Counterexample> {
+        let violation = self.violation()?;
+        Some(Counterexample { name: self.case.name.to_owned(), ..violation.counterexample.clone() })
+    }
+
+    /// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
+    fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure> {
+        let (Some(violation), Some(counterexample)) = (self.violation(), self.counterexample()) else {
+            return Ok(None);
+        };
+        let settings = &self.settings;
+        let name = self.case.name;
+        if settings.adversary == Adversary::Naive {
+            let replay = Some(format!("interloper run {name} {}", search.typed()));
+            return Ok(Some(Counterexample { replay, ..counterexample }));
+        }
+        let about = About::Case {
+            name: name.to_owned(),
+            adversary: failures::adversary_word(settings.adversary).to_owned(),
+            environment: failures::environment_word(settings.environment).to_owned(),
+            bound: settings.bound,
+        };
+        let (finding, decisions) = ("not-linearizable", format!("{:#}", violation.decisions));
+        let history = violation.history.clone();
+        let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
+        Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..counterexample }))
+    }
+
+    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String {
+        let name = self.case.name;
+        let mut out = match (&self.outcome, counterexample) {
+            (_, Some(counterexample)) => text::render(counterexample, style) + "\n",
+            (Outcome::Report(report), None) => {
+                let mark = match report.verdict {
+                    _ if self.is_unexpected() => "✗",
+                    Verdict::Linearizable => "✓",
+                    _ => "?",
+                };
+                text::headline(mark, name, &report.verdict.to_string(), style)
+            }
+            (Outcome::NotApplicable, None) => text::headline("–", name, NOT_APPLICABLE, style),
+            (Outcome::Misuse(misuse), None) => text::headline("✗", name, &misuse.to_string(), style),
+        };
+        for coverage in self.found().map_or(&[][..], |report| &report.coverage) {
+            writeln!(out, "  {coverage}").expect("writing to a string");
+        }
+        if let (true, Some(expected)) = (self.is_unexpected(), self.expected) {
+            writeln!(out, "  expected: {expected}").expect("writing to a string");
+        }
+        out
+    }
+
+    fn result(&self, counterexample: Option<Counterexample>) -> CaseResult {
+        let violation = self.violation();
+        CaseResult {
+            name: self.case.name,
+            origin: self.case.origin,
+            expected: self.expected.map(Verdict::word),
+            verdict: verdict(self, Verdict::word).unwrap_or_else(|word| word),
+            environment_operations: violation.map(|violation| violation.environment_operations),
+            executions_to_violation: violation.map(|violation| violation.execution),
+            executions: self.found().map_or(0, Report::executions),
+            searches: self.found().map_or_else(Vec::new, |report| report.coverage.iter().map(searched).collect()),
+            counterexample,
+        }
+    }
+
+    fn table(checked: &[CheckedCase], style: Style) -> String {
+        let mut table = Table::new([
+            ("  case", Align::Left),
+            ("expected", Align::Left),
+            ("verdict", Align::Left),
+            ("environment\noperations", Align::Right),
+            ("executions\nto it", Align::Right),
+            ("executions", Align::Right),
+        ]);
+        for checked in checked {
+            let mark = match &checked.outcome {
+                _ if checked.is_unexpected() => "✗",
+                Outcome::NotApplicable => "–",
+                _ => "✓",
+            };
+            let violation = checked.violation();
+            let number = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), grouped);
+            table.row([
+                format!("{mark} {}", checked.case.name),
+                checked.expected.map_or_else(|| "any".to_owned(), words),
+                verdict(checked, words).unwrap_or_else(|word| word.to_owned()),
+                number(violation.map(|violation| u64::from(violation.environment_operations))),
+                number(violation.map(|violation| violation.execution)),
+                number(checked.found().map(Report::executions)),
+            ]);
+        }
+        output::paint_marks(&table.to_string(), style)
+    }
+
+    fn summary(checked: &[CheckedCase]) -> String {
+        let unexpected: Vec<&str> =
+            checked.iter().filter(|checked| checked.is_unexpected()).map(|checked| checked.case.name).collect();
+        let mut out = plural(checked.len() as u64, "case");
+        let order = [
+            Verdict::Linearizable,
+            Verdict::NotLinearizable,
+            Verdict::Modular,
+            Verdict::NothingFound,
+            Verdict::Unfinished,
+        ];
+        let counts = order.into_iter().filter_map(|wanted| {
+            let count = checked.iter().filter(|checked| verdict(checked, |found| found) == Ok(wanted)).count();
+            (count > 0).then(|| format!("{count} {}", words(wanted)))
+        });
+        let without = checked.iter().filter_map(|checked| verdict(checked, |_| ()).err());
+        let mut counts: Vec<String> = counts.collect();
+        for word in [NOT_APPLICABLE, "error"] {
+            let count = without.clone().filter(|without| *without == word).count();
+            if count > 0 {
+                counts.push(format!("{count} {word}"));
+            }
+        }
+        let executions: u64 = checked.iter().filter_map(CheckedCase::found).map(Report::executions).sum();
+        write!(out, ": {}; {}; ", counts.join(", "), plural(executions, "execution")).expect("writing to a string");
+        match &unexpected[..] {
+            [] => out.push_str("nothing unexpected\n"),
+            names => writeln!(out, "{} unexpected: {}", names.len(), names.join(", ")).expect("writing to a string"),
+        }
+        out
+    }
+
+    fn about(&self) -> Description {
+        let case = self.case;
+        let mut facts = vec![("origin", case.origin.to_owned()), ("expected", words(case.expected))];
+        facts.extend(case.twin.map(|twin| ("atomic twin", twin.to_owned())));
+        facts.extend(points(&case).into_iter().map(|point| ("linearization point", point)));
+        Description { about: case.about, facts, source: case.source }
+    }
+
+    fn document(&self, counterexample: Option<Counterexample>, seed: u64) -> String {
+        let (case, found) = (self.case, self.found());
+        json(&Document {
+            version: JSON_VERSION,
+            seed,
+            name: case.name,
+            origin: case.origin,
+            about: case.about,
+            expected: case.expected.word(),
+            twin: case.twin,
+            source: case.source,
+            verdict: found.map(|report| report.verdict.word()),
+            coverage: found.map_or_else(Vec::new, |report| report.coverage.iter().map(ToString::to_string).collect()),
+            counterexample,
+            linearization_points: points(&case),
+        })
+    }
+}
+
+/// Checks `cases`.
+pub fn check_all(cases: &[Case], search: &SearchArgs) -> Result<Vec<CheckedCase>, Failure> {
+    let checked = check_each("case", cases, search, |case| case.name, |case, _| check(case, search))?;
+    if let Some(Outcome::Misuse(Misuse::Contradiction(message))) =
+        checked.iter().map(|checked| &checked.outcome).find(|outcome| is_contradiction(outcome))
+    {
+        return Err(Failure::Internal(message.clone()));
+    }
+    Ok(checked)
+}
+
+fn is_contradiction(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Misuse(Misuse::Contradiction(_)))
+}
+
+fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
+    let method = (case.build)();
+    let settings = settings(method.settings(), search);
+    tracing::debug!(case = case.name, ?settings, "checking");
+    let outcome = match method.check_with(&settings) {
+        Ok(report) => Outcome::Report(Box::new(report)),
+        Err(Misuse::NoProgramEnvironment) => Outcome::NotApplicable,
+        Err(misuse) => Outcome::Misuse(misuse),
+    };
+    let checked = CheckedCase { case: *case, expected: expected(case, settings.environment), outcome, settings };
+    let executions = checked.found().map_or(0, Report::executions);
+    tracing::info!(case = case.name, executions, unexpected = checked.is_unexpected(), "checked");
+    checked
+}
+
+/// The settings of a case with what the command line says instead.
+pub fn settings(own: &Settings, search: &SearchArgs) -> Settings {
+    let mut settings = own.clone();
+    settings.seed = search.seed();
+    if let Some(bound) = search.bound {
+        settings.bound = bound.get();
+    }
+    if let Some(adversary) = search.adversary {
+        settings.adversary = match adversary {
+            AdversaryArg::Nearest => Adversary::Nearest,
+            AdversaryArg::Preceding => Adversary::Preceding,
+            AdversaryArg::Naive => Adversary::Naive,
+        };
+    }
+    if let Some(environment) = search.environment {
+        settings.environment = match environment {
+            EnvironmentArg::Open => Environment::Open,
+            EnvironmentArg::Restricted => Environment::Restricted,
+            EnvironmentArg::Closed => Environment::Closed,
+        };
+    }
+    let stop = search.executions.map(std::num::NonZeroU64::get);
+    if settings.adversary == Adversary::Naive {
+        // Its space has no end: it needs a number of runs.
+        settings.search = Search::Random { executions: stop.unwrap_or(NAIVE_EXECUTIONS) };
+    }
+    settings.executions = stop.or(settings.executions);
+    settings.time = search.time.or(settings.time);
+    settings
+}
+
+/// Where the naive adversary stops when nothing else is said.
+pub const NAIVE_EXECUTIONS: u64 = 1_000_000;
+
+/// What a case must give. A smaller environment finds no more than the open one, and may find less.
+fn expected(case: &Case, environment: Environment) -> Option<Verdict> {
+    match (environment, case.expected) {
+        (Environment::Open, verdict) => Some(verdict),
+        (Environment::Restricted | Environment::Closed, Verdict::Linearizable) => Some(Verdict::Linearizable),
+        (Environment::Restricted | Environment::Closed, _) => None,
+    }
+}
+
+const NOT_APPLICABLE: &str = "not applicable";
+
+/// The verdict as `with` writes it, or the word for there being none.
+fn verdict<T>(checked: &CheckedCase, with: impl Fn(Verdict) -> T) -> Result<T, &'static str> {
+    match &checked.outcome {
+        Outcome::Report(report) => Ok(with(report.verdict)),
+        Outcome::NotApplicable => Err(NOT_APPLICABLE),
+        Outcome::Misuse(_) => Err("error"),
+    }
+}
+
+/// The verdict in the words of a table.
+pub fn words(verdict: Verdict) -> String {
+    verdict.word().replace('-', " ")
+}
+
+/// The steps that the case marks as its linearization points, if it does.
+fn points(case: &Case) -> Vec<String> {
+    // What is wrong with the case, if anything is, the check has said.
+    (case.build)().linearization_points().unwrap_or_default()
+}

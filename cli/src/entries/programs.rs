@@ -1,0 +1,322 @@
+//! Programs with blocks, checked as the command line asks.
+
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
+use interloper_report::Counterexample;
+use interloper_report::replay_file::{About, ReplayFile};
+use interloper_report::table::{Align, Table};
+use interloper_report::text::{self, Style};
+use serde::Serialize;
+
+use super::{Checked, Description, check_each, trace};
+use crate::answer::{JSON_VERSION, json};
+use crate::args::SearchArgs;
+use crate::counts::{Unseen, grouped, plural};
+use crate::failure::Failure;
+use crate::{failures, jobs, output, strategy};
+
+/// A program and what its check gave.
+pub struct CheckedProgram {
+    pub program: Program,
+    /// The settings that it was checked with.
+    pub settings: Settings,
+    pub outcome: Result<Box<Report>, Misuse>,
+    /// Whether the schedules were chosen as the program wants it: otherwise less may be found than there is.
+    own_schedule: bool,
+}
+
+/// A program in a JSON document.
+#[derive(Serialize)]
+pub struct ProgramResult {
+    name: &'static str,
+    origin: &'static str,
+    expected: String,
+    grade: &'static str,
+    finding: Option<String>,
+    schedule: String,
+    executions_to_violation: Option<u64>,
+    executions: u64,
+    /// The different Mazurkiewicz traces that the executions belong to; with `more_traces`, there were more.
+    traces: u64,
+    more_traces: bool,
+    steps: u64,
+    /// For random schedules: of how many executions, how many were the only ones of their traces (Good–Turing).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<Unseen>,
+    /// What the time did not suffice for.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    cut_short: String,
+    /// Executions in which a block was violated.
+    violated: u64,
+    bugs: u64,
+    complete: bool,
+    serial_executions: u64,
+    warnings: Vec<String>,
+    misuse: Option<String>,
+    /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counterexample: Option<Counterexample>,
+}
+
+/// Everything about a program.
+#[derive(Serialize)]
+struct Document {
+    version: u32,
+    seed: u64,
+    about: &'static str,
+    blocks: &'static str,
+    twin: Option<&'static str>,
+    source: &'static str,
+    #[serde(flatten)]
+    result: ProgramResult,
+}
+
+impl CheckedProgram {
+    fn found(&self) -> Option<&Report> {
+        self.outcome.as_deref().ok()
+    }
+
+    fn violation(&self) -> Option<&Violation> {
+        self.found().and_then(Report::violation)
+    }
+
+    /// What the program must give, if it must under these options.
+    fn expected(&self) -> Option<Expected> {
+        self.own_schedule.then_some(self.program.expected)
+    }
+
+    /// Writes the steps of the violation as JSON Lines; only the first line where there is no violation.
+    pub fn write_trace(&self, path: &Path) -> Result<(), Failure> {
+        match self.found() {
+            Some(report) => trace::write(self.program.name, self.settings.seed, report, path),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Checked for CheckedProgram {
+    type Result = ProgramResult;
+
+    fn name(&self) -> &'static str {
+        self.program.name
+    }
+
+    fn is_unexpected(&self) -> bool {
+        let Some(report) = self.found() else { return true };
+        let expected = self.program.expected;
+        match self.own_schedule {
+            true => !expected.fits(report),
+            false => report.grade > expected.grade(),
+        }
+    }
+
+    fn is_unexplored(&self) -> bool {
+        matches!(self.outcome, Err(Misuse::Unexplored(_)))
+    }
+
+    fn counterexample(&self) -> Option<Counterexample> {
+        self.violation().map(|violation| violation.counterexample.clone())
+    }
+
+    fn kept(&self, _: &SearchArgs) -> Result<Option<Counterexample>, Failure> {
+        let Some(violation) = self.violation() else { return Ok(None) };
+        let (name, settings) = (self.program.name, &self.settings);
+        let about = About::Program { name: name.to_owned(), strategy: settings.schedule.to_string() };
+        let (finding, decisions) = (violation.finding.word(), format!("{:#}", violation.smallest));
+        let history = violation.history.clone();
+        let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
+        Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..violation.counterexample.clone() }))
+    }
+
+    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String {
+        let name = self.program.name;
+        let mut out = match (&self.outcome, counterexample) {
+            (_, Some(counterexample)) => text::render(counterexample, style) + "\n",
+            (Ok(report), None) => {
+                let mark = if self.is_unexpected() { "✗" } else { "✓" };
+                text::headline(mark, name, &report.grade.to_string(), style)
+            }
+            (Err(misuse), None) => text::headline("✗", name, &misuse.to_string(), style),
+        };
+        if let Some(report) = self.found() {
+            for warning in &report.warnings {
+                writeln!(out, "  warning: {warning}").expect("writing to a string");
+            }
+            writeln!(out, "  {}", report.coverage).expect("writing to a string");
+        }
+        if self.is_unexpected() {
+            writeln!(out, "  expected: {}", self.program.expected).expect("writing to a string");
+        }
+        out
+    }
+
+    fn result(&self, counterexample: Option<Counterexample>) -> ProgramResult {
+        let (program, report) = (self.program, self.found());
+        let violation = report.and_then(Report::violation);
+        let count = |of: fn(&Report) -> u64| report.map_or(0, of);
+        ProgramResult {
+            name: program.name,
+            origin: program.origin,
+            expected: program.expected.to_string(),
+            grade: report.map_or("none", |report| report.grade.word()),
+            finding: violation.map(|violation| violation.finding.to_string()),
+            schedule: self.settings.schedule.to_string(),
+            executions_to_violation: violation.map(|violation| violation.execution),
+            executions: count(|report| report.coverage.executions),
+            traces: count(|report| report.coverage.traces),
+            more_traces: report.is_some_and(|report| report.coverage.more_traces),
+            steps: count(|report| report.coverage.steps),
+            unseen: report.and_then(|report| report.coverage.unseen).map(Unseen::from),
+            cut_short: report.map_or_else(String::new, |report| report.coverage.cut_short.to_string()),
+            violated: count(|report| report.coverage.violated),
+            bugs: count(|report| report.coverage.bugs),
+            complete: report.is_some_and(|report| report.coverage.complete),
+            serial_executions: count(|report| report.coverage.serial.executions),
+            warnings: report.map_or_else(Vec::new, |report| report.warnings.iter().map(ToString::to_string).collect()),
+            misuse: self.outcome.as_ref().err().map(ToString::to_string),
+            counterexample,
+        }
+    }
+
+    fn table(checked: &[CheckedProgram], style: Style) -> String {
+        let mut table = Table::new([
+            ("  program", Align::Left),
+            ("expected", Align::Left),
+            ("found", Align::Left),
+            ("executions\nto it", Align::Right),
+            ("executions\nwith a violation", Align::Right),
+            ("executions", Align::Right),
+        ]);
+        for checked in checked {
+            let mark = if checked.is_unexpected() { "✗" } else { "✓" };
+            let violation = checked.violation();
+            let number = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), grouped);
+            table.row([
+                format!("{mark} {}", checked.program.name),
+                checked
+                    .expected()
+                    .map_or_else(|| format!("at most {}", expected(checked.program)), |_| expected(checked.program)),
+                found(checked),
+                number(violation.map(|violation| violation.execution)),
+                number(checked.found().map(|report| report.coverage.violated)),
+                number(checked.found().map(|report| report.coverage.executions)),
+            ]);
+        }
+        output::paint_marks(&table.to_string(), style)
+    }
+
+    fn summary(checked: &[CheckedProgram]) -> String {
+        let grades = [Grade::Clean, Grade::Warning, Grade::Error, Grade::Bug];
+        let with = |grade: Grade| {
+            checked.iter().filter_map(CheckedProgram::found).filter(|report| report.grade == grade).count()
+        };
+        let counts = grades.into_iter().map(|grade| (with(grade), grade.word()));
+        let refused = checked.iter().filter(|checked| checked.found().is_none()).count();
+        let counts = counts.chain([(refused, "not checked")]).filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        let executions: u64 =
+            checked.iter().filter_map(CheckedProgram::found).map(|report| report.coverage.executions).sum();
+        let (programs, executions) = (plural(checked.len() as u64, "program"), plural(executions, "execution"));
+        let unexpected = checked.iter().filter(|checked| checked.is_unexpected()).map(|checked| checked.program.name);
+        let unexpected: Vec<&str> = unexpected.collect();
+        let end = match &unexpected[..] {
+            [] => "nothing unexpected".to_owned(),
+            names => format!("{} unexpected: {}", names.len(), names.join(", ")),
+        };
+        format!("{programs} with blocks: {}; {executions}; {end}\n", counts.join(", "))
+    }
+
+    fn about(&self) -> Description {
+        let program = self.program;
+        let mut facts = vec![("origin", program.origin.to_owned()), ("expected", program.expected.to_string())];
+        facts.push(("blocks", blocks(program).to_owned()));
+        facts.extend(program.twin.map(|twin| ("twin without a bug", twin.to_owned())));
+        Description { about: program.about, facts, source: program.source }
+    }
+
+    fn document(&self, counterexample: Option<Counterexample>, seed: u64) -> String {
+        let program = self.program;
+        json(&Document {
+            version: JSON_VERSION,
+            seed,
+            about: program.about,
+            blocks: blocks(program),
+            twin: program.twin,
+            source: program.source,
+            result: self.result(counterexample),
+        })
+    }
+}
+
+/// Checks `programs`. Threads that are left over when each program has one make executions of it.
+pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
+    let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
+    let own_jobs = NonZeroUsize::new(jobs.get() / programs.len().max(1)).unwrap_or(NonZeroUsize::MIN);
+    let settings =
+        |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
+    let programs: Vec<(Program, Settings)> =
+        programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
+    let own_schedule =
+        search.strategy.is_none() && search.freedoms.is_none() && search.q.is_none() && search.depth.is_none();
+    check_each(
+        "program",
+        &programs,
+        search,
+        |(program, _)| program.name,
+        |(program, settings), progress| {
+            let settings = Settings { watch: progress.watch(program.name), ..settings.clone() };
+            tracing::debug!(program = program.name, ?settings, "checking");
+            let outcome = program.check_with(&settings).map(Box::new);
+            let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
+            let executions = checked.found().map_or(0, |report| report.coverage.executions);
+            tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
+            checked
+        },
+    )
+}
+
+/// The settings of a program with what the command line says instead.
+pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure> {
+    let mut settings = program.own_settings();
+    settings.seed = search.seed();
+    settings.executions = search.executions.map_or(settings.executions, |executions| executions.get());
+    settings.time = search.time.or(settings.time);
+    settings.check_determinism |= search.check_determinism;
+    settings.allow_trivial |= search.allow_trivial;
+    settings.schedule = strategy::chosen(settings.schedule, search)?;
+    settings.freedoms = search.freedoms.or(settings.freedoms);
+    Ok(settings)
+}
+
+/// What a program must give, in the words of a table.
+pub fn expected(program: Program) -> String {
+    match program.expected {
+        Expected::Bug(Bug::Panic(_)) => "bug (panic)".to_owned(),
+        Expected::Bug(Bug::Aborted(_)) => "bug (panic that cannot unwind)".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn found(checked: &CheckedProgram) -> String {
+    let Some(report) = checked.found() else {
+        return if checked.is_unexplored() { "nothing explored" } else { "error" }.to_owned();
+    };
+    let kind = report.bug.as_ref().map(|violation| match &violation.finding {
+        Finding::Unexplained { .. } => "not serialisable".to_owned(),
+        Finding::StepBound => "no end".to_owned(),
+        Finding::Failed { .. } => "failed".to_owned(),
+        other => other.to_string(),
+    });
+    kind.map_or_else(|| report.grade.word().to_owned(), |kind| format!("bug ({kind})"))
+}
+
+/// Which parts of the program are blocks.
+pub fn blocks(program: Program) -> &'static str {
+    match program.own_settings().blocks {
+        Blocks::Marked => "marked",
+        Blocks::CriticalSections => "critical sections",
+    }
+}
