@@ -5,13 +5,15 @@ pub mod programs;
 mod trace;
 
 use interloper_report::Counterexample;
-use interloper_report::text::Style;
+use interloper_report::table::{Align, Table};
+use interloper_report::text::{self, Style};
 use serde::Serialize;
 
 use crate::args::SearchArgs;
+use crate::counts::{grouped, plural};
 use crate::failure::Failure;
-use crate::jobs;
 use crate::progress::Progress;
+use crate::{jobs, output};
 
 /// An entry of the suite, and what its check gave.
 pub trait Checked: Sized {
@@ -40,23 +42,84 @@ pub trait Checked: Sized {
     /// The counterexample, if there is one, with its replay file written.
     fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure>;
 
-    /// What was found out about it, in full.
-    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String;
+    /// The mark of what was found.
+    fn mark(&self) -> &'static str {
+        if self.is_unexpected() { "✗" } else { "✓" }
+    }
+
+    /// The mark and the words of a report without a counterexample.
+    fn headline(&self) -> (&'static str, String);
+
+    /// What a report says after that, a line each.
+    fn details(&self) -> Vec<String>;
+
+    /// What must be found, if anything must.
+    fn expectation(&self) -> Option<String>;
+
+    /// How many executions were made, if any.
+    fn executions(&self) -> Option<u64>;
+
+    /// What was found, in one of [`Checked::words`].
+    fn word(&self) -> String;
+
+    /// What a summary counts, in its order.
+    fn words() -> Vec<String>;
+
+    /// What a summary counts: `3 cases`.
+    fn number(count: u64) -> String;
+
+    /// What a table has beside the mark and the name.
+    fn row(&self) -> Vec<String>;
+
+    /// The heads of a table.
+    fn heads() -> [(&'static str, Align); 6];
 
     /// The same for a document.
     fn result(&self, counterexample: Option<Counterexample>) -> Self::Result;
-
-    /// One line for each.
-    fn table(checked: &[Self], style: Style) -> String;
-
-    /// How many of what, and which are not as expected.
-    fn summary(checked: &[Self]) -> String;
 
     /// What the entry is about.
     fn about(&self) -> Description;
 
     /// Everything about it, as a JSON document.
     fn document(&self, counterexample: Option<Counterexample>, seed: u64) -> String;
+
+    /// What was found out about it, in full.
+    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String {
+        let mut out = match (counterexample, self.headline()) {
+            (Some(counterexample), _) => text::render(counterexample, style) + "\n",
+            (None, (mark, words)) => text::headline(mark, self.name(), &words, style),
+        };
+        for line in self.details() {
+            out += &format!("  {line}\n");
+        }
+        if let (true, Some(expected)) = (self.is_unexpected(), self.expectation()) {
+            out += &format!("  expected: {expected}\n");
+        }
+        out
+    }
+
+    /// One line for each.
+    fn table(checked: &[Self], style: Style) -> String {
+        let mut table = Table::new(Self::heads());
+        for one in checked {
+            table.row([format!("{} {}", one.mark(), one.name())].into_iter().chain(one.row()));
+        }
+        output::paint_marks(&table.to_string(), style)
+    }
+
+    /// How many of what, and which are not as expected.
+    fn summary(checked: &[Self]) -> String {
+        let with = |word: &str| checked.iter().filter(|one| one.word() == word).count();
+        let counts = Self::words().into_iter().map(|word| (with(&word), word)).filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        let executions = plural(checked.iter().filter_map(Self::executions).sum(), "execution");
+        let unexpected: Vec<&str> = checked.iter().filter(|one| one.is_unexpected()).map(Self::name).collect();
+        let end = match &unexpected[..] {
+            [] => "nothing unexpected".to_owned(),
+            names => format!("{} unexpected: {}", names.len(), names.join(", ")),
+        };
+        format!("{}: {}; {executions}; {end}\n", Self::number(checked.len() as u64), counts.join(", "))
+    }
 }
 
 /// What an entry is about.
@@ -65,6 +128,11 @@ pub struct Description {
     /// What is known of it: a word, and what it is.
     pub facts: Vec<(&'static str, String)>,
     pub source: &'static str,
+}
+
+/// A number in a table, or a dash.
+fn or_dash(number: Option<u64>) -> String {
+    number.map_or_else(|| "–".to_owned(), grouped)
 }
 
 /// Checks `entries` on as many threads as asked for. Results are in the order of the entries.

@@ -1,21 +1,18 @@
 //! Composed operations, checked as the command line asks.
 
-use std::fmt::Write;
-
 use interloper::{Adversary, Coverage, Environment, Misuse, Report, Search, Settings, Verdict, Violation};
 use interloper_report::Counterexample;
 use interloper_report::replay_file::{About, ReplayFile};
-use interloper_report::table::{Align, Table};
-use interloper_report::text::{self, Style};
+use interloper_report::table::Align;
 use interloper_suite::Case;
 use serde::Serialize;
 
-use super::{Checked, Description, check_each};
+use super::{Checked, Description, check_each, or_dash};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
-use crate::counts::{Unseen, grouped, plural};
+use crate::counts::{Unseen, plural};
 use crate::failure::Failure;
-use crate::{failures, output};
+use crate::failures;
 
 /// A case and what its check gave.
 pub struct CheckedCase {
@@ -159,28 +156,76 @@ impl Checked for CheckedCase {
         Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..counterexample }))
     }
 
-    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String {
-        let name = self.case.name;
-        let mut out = match (&self.outcome, counterexample) {
-            (_, Some(counterexample)) => text::render(counterexample, style) + "\n",
-            (Outcome::Report(report), None) => {
-                let mark = match report.verdict {
-                    _ if self.is_unexpected() => "✗",
-                    Verdict::Linearizable => "✓",
-                    _ => "?",
-                };
-                text::headline(mark, name, &report.verdict.to_string(), style)
+    fn mark(&self) -> &'static str {
+        match &self.outcome {
+            _ if self.is_unexpected() => "✗",
+            Outcome::NotApplicable => "–",
+            _ => "✓",
+        }
+    }
+
+    fn headline(&self) -> (&'static str, String) {
+        match &self.outcome {
+            Outcome::Report(report) => {
+                let unsure = !self.is_unexpected() && report.verdict != Verdict::Linearizable;
+                (if unsure { "?" } else { self.mark() }, report.verdict.to_string())
             }
-            (Outcome::NotApplicable, None) => text::headline("–", name, NOT_APPLICABLE, style),
-            (Outcome::Misuse(misuse), None) => text::headline("✗", name, &misuse.to_string(), style),
-        };
-        for coverage in self.found().map_or(&[][..], |report| &report.coverage) {
-            writeln!(out, "  {coverage}").expect("writing to a string");
+            Outcome::NotApplicable => (self.mark(), NOT_APPLICABLE.to_owned()),
+            Outcome::Misuse(misuse) => (self.mark(), misuse.to_string()),
         }
-        if let (true, Some(expected)) = (self.is_unexpected(), self.expected) {
-            writeln!(out, "  expected: {expected}").expect("writing to a string");
-        }
-        out
+    }
+
+    fn details(&self) -> Vec<String> {
+        self.found().map_or_else(Vec::new, |report| report.coverage.iter().map(ToString::to_string).collect())
+    }
+
+    fn expectation(&self) -> Option<String> {
+        self.expected.map(|expected| expected.to_string())
+    }
+
+    fn executions(&self) -> Option<u64> {
+        self.found().map(Report::executions)
+    }
+
+    fn word(&self) -> String {
+        verdict(self, words).unwrap_or_else(|word| word.to_owned())
+    }
+
+    fn words() -> Vec<String> {
+        let order = [
+            Verdict::Linearizable,
+            Verdict::NotLinearizable,
+            Verdict::Modular,
+            Verdict::NothingFound,
+            Verdict::Unfinished,
+        ];
+        order.into_iter().map(words).chain([NOT_APPLICABLE, "error"].map(str::to_owned)).collect()
+    }
+
+    fn number(count: u64) -> String {
+        plural(count, "case")
+    }
+
+    fn row(&self) -> Vec<String> {
+        let violation = self.violation();
+        vec![
+            self.expected.map_or_else(|| "any".to_owned(), words),
+            self.word(),
+            or_dash(violation.map(|violation| u64::from(violation.environment_operations))),
+            or_dash(violation.map(|violation| violation.execution)),
+            or_dash(self.executions()),
+        ]
+    }
+
+    fn heads() -> [(&'static str, Align); 6] {
+        [
+            ("  case", Align::Left),
+            ("expected", Align::Left),
+            ("verdict", Align::Left),
+            ("environment\noperations", Align::Right),
+            ("executions\nto it", Align::Right),
+            ("executions", Align::Right),
+        ]
     }
 
     fn result(&self, counterexample: Option<Counterexample>) -> CaseResult {
@@ -192,71 +237,10 @@ impl Checked for CheckedCase {
             verdict: verdict(self, Verdict::word).unwrap_or_else(|word| word),
             environment_operations: violation.map(|violation| violation.environment_operations),
             executions_to_violation: violation.map(|violation| violation.execution),
-            executions: self.found().map_or(0, Report::executions),
+            executions: self.executions().unwrap_or(0),
             searches: self.found().map_or_else(Vec::new, |report| report.coverage.iter().map(searched).collect()),
             counterexample,
         }
-    }
-
-    fn table(checked: &[CheckedCase], style: Style) -> String {
-        let mut table = Table::new([
-            ("  case", Align::Left),
-            ("expected", Align::Left),
-            ("verdict", Align::Left),
-            ("environment\noperations", Align::Right),
-            ("executions\nto it", Align::Right),
-            ("executions", Align::Right),
-        ]);
-        for checked in checked {
-            let mark = match &checked.outcome {
-                _ if checked.is_unexpected() => "✗",
-                Outcome::NotApplicable => "–",
-                _ => "✓",
-            };
-            let violation = checked.violation();
-            let number = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), grouped);
-            table.row([
-                format!("{mark} {}", checked.case.name),
-                checked.expected.map_or_else(|| "any".to_owned(), words),
-                verdict(checked, words).unwrap_or_else(|word| word.to_owned()),
-                number(violation.map(|violation| u64::from(violation.environment_operations))),
-                number(violation.map(|violation| violation.execution)),
-                number(checked.found().map(Report::executions)),
-            ]);
-        }
-        output::paint_marks(&table.to_string(), style)
-    }
-
-    fn summary(checked: &[CheckedCase]) -> String {
-        let unexpected: Vec<&str> =
-            checked.iter().filter(|checked| checked.is_unexpected()).map(|checked| checked.case.name).collect();
-        let mut out = plural(checked.len() as u64, "case");
-        let order = [
-            Verdict::Linearizable,
-            Verdict::NotLinearizable,
-            Verdict::Modular,
-            Verdict::NothingFound,
-            Verdict::Unfinished,
-        ];
-        let counts = order.into_iter().filter_map(|wanted| {
-            let count = checked.iter().filter(|checked| verdict(checked, |found| found) == Ok(wanted)).count();
-            (count > 0).then(|| format!("{count} {}", words(wanted)))
-        });
-        let without = checked.iter().filter_map(|checked| verdict(checked, |_| ()).err());
-        let mut counts: Vec<String> = counts.collect();
-        for word in [NOT_APPLICABLE, "error"] {
-            let count = without.clone().filter(|without| *without == word).count();
-            if count > 0 {
-                counts.push(format!("{count} {word}"));
-            }
-        }
-        let executions: u64 = checked.iter().filter_map(CheckedCase::found).map(Report::executions).sum();
-        write!(out, ": {}; {}; ", counts.join(", "), plural(executions, "execution")).expect("writing to a string");
-        match &unexpected[..] {
-            [] => out.push_str("nothing unexpected\n"),
-            names => writeln!(out, "{} unexpected: {}", names.len(), names.join(", ")).expect("writing to a string"),
-        }
-        out
     }
 
     fn about(&self) -> Description {
@@ -279,7 +263,7 @@ impl Checked for CheckedCase {
             twin: case.twin,
             source: case.source,
             verdict: found.map(|report| report.verdict.word()),
-            coverage: found.map_or_else(Vec::new, |report| report.coverage.iter().map(ToString::to_string).collect()),
+            coverage: self.details(),
             counterexample,
             linearization_points: points(&case),
         })
@@ -311,7 +295,7 @@ fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
         Err(misuse) => Outcome::Misuse(misuse),
     };
     let checked = CheckedCase { case: *case, expected: expected(case, settings.environment), outcome, settings };
-    let executions = checked.found().map_or(0, Report::executions);
+    let executions = checked.executions().unwrap_or(0);
     tracing::info!(case = case.name, executions, unexpected = checked.is_unexpected(), "checked");
     checked
 }

@@ -1,22 +1,20 @@
 //! Programs with blocks, checked as the command line asks.
 
-use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
 use interloper_report::Counterexample;
 use interloper_report::replay_file::{About, ReplayFile};
-use interloper_report::table::{Align, Table};
-use interloper_report::text::{self, Style};
+use interloper_report::table::Align;
 use serde::Serialize;
 
-use super::{Checked, Description, check_each, trace};
+use super::{Checked, Description, check_each, or_dash, trace};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::SearchArgs;
-use crate::counts::{Unseen, grouped, plural};
+use crate::counts::{Unseen, plural};
 use crate::failure::Failure;
-use crate::{failures, jobs, output, strategy};
+use crate::{failures, jobs, strategy};
 
 /// A program and what its check gave.
 pub struct CheckedProgram {
@@ -83,11 +81,6 @@ impl CheckedProgram {
         self.found().and_then(Report::violation)
     }
 
-    /// What the program must give, if it must under these options.
-    fn expected(&self) -> Option<Expected> {
-        self.own_schedule.then_some(self.program.expected)
-    }
-
     /// Writes the steps of the violation as JSON Lines; only the first line where there is no violation.
     pub fn write_trace(&self, path: &Path) -> Result<(), Failure> {
         match self.found() {
@@ -131,26 +124,60 @@ impl Checked for CheckedProgram {
         Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..violation.counterexample.clone() }))
     }
 
-    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String {
-        let name = self.program.name;
-        let mut out = match (&self.outcome, counterexample) {
-            (_, Some(counterexample)) => text::render(counterexample, style) + "\n",
-            (Ok(report), None) => {
-                let mark = if self.is_unexpected() { "✗" } else { "✓" };
-                text::headline(mark, name, &report.grade.to_string(), style)
-            }
-            (Err(misuse), None) => text::headline("✗", name, &misuse.to_string(), style),
-        };
-        if let Some(report) = self.found() {
-            for warning in &report.warnings {
-                writeln!(out, "  warning: {warning}").expect("writing to a string");
-            }
-            writeln!(out, "  {}", report.coverage).expect("writing to a string");
+    fn headline(&self) -> (&'static str, String) {
+        match &self.outcome {
+            Ok(report) => (self.mark(), report.grade.to_string()),
+            Err(misuse) => ("✗", misuse.to_string()),
         }
-        if self.is_unexpected() {
-            writeln!(out, "  expected: {}", self.program.expected).expect("writing to a string");
-        }
-        out
+    }
+
+    fn details(&self) -> Vec<String> {
+        let Some(report) = self.found() else { return Vec::new() };
+        let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
+        warnings.chain([report.coverage.to_string()]).collect()
+    }
+
+    fn expectation(&self) -> Option<String> {
+        Some(self.program.expected.to_string())
+    }
+
+    fn executions(&self) -> Option<u64> {
+        self.found().map(|report| report.coverage.executions)
+    }
+
+    fn word(&self) -> String {
+        self.found().map_or(NOT_CHECKED, |report| report.grade.word()).to_owned()
+    }
+
+    fn words() -> Vec<String> {
+        let grades = [Grade::Clean, Grade::Warning, Grade::Error, Grade::Bug].map(Grade::word);
+        grades.into_iter().chain([NOT_CHECKED]).map(str::to_owned).collect()
+    }
+
+    fn number(count: u64) -> String {
+        plural(count, "program") + " with blocks"
+    }
+
+    fn row(&self) -> Vec<String> {
+        let expected = expected(self.program);
+        vec![
+            if self.own_schedule { expected } else { format!("at most {expected}") },
+            found(self),
+            or_dash(self.violation().map(|violation| violation.execution)),
+            or_dash(self.found().map(|report| report.coverage.violated)),
+            or_dash(self.executions()),
+        ]
+    }
+
+    fn heads() -> [(&'static str, Align); 6] {
+        [
+            ("  program", Align::Left),
+            ("expected", Align::Left),
+            ("found", Align::Left),
+            ("executions\nto it", Align::Right),
+            ("executions\nwith a violation", Align::Right),
+            ("executions", Align::Right),
+        ]
     }
 
     fn result(&self, counterexample: Option<Counterexample>) -> ProgramResult {
@@ -179,54 +206,6 @@ impl Checked for CheckedProgram {
             misuse: self.outcome.as_ref().err().map(ToString::to_string),
             counterexample,
         }
-    }
-
-    fn table(checked: &[CheckedProgram], style: Style) -> String {
-        let mut table = Table::new([
-            ("  program", Align::Left),
-            ("expected", Align::Left),
-            ("found", Align::Left),
-            ("executions\nto it", Align::Right),
-            ("executions\nwith a violation", Align::Right),
-            ("executions", Align::Right),
-        ]);
-        for checked in checked {
-            let mark = if checked.is_unexpected() { "✗" } else { "✓" };
-            let violation = checked.violation();
-            let number = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), grouped);
-            table.row([
-                format!("{mark} {}", checked.program.name),
-                checked
-                    .expected()
-                    .map_or_else(|| format!("at most {}", expected(checked.program)), |_| expected(checked.program)),
-                found(checked),
-                number(violation.map(|violation| violation.execution)),
-                number(checked.found().map(|report| report.coverage.violated)),
-                number(checked.found().map(|report| report.coverage.executions)),
-            ]);
-        }
-        output::paint_marks(&table.to_string(), style)
-    }
-
-    fn summary(checked: &[CheckedProgram]) -> String {
-        let grades = [Grade::Clean, Grade::Warning, Grade::Error, Grade::Bug];
-        let with = |grade: Grade| {
-            checked.iter().filter_map(CheckedProgram::found).filter(|report| report.grade == grade).count()
-        };
-        let counts = grades.into_iter().map(|grade| (with(grade), grade.word()));
-        let refused = checked.iter().filter(|checked| checked.found().is_none()).count();
-        let counts = counts.chain([(refused, "not checked")]).filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-        let executions: u64 =
-            checked.iter().filter_map(CheckedProgram::found).map(|report| report.coverage.executions).sum();
-        let (programs, executions) = (plural(checked.len() as u64, "program"), plural(executions, "execution"));
-        let unexpected = checked.iter().filter(|checked| checked.is_unexpected()).map(|checked| checked.program.name);
-        let unexpected: Vec<&str> = unexpected.collect();
-        let end = match &unexpected[..] {
-            [] => "nothing unexpected".to_owned(),
-            names => format!("{} unexpected: {}", names.len(), names.join(", ")),
-        };
-        format!("{programs} with blocks: {}; {executions}; {end}\n", counts.join(", "))
     }
 
     fn about(&self) -> Description {
@@ -271,7 +250,7 @@ pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<Checke
             tracing::debug!(program = program.name, ?settings, "checking");
             let outcome = program.check_with(&settings).map(Box::new);
             let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
-            let executions = checked.found().map_or(0, |report| report.coverage.executions);
+            let executions = checked.executions().unwrap_or(0);
             tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
             checked
         },
@@ -290,6 +269,8 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
     settings.freedoms = search.freedoms.or(settings.freedoms);
     Ok(settings)
 }
+
+const NOT_CHECKED: &str = "not checked";
 
 /// What a program must give, in the words of a table.
 pub fn expected(program: Program) -> String {
