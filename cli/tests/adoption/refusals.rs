@@ -59,7 +59,7 @@ fn a_root_that_is_not_there() {
     let manifest = "[package]\nname = \"spoon\"\nversion = \"1.0.0\"\n[lib]\npath = \"gone.rs\"\n";
     project.put("spoon/Cargo.toml", manifest);
     let file = project.folder().canonicalize().unwrap().join("spoon/gone.rs");
-    let expected = format!("error: the root of spoon 1.0.0 is not there: {}\n", file.display());
+    let expected = format!("error: the root file of spoon 1.0.0 is missing: {}\n", file.display());
     check(&project, &["test", "--offline", "--instrument", "spoon"], &expected);
 }
 

@@ -106,8 +106,8 @@ pub enum Misuse {
         /// What happened instead: `panicked: no`.
         how: String,
     },
-    /// A limit (time, memory, lost calls) was reached before there was any result. A check returns [`Verdict::Unfinished`]
-    /// instead.
+    /// A limit (time, memory, lost calls) was reached before there was any result. A check returns
+    /// [`Verdict::Unfinished`](crate::Verdict::Unfinished) instead.
     CutShort,
     /// A collection and its model contradict each other: a defect of Interloper, or of your own model.
     Contradiction(String),
