@@ -24,7 +24,7 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
     project.dependency("seen", COUNTER);
     project.dependency("missed", COUNTER);
     project.put("src/lib.rs", TEST);
-    let says = "nothing was explored of missed 1.0.0: no check has seen a step of it; ";
+    let says = "nothing was explored of missed 1.0.0: no check saw a step of it; ";
     let ran = project.run(&["test", "--instrument", "seen,missed"]).expect(2);
     assert!(ran.err.contains(says), "{}", ran.err);
     assert!(ran.out.contains("test tests::both_add ... ok"), "{}", ran.out);

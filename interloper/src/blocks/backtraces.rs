@@ -199,8 +199,12 @@ fn is_of_program(function: &str, place: &str) -> bool {
     const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
     const OURS: [&str; 5] =
         ["interloper::", "interloper_", "parking_lot_core::", "corosensei::", "core::ops::function"];
+    // What forwards to a strategy has a type parameter for a name.
+    let forwards = function.contains(" as interloper_scheduler::");
     let function = function.trim_start_matches(['<', '&']);
-    !ELSEWHERE.iter().any(|folder| place.contains(folder)) && !OURS.iter().any(|name| function.starts_with(name))
+    !forwards
+        && !ELSEWHERE.iter().any(|folder| place.contains(folder))
+        && !OURS.iter().any(|name| function.starts_with(name))
 }
 
 /// Adds to a report what is known of those that wait.
@@ -231,6 +235,8 @@ mod tests {
     fn the_program_is_found_in_a_backtrace() {
         let backtrace = "   0: <interloper::blocks::backtraces::Callers<S> as interloper_scheduler::Strategy>::choose\n\
                          \x20            at ./interloper/src/blocks/backtraces.rs:40:50\n\
+                         \x20     <A as interloper_scheduler::strategy::Strategy>::choose\n\
+                         \x20            at ./scheduler/src/strategy.rs:114:14\n\
                          \x20  1: dashmap::lock::RawRwLock::try_lock_shared_fast\n\
                          \x20            at /home/me/.cargo/registry/src/index/dashmap-6.2.1/src/lock.rs:200:1\n\
                          \x20     <dashmap::lock::RawRwLock as lock_api::rwlock::RawRwLock>::lock_shared\n\
