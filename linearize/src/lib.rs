@@ -11,7 +11,7 @@
 //! | The same for a recorded history over a reference data type: part by part, each by the checker that fits. | [`recording`], [`types`] |
 //! | Which outcomes may a small program have, when the visibility level of each method says what it sees? | [`schema`], [`visibility`], [`program`], [`outcomes`] |
 //! | Through which linearizations and visibilities? | [`enumerate`] |
-//! | Where do histories for experiments come from? | [`generate`], [`random`] |
+//! | Where do histories for experiments come from? | [`generate`], streams of `interloper_random` |
 //! | Which happens-before orders can the locks and volatile variables of a program impose? | [`happens_before`] |
 //!
 //! # Limits
