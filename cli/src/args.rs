@@ -168,7 +168,8 @@ pub struct SearchArgs {
     /// Which operations the environment has [default: open, and then the program's own to recognise modular cases]
     #[arg(long, global = true, value_enum)]
     pub environment: Option<EnvironmentArg>,
-    /// Stop the search of a case after this many executions
+    /// Stop the search of a case, or of one schema of an object, after this many executions [default for an object and a
+    /// random strategy: 1000]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
     pub executions: Option<NonZeroU64>,
     /// Stop the search of a case after this time; the result then depends on the machine
