@@ -10,7 +10,7 @@ use crate::failure::Finding;
 pub struct Answer {
     /// For standard output.
     pub text: String,
-    /// What comes behind it where that may be too much to keep.
+    /// What follows the text, where that may be too much to keep in memory.
     pub rest: Option<Rest>,
     /// What it amounts to.
     pub finding: Finding,

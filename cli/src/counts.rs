@@ -1,5 +1,6 @@
 //! Numbers as the commands print them.
 
+pub use interloper_report::shorten::grouped;
 use serde::Serialize;
 
 /// What random executions say about the traces or histories that they have not shown.
@@ -20,19 +21,6 @@ impl From<interloper::Unseen> for Unseen {
 /// `1 case`, `2 cases`.
 pub fn plural(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

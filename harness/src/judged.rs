@@ -53,7 +53,7 @@ pub fn within(
             Err(RecvTimeoutError::Timeout) => {}
         }
         if deadline.is_over() {
-            // It ends before its next call; what it computes is of no use any more.
+            // The thread ends before its next call. Nobody waits for its result.
             pulse.stop();
             return Err(Refusal::OutOfTime);
         }

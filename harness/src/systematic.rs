@@ -151,8 +151,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; a spinning task goes on although
-    /// nothing has changed, and writers may go before readers; seed 0.
+    /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; a spinning task may
+    /// go on although nothing has changed, and a waiting writer may keep readers out; the seed is 0.
     fn default() -> Limits {
         let freedoms = Schedule::Exhaustive.freedoms();
         Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, freedoms, seed: 0 }

@@ -33,11 +33,12 @@ pub fn middle(text: &str, longest: usize) -> Cow<'_, str> {
     let left_out = count - head - tail;
     let plural = if left_out == 1 { "" } else { "s" };
     let (head, tail) = (&text[..at(head)], &text[at(count - tail)..]);
-    Cow::Owned(format!("{head}… ({} character{plural} left out) …{tail}", grouped(left_out)))
+    Cow::Owned(format!("{head}… ({} character{plural} left out) …{tail}", grouped(left_out as u64)))
 }
 
-/// `1,234,567`.
-fn grouped(number: usize) -> String {
+/// A number with its digits in groups of three: `1,234,567`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -113,12 +114,12 @@ impl Counterexample {
         short.rows = self.rows[..head].iter().map(&mut row).collect();
         if skipped > 0 {
             short.rows.extend(self.rows[head + skipped..].iter().map(&mut row));
-            short.rows[head].notes.push(format!("{} earlier rows are not shown", grouped(skipped)));
+            short.rows[head].notes.push(format!("{} earlier rows are not shown", grouped(skipped as u64)));
         }
         let order = |order: &Order| Order { sequence: text(&order.sequence), disagreement: text(&order.disagreement) };
         short.orders = self.orders.iter().take(MOST_ORDERS).map(order).collect();
         if let Some(more) = self.orders.len().checked_sub(MOST_ORDERS).filter(|more| *more > 0) {
-            let sequence = format!("{} more", grouped(more));
+            let sequence = format!("{} more", grouped(more as u64));
             short.orders.push(Order { sequence, disagreement: "each disagrees as well".to_owned() });
             cut = true;
         }

@@ -143,7 +143,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     Ok(Answer::new(text, finding))
 }
 
-/// Why there is no page of an entry.
+/// The refusal to write a page for an entry without a violation.
 pub fn no_page(name: &str, to: &str) -> Failure {
     Failure::Request(format!("{name} has no violation, so there is no page to {to}"))
 }

@@ -33,7 +33,7 @@ struct TraceLine<'a> {
     of_triple: Option<u8>,
 }
 
-/// Writes the steps of a violation as JSON Lines; only the first line where there is none.
+/// Writes the steps of a violation as JSON Lines. Without a violation, only the header line is written.
 pub fn write(program: &str, seed: u64, report: &Report, path: &Path) -> Result<(), Failure> {
     let violation = report.violation();
     let steps: &[Step] = violation.map_or(&[], |violation| &violation.trace);

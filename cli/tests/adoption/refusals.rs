@@ -96,7 +96,8 @@ fn a_source_that_is_missing() {
 #[test]
 fn a_copy_that_does_not_compile() {
     let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
-    // An attribute of the whole crate stands in front: the line is put in behind it.
+    // The attribute is part of the crate under test: the line that puts a crate under control must come after attributes of
+    // the whole crate.
     let library = "#![allow(dead_code)]\nuse std::sync::Once;\n\
                    pub fn bits(a: Once) -> u32 { unsafe { std::mem::transmute(a) } }\n";
     project.dependency("spoon", library);

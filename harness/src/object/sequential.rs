@@ -93,8 +93,10 @@ pub enum Trouble {
 
 /// Calls that can be run on one thread.
 pub(crate) trait Run: Send {
-    /// The results of these calls, in this order, on a fresh object. Why there are none, when there is no object or a
-    /// call was lost.
+    /// Runs these calls, in this order, on a fresh object, and gives their results.
+    ///
+    /// # Errors
+    /// When the object cannot be created, or a call was lost.
     fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble>;
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Site {
 enum Owner {
     /// The session, of which it is this part, in the run of this number.
     Part(PartId, u32),
-    /// Nobody: there is a session, and the collection is no part of the run.
+    /// Nobody: a session is active, and the collection does not belong to its run.
     Private,
     /// The runtime: there is no session.
     Task(Task),

@@ -71,7 +71,8 @@ impl Handle {
         self.register(current, kind)
     }
 
-    /// Whether another execution has used it, and not the running one: what that has left behind it is still there.
+    /// Whether an earlier execution used the object and the running one has not, so that the state of the earlier one is still
+    /// there.
     #[inline]
     pub fn is_left_behind(&self, current: &Current<'_>) -> bool {
         let execution = self.packed.load(Ordering::Relaxed) >> INDEX_BITS;

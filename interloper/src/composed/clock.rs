@@ -21,7 +21,7 @@ const QUICK: Duration = Duration::from_millis(1);
 const LONGEST_STRIDE: u32 = 256;
 
 impl Clock {
-    /// A clock that begins now. A limit that lies beyond all time is none.
+    /// A clock that begins now. A limit beyond the range of the clock counts as no limit.
     pub fn new(limit: Option<Duration>) -> Clock {
         let now = Instant::now();
         Clock { deadline: limit.and_then(|limit| now.checked_add(limit)), left: 1, stride: 1, read: now }

@@ -81,7 +81,7 @@ fn search(
             return Ok(());
         }
         let refuted = match program.refuted(runs) {
-            // The execution that a limit has cut short is none.
+            // An execution that a limit has cut short does not count.
             Err(Misuse::CutShort) => {
                 found.cut = true;
                 return Ok(());

@@ -126,8 +126,9 @@ mod system {
     fn may_leave(context: &libc::ucontext_t) -> bool {
         let at = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
         let [from, to] = [0, 1].map(|end| CODE[end].load(Ordering::Relaxed));
-        // SAFETY: the thread has just executed what is before the address, so it can be read.
-        (from..to).contains(&at) || unsafe { *((at - 2) as *const [u8; 2]) } == [0x0f, 0x05]
+        // SAFETY: both bytes are on the page of the instruction that comes next, which is mapped.
+        let waits = || at % 4096 >= 2 && unsafe { *((at - 2) as *const [u8; 2]) } == [0x0f, 0x05];
+        (from..to).contains(&at) || waits()
     }
 
     extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {

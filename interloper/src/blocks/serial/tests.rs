@@ -187,7 +187,7 @@ fn the_same_number_can_be_another_object() {
     assert_eq!(outcomes, brute_force(&body));
 }
 
-/// A block that waits for what another task does outside any block has an order: behind that.
+/// A block that waits for a step of another task outside any block has one order: after that step.
 #[test]
 fn a_block_that_waits_comes_behind_what_it_waits_for() {
     let waits = |inside: bool| {
