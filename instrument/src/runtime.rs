@@ -37,6 +37,7 @@
 //! unwinds it is not preempted.
 
 mod addresses;
+pub mod calls;
 mod handle;
 mod operation;
 

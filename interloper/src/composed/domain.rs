@@ -49,6 +49,13 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
             break;
         }
     }
+    if let Some(places) = &runner.places {
+        places.settle();
+        if !places.any() {
+            let place = runner.log.outside.map(|place| place.to_string());
+            return Err(Misuse::CallsNotSeen { collection: runner.published(), place });
+        }
+    }
     if touched { Ok(initial) } else { Err(Misuse::NoInstrumentedOperation) }
 }
 
@@ -88,20 +95,25 @@ fn note(world: &World, did: Did, state: StateId, seen: &mut [Pool]) {
                 }
             }
         }
-        // What a critical section did with its collection is not seen, only what it left there.
         Did::Section(part) => {
-            let pool = &mut seen[part.0 as usize];
-            match &world.values(state)[part.0 as usize] {
-                Value::Map(entries) => entries.iter().for_each(|(key, value)| {
-                    add(&mut pool.keys, key);
-                    add(&mut pool.values, value);
-                }),
-                Value::Set(items) => items.iter().for_each(|item| add(&mut pool.keys, item)),
-                Value::List(items) => items.iter().for_each(|item| add(&mut pool.values, item)),
-                other => add(&mut pool.values, other),
-            }
+            let part = part.0 as usize;
+            note_left(&world.values(state)[part], &mut seen[part]);
         }
+        Did::Turn(_) => world.values(state).iter().zip(seen).for_each(|(value, pool)| note_left(value, pool)),
         Did::Pause(_) | Did::Begin | Did::End(_) => {}
+    }
+}
+
+/// What a critical section, or a call of a published collection, did is not seen, only what it left there.
+fn note_left(value: &Value, pool: &mut Pool) {
+    match value {
+        Value::Map(entries) => entries.iter().for_each(|(key, value)| {
+            add(&mut pool.keys, key);
+            add(&mut pool.values, value);
+        }),
+        Value::Set(items) => items.iter().for_each(|item| add(&mut pool.keys, item)),
+        Value::List(items) => items.iter().for_each(|item| add(&mut pool.values, item)),
+        other => add(&mut pool.values, other),
     }
 }
 

@@ -95,6 +95,7 @@ pub(crate) fn moment(world: &World, event: &Event) -> Moment {
             arguments.iter().fold(called, |moment, argument| moment.with(argument)).with(world.value(result))
         }
         Did::Section(part) => Moment::new(by, "section", "").with(&world.parts()[part.0 as usize].name),
+        Did::Turn(name) => Moment::new(by, name, ""),
         Did::Pause(what) => Moment::new(by, "pause", "").with(what),
         Did::Begin => Moment::new(by, "begin", ""),
         Did::End(returned) => return end_moment(world, by.unwrap_or(0) as usize, returned, None),
@@ -106,7 +107,7 @@ pub(crate) fn moment(world: &World, event: &Event) -> Moment {
 pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: Option<Abort>) -> Moment {
     let action = match abort {
         Some(Abort::Deadlock(_)) => "deadlock",
-        Some(Abort::StepBound | Abort::CutShort) => "step bound",
+        Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled) => "step bound",
         Some(Abort::StackOverflow) => "stack overflow",
         Some(Abort::EndOfProcess(_)) => "abort",
         Some(Abort::Panic) | None => "end",
@@ -150,7 +151,7 @@ pub(crate) fn event_row(world: &World, event: &Event, method: usize, environment
             let name = &world.parts()[part.0 as usize].name;
             if name.is_empty() { "critical section".to_owned() } else { format!("critical section on {name}") }
         }
-        Did::Pause(what) => what.to_owned(),
+        Did::Turn(what) | Did::Pause(what) => what.to_owned(),
         Did::Begin | Did::End(_) => String::new(),
     };
     let column = match event.actor {
@@ -170,7 +171,7 @@ pub(crate) fn step_name(world: &World, event: &Event) -> String {
     let name = match event.did {
         Did::Call(call, _) => world.call_name(call),
         Did::Section(_) => "critical section".to_owned(),
-        Did::Pause(what) => what.to_owned(),
+        Did::Turn(what) | Did::Pause(what) => what.to_owned(),
         Did::Begin | Did::End(_) => String::new(),
     };
     event.location.map_or_else(|| name.clone(), |location| format!("{name} at {}", place(location)))
@@ -182,7 +183,7 @@ pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: 
         (Some(Abort::Deadlock(deadlock)), _) => {
             report::Event::Blocked(format!("waits at {}", place(deadlock.wanted.location)))
         }
-        (Some(Abort::StepBound | Abort::CutShort), _) => {
+        (Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled), _) => {
             report::Event::Blocked("did not return within the step bound".to_owned())
         }
         (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),
@@ -252,15 +253,23 @@ pub(crate) fn ends_with(name: &str, value: &Value) -> String {
 
 pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Deadlock {
     let what = |claim: Claim, verb: &str| {
-        let operation = claim.call.map_or_else(|| "a critical section".to_owned(), |call| world.call_text(call));
+        let operation = match (claim.call, claim.name) {
+            (Some(call), _) => world.call_text(call),
+            (None, Some(name)) => name.to_owned(),
+            (None, None) => "a critical section".to_owned(),
+        };
         match claim.part.map(|part| &world.parts()[part.0 as usize]) {
             Some(part) if part.name.is_empty() => format!("{operation} {verb} a lock of the {}", part.model.name()),
             Some(part) => format!("{operation} {verb} a lock of {}", part.name),
+            None if claim.name.is_some() => format!("{operation} {verb} a lock"),
             None => format!("a cell {verb} its value"),
         }
     };
     let held = match deadlock.held {
         Some(claim) => Place { operation: what(claim, "holds"), location: place(claim.location) },
+        None if deadlock.wanted.name.is_some() => {
+            Place { operation: "a call holds the lock".to_owned(), location: place(deadlock.wanted.location) }
+        }
         None => Place { operation: "no task fills the cell".to_owned(), location: place(deadlock.wanted.location) },
     };
     report::Deadlock {

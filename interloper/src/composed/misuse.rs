@@ -9,6 +9,15 @@ use interloper_scheduler::Stuck;
 pub enum Misuse {
     /// The method never used an instrumented collection.
     NoInstrumentedOperation,
+    /// The method's calls of collections as they were published were not seen: their crate is not under control.
+    CallsNotSeen {
+        /// The types of the collections.
+        collection: String,
+        /// Where the method made a step all the same, if it did.
+        place: Option<String>,
+    },
+    /// Some collections of the subject are wrappers, others as they were published.
+    MixedSubject,
     /// Two runs of the method alone, with the same argument from the same state, differ.
     Nondeterministic {
         /// The call.
@@ -130,6 +139,24 @@ impl fmt::Display for Misuse {
             Misuse::NoInstrumentedOperation => out.write_str(
                 "the method under test performed no operation on an instrumented collection, so nothing can interrupt \
                  it: does it use the collections that it is given?",
+            ),
+            Misuse::CallsNotSeen { collection, place } => {
+                write!(
+                    out,
+                    "nothing was explored: no call of {collection} was seen, so nothing can come between the calls of the \
+                     method"
+                )?;
+                if let Some(place) = place {
+                    write!(out, ", although it makes a step at {place}")?;
+                }
+                out.write_str(
+                    ": run this under `cargo interloper`, with the collection's crate listed under `instrument` and, unless \
+                     it is dashmap, under `calls`; or use the wrapper in interloper::collections",
+                )
+            }
+            Misuse::MixedSubject => out.write_str(
+                "some collections of the subject are wrappers of interloper::collections and others are not: use either \
+                 only wrappers or only the published types",
             ),
             Misuse::Nondeterministic { call, state, first, second } => write!(
                 out,

@@ -25,6 +25,8 @@ pub(crate) enum Did {
     Call(CallId, ResultId),
     /// A critical section on a collection.
     Section(PartId),
+    /// A call of the method of this name on a collection as it was published.
+    Turn(&'static str),
     /// A visible step outside the collections.
     Pause(&'static str),
     /// A call began; only where there are several.
@@ -66,12 +68,14 @@ pub(crate) enum Abort {
     EndOfProcess(Exit),
     /// The time that the check may take, or the memory, was over.
     CutShort,
+    /// An operation of the environment had to wait, so it was not enabled: there is no such run.
+    NotEnabled,
 }
 
 impl Abort {
     /// Whether the run shows what is wrong by itself, so that no sequential order has to be compared with it.
     pub fn speaks_for_itself(self) -> bool {
-        !matches!(self, Abort::StepBound | Abort::CutShort)
+        !matches!(self, Abort::StepBound | Abort::CutShort | Abort::NotEnabled)
     }
 
     /// How a counterexample calls it; none where it only did not return.
@@ -82,7 +86,7 @@ impl Abort {
             Abort::Panic => Some("panic that cannot unwind"),
             Abort::EndOfProcess(Exit::Abort) => Some("abort of the process"),
             Abort::EndOfProcess(Exit::Code(_)) => Some("exit of the process"),
-            Abort::StepBound | Abort::CutShort => None,
+            Abort::StepBound | Abort::CutShort | Abort::NotEnabled => None,
         }
     }
 }
@@ -102,6 +106,8 @@ pub(crate) struct Claim {
     pub part: Option<PartId>,
     /// The operation; none for a critical section.
     pub call: Option<CallId>,
+    /// The method that was called, of a collection as it was published.
+    pub name: Option<&'static str>,
     pub location: &'static Location<'static>,
 }
 
@@ -142,6 +148,8 @@ pub(crate) struct Log {
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
+    /// Where a call made a step outside the calls that were heard: nothing ran before it.
+    pub outside: Option<&'static Location<'static>>,
     /// Kept from run to run, so that none of it is allocated anew.
     pub(super) scratch: Scratch,
 }
@@ -157,6 +165,7 @@ impl Log {
         self.foreign = None;
         self.contradiction = None;
         self.steps = 0;
+        self.outside = None;
         self.scratch.clear();
     }
 
@@ -172,6 +181,12 @@ pub(super) struct Scratch {
     /// By call of the method under test.
     pub memories: Vec<Memory>,
     pub locks: Vec<Held>,
+    /// The call that took what a guard into a published collection keeps, if one does.
+    pub kept: Option<Claim>,
+    /// The first call of a published collection that was unwound.
+    pub interrupted: Option<Turn>,
+    /// Whether an operation of the environment is under way.
+    pub injecting: bool,
     /// What tasks wait for, in the order in which they began to.
     pub waits: Vec<Deadlock>,
     /// Which calls have begun; only where there are several.
@@ -182,6 +197,9 @@ impl Scratch {
     fn clear(&mut self) {
         self.memories.iter_mut().for_each(Memory::clear);
         self.locks.clear();
+        self.kept = None;
+        self.interrupted = None;
+        self.injecting = false;
         self.waits.clear();
         self.begun.clear();
     }
@@ -200,6 +218,18 @@ pub(super) struct Memory {
     pub latest: Option<CallId>,
     /// The operation that was announced last.
     pub announced: Option<CallId>,
+    /// The call of a published collection that is under way.
+    pub turn: Option<Turn>,
+}
+
+/// A call of a published collection under way.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    /// The name of the method.
+    pub name: &'static str,
+    pub location: &'static Location<'static>,
+    /// How many steps the tasks had made when it began.
+    pub steps: u64,
 }
 
 impl Memory {
@@ -209,6 +239,7 @@ impl Memory {
         self.calls.clear();
         self.latest = None;
         self.announced = None;
+        self.turn = None;
     }
 }
 
