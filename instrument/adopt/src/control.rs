@@ -13,6 +13,9 @@ use crate::refusal::Refusal;
 use crate::replacement::{self, Replacement};
 use crate::tree::{self, Node, Nodes, Tree};
 
+/// The crates with collections that can be the subject of a composed operation as they are.
+const COLLECTIONS: [&str; 1] = ["dashmap"];
+
 /// What is to be put under control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
@@ -63,6 +66,7 @@ impl Project {
             project: &self,
             mirror,
             changed: self.locals.manifests(&tree)?,
+            marked: self.marked()?,
             copies: Vec::new(),
             unseen: Vec::new(),
         };
@@ -89,6 +93,13 @@ impl Project {
             None => Mirror::Path(tree.of(&package.folder)),
             Some(source) => Mirror::Elsewhere(keys(source, package)),
         })
+    }
+
+    /// The packages whose methods are marked if they come under control: those that have collections which the driver of
+    /// composed operations knows, and those that `calls` in the manifests lists.
+    fn marked(&self) -> Result<BTreeSet<usize>, Refusal> {
+        let known = self.indices(|package| COLLECTIONS.contains(&package.name.as_str()));
+        Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
     /// The packages that are asked for.
@@ -195,6 +206,8 @@ struct Work<'a> {
     mirror: Mirror,
     /// The files that are not as they were, by the paths of the originals.
     changed: BTreeMap<PathBuf, String>,
+    /// Those whose methods are marked.
+    marked: BTreeSet<usize>,
     copies: Vec<Copied>,
     unseen: Vec<String>,
 }
@@ -269,7 +282,7 @@ impl Work<'_> {
                 return Err(Refusal::NoRoot { package: package.label(), file: root.to_path_buf() });
             }
         }
-        let way = Way { paths: package.edition == "2015", core };
+        let way = Way { paths: package.edition == "2015", core, calls: self.marked.contains(&index) };
         let mut files = BTreeSet::new();
         for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
             rust_files(folder, &mut files)?;
@@ -295,7 +308,7 @@ impl Work<'_> {
         edits: &mut Vec<String>,
     ) -> Result<(), Refusal> {
         let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
-        if role == File::Module && !way.paths && !text.contains("extern crate") {
+        if role == File::Module && !way.paths && !way.calls && !text.contains("extern crate") {
             return Ok(());
         }
         let relative = file.strip_prefix(&package.folder).unwrap_or(file).to_owned();

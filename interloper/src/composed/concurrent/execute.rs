@@ -214,13 +214,18 @@ struct EngineTasks {
 }
 
 impl EngineTasks {
-    /// Takes note of a step that one of these tasks is about to make. Whether no other than the current task may make it.
+    /// Takes note of a step that one of these tasks is about to make. Whether there is no choice: the current task goes on, or,
+    /// where it waits, any other.
     fn looks_at(&self, current: Option<TaskId>, pending: &[Pending]) -> bool {
         self.steps.set(self.steps.get() + 1);
         if let Some(injects) = self.injects.get()
             && pending.iter().all(|pending| pending.task != injects)
         {
             self.waits.set(true);
+        }
+        if self.waits.get() {
+            // The run ends when one of the others comes to its next call.
+            return true;
         }
         let Some(current) = current else { return false };
         let in_region = self.regions.borrow().get(current.index()).is_some_and(|regions| *regions > 0);
