@@ -31,19 +31,16 @@ impl Table {
         self.entries.lock().unwrap()
     }
 
-    #[track_caller]
     fn get(&self, key: &i64) -> Option<i64> {
         let _call = enter("get");
         self.entries().get(key).copied()
     }
 
-    #[track_caller]
     fn insert(&self, key: i64, value: i64) -> Option<i64> {
         let _call = enter("insert");
         self.entries().insert(key, value)
     }
 
-    #[track_caller]
     fn insert_if_absent(&self, key: i64, value: i64) -> Option<i64> {
         let _call = enter("insert_if_absent");
         let mut entries = self.entries();
@@ -52,21 +49,18 @@ impl Table {
         before
     }
 
-    #[track_caller]
     fn remove(&self, key: &i64) -> Option<i64> {
         let _call = enter("remove");
         self.entries().remove(key)
     }
 
     /// Two critical sections, one call.
-    #[track_caller]
     fn get_twice(&self, key: &i64) -> (Option<i64>, Option<i64>) {
         let _call = enter("get_twice");
         (self.get(key), self.get(key))
     }
 
     /// Keeps the table locked.
-    #[track_caller]
     fn lock(&self) -> Kept<'_> {
         let _call = enter("lock");
         Kept { entries: Some(self.entries()), touched: &self.touched }
@@ -85,7 +79,6 @@ struct Kept<'a> {
 
 impl Kept<'_> {
     /// Makes no step.
-    #[track_caller]
     fn len(&self) -> usize {
         let _call = enter("len");
         self.entries.as_ref().map_or(0, |entries| entries.len())
@@ -94,7 +87,6 @@ impl Kept<'_> {
 
 impl Kept<'_> {
     /// Makes a step.
-    #[track_caller]
     fn touch(&self) {
         let _call = enter("touch");
         *self.touched.lock().unwrap() += 1;

@@ -2,8 +2,8 @@
 //!
 //! A wrapper announces its operations itself. A crate that `cargo interloper` puts under control does not know that it is
 //! watched, so the command marks its methods: the first statement of each is [`enter`], and the value it gives lives to the
-//! end of the call. Whoever drives the program hears where a call begins and ends, and from where in the user's code it was
-//! made, since a marked method is `#[track_caller]` too.
+//! end of the call. Whoever drives the program hears where a call begins and ends. A marked method is not `#[track_caller]`:
+//! then its steps would seem to be steps of its caller.
 //!
 //! Where nobody listens, a mark is a look at one thread-local.
 
@@ -16,11 +16,11 @@ use super::Place;
 /// What a mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// A call of the method `name` begins, made at `place`. Calls nest: a method may call others of its crate.
+    /// A call of the method `name`, whose mark is at `place`, begins. Calls nest: a method may call others of its crate.
     Begin {
         /// The name of the method.
         name: &'static str,
-        /// The caller.
+        /// The first statement of the method.
         place: Place,
     },
     /// A destructor begins. It belongs to the call before it.
@@ -43,7 +43,7 @@ pub struct Call {
     _here: PhantomData<*const ()>,
 }
 
-/// Begins a call of the method `name`. The caller of the method that calls this is the place of the call.
+/// Begins a call of the method `name`, in whose body this is called.
 #[inline]
 #[track_caller]
 pub fn enter(name: &'static str) -> Call {
@@ -107,25 +107,25 @@ mod tests {
         HEARD.with_borrow_mut(|heard| heard.push(text));
     }
 
-    #[track_caller]
+    /// Those of the marks.
+    const LINES: (u32, u32) = (line!() + 3, line!() + 8);
+
     fn outer() {
         let _call = enter("outer");
         inner();
     }
 
-    #[track_caller]
     fn inner() {
         let _call = enter("inner");
     }
 
     #[test]
-    fn a_listener_hears_calls_and_their_places() {
+    fn a_listener_hears_calls_and_their_marks() {
         outer();
-        let line = line!() + 1;
-        listen(hear, || outer());
+        listen(hear, outer);
         outer();
-        // The place of a call inside another is the place of the outer one.
-        let expected = [&*format!("outer at line {line}"), &format!("inner at line {line}"), "end", "end"];
+        let (first, second) = LINES;
+        let expected = [&*format!("outer at line {first}"), &format!("inner at line {second}"), "end", "end"];
         assert_eq!(HEARD.take(), expected);
         listen(hear, || drop(enter_drop()));
         assert_eq!(HEARD.take(), ["drop", "end"]);

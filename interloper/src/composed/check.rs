@@ -334,6 +334,7 @@ pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) 
         interior: runner.interior(),
         step_bound: settings.step_bound,
         audit: settings.audit,
+        describes: false,
         deadline: runner.clock.deadline,
         places: runner.places.clone(),
     }
@@ -376,7 +377,7 @@ fn violation(
     decisions: &Decisions,
     execution: u64,
 ) -> Result<Violation, Misuse> {
-    let rules = Rules { audit: true, deadline: None, ..rules.clone() };
+    let rules = Rules { audit: true, describes: true, deadline: None, ..rules.clone() };
     let mut source = ReplaySource::new(decisions.clone());
     let made = make_run(runner, &mut source, &rules, initial)?;
     if let Some(divergence) = source.divergence() {
@@ -413,7 +414,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     if settings.adversary == Adversary::Naive {
         return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
     }
-    let rules = Rules { audit: true, ..rules(runner, settings, allowed) };
+    let rules = Rules { audit: true, describes: true, ..rules(runner, settings, allowed) };
     let mut source = ReplaySource::new(decisions.clone());
     let made = make_run(runner, &mut source, &rules, &initial)?;
     if let Some(divergence) = source.divergence() {

@@ -200,7 +200,7 @@ impl explore::Program for SeveralCalls<'_, '_> {
     }
 
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
-        (self.rules.audit, self.rules.deadline) = (true, None);
+        (self.rules.audit, self.rules.describes, self.rules.deadline) = (true, true, None);
         let mut source = ReplaySource::new(decisions.clone());
         let made = self.make(&mut source)?;
         if let Some(divergence) = source.divergence() {
@@ -261,8 +261,8 @@ pub(crate) fn replay(
         return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
     }
     let rules = match closed {
-        true => Rules { bound: 0, audit: true, ..rules(runner, settings, 0) },
-        false => Rules { audit: true, ..rules(runner, settings, allowed) },
+        true => Rules { bound: 0, audit: true, describes: true, ..rules(runner, settings, 0) },
+        false => Rules { audit: true, describes: true, ..rules(runner, settings, allowed) },
     };
     let (initial, draw): (Vec<StateId>, Draw) = match closed {
         true => (reachable(runner, initial)?, closed_program(runner).0),

@@ -51,7 +51,7 @@ pub(crate) fn violation(
         rows,
         orders,
         deadlock: match abort {
-            Some(Abort::Deadlock(deadlock)) => Some(deadlock_places(&runner.world, deadlock)),
+            Some(Abort::Deadlock(deadlock)) => Some(deadlock_places(runner, deadlock)),
             _ => None,
         },
         replay: Some(replay(decisions)),
@@ -138,9 +138,17 @@ pub(crate) fn detail(environment_operations: u32, execution: u64) -> String {
 }
 
 fn rows(runner: &Runner<'_>, ended: Ended, abort: Option<Abort>) -> Vec<Row> {
-    let mut rows: Vec<Row> = runner.log.events.iter().map(|event| event_row(&runner.world, event, 0, 1)).collect();
-    rows.push(last_row(&runner.world, 0, ended.returned, abort));
+    let events = runner.log.events.iter().enumerate();
+    let row = |(index, event): (usize, &Event)| called_at(event_row(&runner.world, event, 0, 1), runner, index);
+    let mut rows: Vec<Row> = events.map(row).collect();
+    rows.push(last_row(runner, 0, ended.returned, abort));
     rows
+}
+
+/// The row of the event of this number, with the place of its call if it is one of a published collection.
+pub(crate) fn called_at(row: Row, runner: &Runner<'_>, event: usize) -> Row {
+    let caller = runner.log.caller(event).map(str::to_owned);
+    Row { location: row.location.or(caller), ..row }
 }
 
 /// A step as a row; `columns` of the method and of the environment.
@@ -178,10 +186,10 @@ pub(crate) fn step_name(world: &World, event: &Event) -> String {
 }
 
 /// How the call ended.
-pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: Option<Abort>) -> Row {
-    let event = match (abort, world.value(returned)) {
+pub(crate) fn last_row(runner: &Runner<'_>, column: usize, returned: ResultId, abort: Option<Abort>) -> Row {
+    let event = match (abort, runner.world.value(returned)) {
         (Some(Abort::Deadlock(deadlock)), _) => {
-            report::Event::Blocked(format!("waits at {}", place(deadlock.wanted.location)))
+            report::Event::Blocked(format!("waits at {}", claimed_at(runner, deadlock.wanted)))
         }
         (Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled), _) => {
             report::Event::Blocked("did not return within the step bound".to_owned())
@@ -251,7 +259,8 @@ pub(crate) fn ends_with(name: &str, value: &Value) -> String {
     }
 }
 
-pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Deadlock {
+pub(crate) fn deadlock_places(runner: &Runner<'_>, deadlock: Deadlock) -> report::Deadlock {
+    let world = &runner.world;
     let what = |claim: Claim, verb: &str| {
         let operation = match (claim.call, claim.name) {
             (Some(call), _) => world.call_text(call),
@@ -266,16 +275,21 @@ pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Dead
         }
     };
     let held = match deadlock.held {
-        Some(claim) => Place { operation: what(claim, "holds"), location: place(claim.location) },
+        Some(claim) => Place { operation: what(claim, "holds"), location: claimed_at(runner, claim) },
         None if deadlock.wanted.name.is_some() => {
-            Place { operation: "a call holds the lock".to_owned(), location: place(deadlock.wanted.location) }
+            Place { operation: "a call holds the lock".to_owned(), location: claimed_at(runner, deadlock.wanted) }
         }
-        None => Place { operation: "no task fills the cell".to_owned(), location: place(deadlock.wanted.location) },
+        None => Place { operation: "no task fills the cell".to_owned(), location: claimed_at(runner, deadlock.wanted) },
     };
     report::Deadlock {
         held,
-        wanted: Place { operation: what(deadlock.wanted, "needs"), location: place(deadlock.wanted.location) },
+        wanted: Place { operation: what(deadlock.wanted, "needs"), location: claimed_at(runner, deadlock.wanted) },
     }
+}
+
+/// Where a claim is made.
+fn claimed_at(runner: &Runner<'_>, claim: Claim) -> String {
+    claim.caller.map_or_else(|| place(claim.location), |caller| runner.log.callers[caller].clone())
 }
 
 pub(crate) fn place(location: &Location<'_>) -> String {

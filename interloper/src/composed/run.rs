@@ -44,6 +44,8 @@ pub(crate) struct Rules {
     pub step_bound: u32,
     /// Compare the state that is followed with the one read back from the collections, in each gap.
     pub audit: bool,
+    /// Whether the run is to be described: then the places are looked up where published collections are called.
+    pub describes: bool,
     /// When the check has to be over.
     pub deadline: Option<Instant>,
     /// Where the subject's own collections are called, if they are as they were published.
@@ -60,6 +62,7 @@ impl Rules {
             interior,
             step_bound: settings.step_bound,
             audit: settings.audit,
+            describes: false,
             deadline,
             places: None,
         }
@@ -271,7 +274,7 @@ impl Session for Run<'_> {
         inner.memory().announced = call;
         if !inner.log.scratch.locks.is_empty() {
             drop(inner);
-            self.wait_for(step.part, step.needs, Claim { part: Some(step.part), call, name: None, location: step.location });
+            self.wait_for(step.part, step.needs, Claim { part: Some(step.part), call, name: None, caller: None, location: step.location });
             inner = self.inner.borrow_mut();
         }
         inner.gap(call.map_or(Next::Section(step.part), Next::Call));
@@ -296,7 +299,7 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
         let call = inner.memory().announced;
-        inner.log.scratch.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, name: None, location } });
+        inner.log.scratch.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, name: None, caller: None, location } });
     }
 
     fn release(&self, part: PartId, needs: Needs) {
@@ -325,7 +328,7 @@ impl Session for Run<'_> {
     }
 
     fn stalled(&self, _what: &'static str, location: &'static Location<'static>) {
-        self.wait_for_others(Deadlock { held: None, wanted: Claim { part: None, call: None, name: None, location } });
+        self.wait_for_others(Deadlock { held: None, wanted: Claim { part: None, call: None, name: None, caller: None, location } });
     }
 
     fn progressed(&self) {

@@ -1,8 +1,8 @@
 //! Marks that say where calls of a collection begin and end.
 //!
-//! A method under test calls a published collection as it is. To run each call as one turn, and to name it with its place in
-//! the user's code, the driver has to hear it: `interloper_std::runtime::calls`. So each method that other crates can call
-//! gets a first statement, and the attribute `#[track_caller]`. Lines keep their numbers.
+//! A method under test calls a published collection as it is. To run each call as one turn, the driver has to hear it:
+//! `interloper_std::runtime::calls`. So each method that other crates can call gets a first statement. Lines keep their
+//! numbers.
 //!
 //! Methods are functions that take `self`: public ones of inherent `impl` blocks, and all of traits and their
 //! implementations. What macros make is not marked. Neither are functions that cannot have the statement (`const`), whose
@@ -14,12 +14,8 @@ use proc_macro2::{Delimiter, Group, TokenTree};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Method {
     pub(super) name: String,
-    /// Where its attributes end.
-    pub(super) item: usize,
     /// Where its body begins, behind the brace.
     pub(super) body: usize,
-    /// Whether it has `#[track_caller]` already.
-    pub(super) tracks: bool,
     /// Whether it is `Drop::drop`.
     pub(super) drops: bool,
 }
@@ -117,9 +113,7 @@ fn function(
     if body.delimiter() == Delimiter::Brace && callable && !unfit && takes_self(tokens, keyword + 2) {
         all.push(Method {
             name: name.to_string(),
-            item: tokens[item].span().byte_range().start,
             body: body.span_open().byte_range().end,
-            tracks: attribute("track_caller"),
             drops: around == Around::Drop,
         });
     }
@@ -243,12 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn destructors_and_attributes_are_told() {
-        let source = "impl Drop for A { #[inline] fn drop(&mut self) { b() } } impl A { #[track_caller] pub fn c(&self) {} }";
+    fn destructors_are_told() {
+        let source = "impl Drop for A { #[inline] fn drop(&mut self) { b() } } impl A { pub fn drop(&self) {} }";
         let tokens = text::tokens(source).expect("it is Rust");
-        let [drop, tracked] = &methods(&tokens)[..] else { panic!("two methods") };
-        assert!(drop.drops && !drop.tracks && tracked.tracks && !tracked.drops);
-        assert_eq!(&source[drop.item..drop.body], "fn drop(&mut self) {");
-        assert_eq!(&source[tracked.item..tracked.body], "pub fn c(&self) {");
+        let [destructor, other] = &methods(&tokens)[..] else { panic!("two methods") };
+        assert!(destructor.drops && !other.drops);
+        assert!(source[..destructor.body].ends_with("fn drop(&mut self) {"));
+        assert!(source[..other.body].ends_with("pub fn drop(&self) {"));
     }
 }

@@ -288,10 +288,6 @@ impl Edits<'_> {
     /// Marks methods.
     fn calls(&mut self, methods: &[calls::Method]) {
         for method in methods {
-            if !method.tracks && !method.drops {
-                let item = self.in_source(&(method.item..method.item));
-                self.replacements.push((item, "#[track_caller] ".to_owned()));
-            }
             let enter = match method.drops {
                 true => "enter_drop()".to_owned(),
                 false => format!("enter({:?})", method.name),
@@ -301,7 +297,7 @@ impl Edits<'_> {
             self.replacements.push((body, mark));
         }
         if let [first, ..] = methods {
-            let line = self.source[..self.in_source(&(first.item..first.item)).start].matches('\n').count() + 1;
+            let line = self.source[..self.begin + first.body].matches('\n').count() + 1;
             self.changes.push((line, format!("marked {} methods, from here on", methods.len())));
         }
     }
@@ -522,7 +518,7 @@ mod tests {
             calls,
             "impl A {\n    #[inline]\n    pub fn a(&self) -> u8 { 1 }\n}\nimpl Drop for A { fn drop(&mut self) {\n} }\n",
             &format!(
-                "impl A {{\n    #[inline]\n    #[track_caller] pub fn a(&self) -> u8 {{ {} 1 }}\n}}\n\
+                "impl A {{\n    #[inline]\n    pub fn a(&self) -> u8 {{ {} 1 }}\n}}\n\
                  impl Drop for A {{ fn drop(&mut self) {{ {}\n}} }}\n",
                 mark("enter(\"a\")"),
                 mark("enter_drop()")

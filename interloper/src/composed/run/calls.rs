@@ -9,6 +9,7 @@
 //! whose calls made no step when the method ran alone, before the search, is quiet: no gap is there. A place that is met
 //! for the first time in the search is not.
 
+use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -18,6 +19,7 @@ use interloper_collections::session::PartId;
 use super::gap::{Inner, Next};
 use super::record::{Claim, Did, Event, Turn};
 use super::{Actor, Run, Tasks};
+use crate::blocks::backtraces::caller_of_line;
 
 /// A place where a method of this name is called.
 type Place = (&'static str, &'static Location<'static>);
@@ -74,6 +76,12 @@ impl Drop for Injection<'_> {
     }
 }
 
+/// Where in the program the marked method was called in which this runs. Debug information says so.
+fn caller_of(mark: &Location<'_>) -> Option<String> {
+    let place = caller_of_line(&Backtrace::force_capture().to_string(), mark.file(), mark.line())?;
+    Some(place.strip_prefix("./").map_or(place.clone(), str::to_owned))
+}
+
 impl<'r> Run<'r> {
     /// Begins a region, where the subject's collections are as they were published.
     pub(super) fn region(&self) -> Region<'r> {
@@ -112,7 +120,12 @@ impl<'r> Run<'r> {
         tasks.enter();
         let mut inner = self.inner.borrow_mut();
         inner.current = tasks.current();
-        inner.memory().turn = Some(Turn { name, location, steps: tasks.steps() });
+        let place = inner.rules.describes.then(|| caller_of(location)).flatten();
+        let caller = place.map(|place| {
+            inner.log.callers.push(place);
+            inner.log.callers.len() - 1
+        });
+        inner.memory().turn = Some(Turn { name, location, caller, steps: tasks.steps() });
     }
 
     /// The call that began last has ended.
@@ -139,7 +152,7 @@ impl Inner<'_> {
     /// What a call asks for, as a deadlock names it.
     pub(super) fn claim(&self, turn: Turn) -> Claim {
         let part = (self.world.parts().len() == 1).then_some(PartId(0));
-        Claim { part, call: None, name: Some(turn.name), location: turn.location }
+        Claim { part, call: None, name: Some(turn.name), caller: turn.caller, location: turn.location }
     }
 
     /// Whether something that is alive keeps an operation of the environment waiting.
@@ -158,7 +171,7 @@ impl Inner<'_> {
         let kept = self.keeps_something().then(|| self.log.scratch.kept.unwrap_or(claim));
         self.log.scratch.kept = kept;
         let (actor, did) = (Actor::Method(self.current), Did::Turn(turn.name));
-        let event = Event { actor, did, state: self.state, location: Some(turn.location), marked: false };
-        self.log.events.push(event);
+        self.log.called.extend(turn.caller.map(|caller| (self.log.events.len(), caller)));
+        self.log.events.push(Event { actor, did, state: self.state, location: None, marked: false });
     }
 }

@@ -108,6 +108,8 @@ pub(crate) struct Claim {
     pub call: Option<CallId>,
     /// The method that was called, of a collection as it was published.
     pub name: Option<&'static str>,
+    /// Where it was called: which of [`Log::callers`].
+    pub caller: Option<usize>,
     pub location: &'static Location<'static>,
 }
 
@@ -148,6 +150,10 @@ pub(crate) struct Log {
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
+    /// Where published collections were called, if the run is to be described.
+    pub callers: Vec<String>,
+    /// By the number of an event that is such a call: which of [`Log::callers`].
+    pub called: Vec<(usize, usize)>,
     /// Where a call made a step outside the calls that were heard: nothing ran before it.
     pub outside: Option<&'static Location<'static>>,
     /// Kept from run to run, so that none of it is allocated anew.
@@ -165,8 +171,16 @@ impl Log {
         self.foreign = None;
         self.contradiction = None;
         self.steps = 0;
+        self.callers.clear();
+        self.called.clear();
         self.outside = None;
         self.scratch.clear();
+    }
+
+    /// Where the event of this number called a published collection, if that is known.
+    pub fn caller(&self, event: usize) -> Option<&str> {
+        let (_, caller) = self.called.iter().find(|(called, _)| *called == event)?;
+        Some(&self.callers[*caller])
     }
 
     /// A lock that a guard still keeps: after the run, one that was not dropped.
@@ -228,6 +242,8 @@ pub(super) struct Turn {
     /// The name of the method.
     pub name: &'static str,
     pub location: &'static Location<'static>,
+    /// Where it was called: which of [`Log::callers`].
+    pub caller: Option<usize>,
     /// How many steps the tasks had made when it began.
     pub steps: u64,
 }
