@@ -327,3 +327,86 @@ fn a_panic_of_the_method_is_a_result() {
     let rows = report.violation.unwrap().counterexample.rows;
     assert!(rows.last().unwrap().event.to_string().contains("it was there a moment ago"));
 }
+
+/// An account of the user's own, made of the mirror of std.
+struct Account {
+    balance: Mutex<i64>,
+}
+
+#[interloper::object(name = "account")]
+impl Account {
+    #[constructor]
+    fn new() -> Account {
+        Account { balance: Mutex::new(0) }
+    }
+
+    #[core]
+    fn balance(&self) -> i64 {
+        *self.balance.lock().unwrap()
+    }
+
+    #[core]
+    fn add(&self, amount: i64) {
+        *self.balance.lock().unwrap() += amount;
+    }
+
+    #[core]
+    fn take_up_to(&self, amount: i64) -> i64 {
+        let mut balance = self.balance.lock().unwrap();
+        let taken = amount.min(*balance);
+        *balance -= taken;
+        taken
+    }
+}
+
+impl Account {
+    /// No method of the description, so its calls are not heard.
+    fn empty(&self) {
+        *self.balance.lock().unwrap() = 0;
+    }
+}
+
+fn over_account<R: ToValue>(method: fn(&Account, i64) -> R) -> MethodUnderTest<interloper::Described<Account>, i64, R>
+where
+    R: 'static,
+{
+    let set = |account: &Account, balance: i64| *account.balance.lock().unwrap() = balance;
+    let account = Account::object_description().state(Account::balance, set);
+    MethodUnderTest::over("withdraw", account, method).arguments([1]).keys([1])
+}
+
+#[test]
+fn an_object_of_the_users_is_a_subject_by_its_description() {
+    let broken = over_account(|account, amount| {
+        let enough = account.balance() >= amount;
+        if enough {
+            account.add(-amount);
+        }
+        enough
+    });
+    let report = broken.check().unwrap();
+    assert_eq!(report.verdict, Verdict::NotLinearizable);
+    let rows: Vec<String> =
+        report.violation.unwrap().counterexample.rows.iter().map(|row| row.event.to_string()).collect();
+    assert_eq!(rows, ["balance", "take_up_to(1) → 1", "add", "returned true"]);
+    let one = NonZeroU32::new(1).unwrap();
+    let report = over_account(|account, amount| account.take_up_to(amount) == amount).bound(one).check().unwrap();
+    // Balances 0, 1 and 2; balance(), add(1) or take_up_to(1) before the call or before the return.
+    assert_eq!((report.verdict, report.executions()), (Verdict::Linearizable, 3 * (1 + 2 * 3)));
+    let misuse = over_account(|account, _| account.empty()).check().unwrap_err();
+    assert!(matches!(misuse, Misuse::CallsNotSeen { place: Some(_), .. }), "{misuse}");
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_said_to_be_so() {
+    let table = interloper::objects::Object::describe("table", Table::new)
+        .core("insert", |table: &Table, (key, value): (i64, i64)| table.insert(key, value))
+        .state(|table| table.entries().clone(), |table, state: BTreeMap<i64, i64>| *table.entries() = state);
+    let locked = |table: &Table, _: i64| {
+        let kept = table.lock();
+        kept.touch();
+        kept.len()
+    };
+    let misuse = MethodUnderTest::over("locked", table, locked).arguments([7]).check().unwrap_err();
+    assert!(matches!(misuse, Misuse::StateNotReadable { .. }), "{misuse}");
+}

@@ -352,6 +352,12 @@ pub trait Instrumented {
         true
     }
 
+    /// Whether the method of `call` takes its arguments. The environment makes only such calls.
+    fn takes(&self, call: &Invocation) -> bool {
+        let _ = call;
+        true
+    }
+
     /// The abstract type.
     fn model(&self) -> Arc<dyn Model>;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use interloper_collections::session::{DomainKind, PartId};
-use interloper_commutativity::{MethodId, Parameter, Value};
+use interloper_commutativity::{Invocation, MethodId, Parameter, Value};
 
 use crate::composed::misuse::Misuse;
 use crate::composed::run::Did;
@@ -180,7 +180,7 @@ fn flattened(argument: Value) -> Vec<Value> {
 fn set_alphabet(runner: &mut Runner<'_>, pools: &[Pool]) -> Result<(), Misuse> {
     let mut alphabet = Vec::new();
     for (index, pool) in pools.iter().enumerate() {
-        let letters = letters(&mut runner.world, index, pool);
+        let letters = letters(&mut runner.world, index, pool, |call| runner.parts[index].takes(call));
         if letters.is_empty() {
             return Err(Misuse::EmptyDomain { collection: runner.part_name(index) });
         }
@@ -194,7 +194,7 @@ fn set_alphabet(runner: &mut Runner<'_>, pools: &[Pool]) -> Result<(), Misuse> {
 }
 
 /// Every operation that an open environment has on one collection, with arguments out of its pool.
-fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
+fn letters(world: &mut World, part: usize, pool: &Pool, takes: impl Fn(&Invocation) -> bool) -> Vec<CallId> {
     let model = std::sync::Arc::clone(&world.parts()[part].model);
     let amounts = [Value::Int(1)];
     let mut letters = Vec::new();
@@ -212,7 +212,9 @@ fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
             tuples = extended.collect();
         }
         let part = PartId(u32::try_from(part).expect("few collections"));
-        letters.extend(tuples.iter().map(|arguments| world.call(part, MethodId(index), arguments)));
+        let calls = tuples.into_iter().map(|arguments| Invocation::new(MethodId(index), arguments));
+        let calls = calls.filter(|call| takes(call));
+        letters.extend(calls.map(|call| world.call(part, call.method, &call.arguments)));
     }
     letters
 }

@@ -16,6 +16,11 @@ pub enum Misuse {
         /// Where the method made a step all the same, if it did.
         place: Option<String>,
     },
+    /// The state of a described object could not be read while the method held a lock of it.
+    StateNotReadable {
+        /// The type of the object.
+        collection: String,
+    },
     /// Some collections of the subject are wrappers, others as they were published.
     MixedSubject,
     /// Two runs of the method alone, with the same argument from the same state, differ.
@@ -154,6 +159,11 @@ impl fmt::Display for Misuse {
                      it is dashmap, under `calls`; or use the wrapper in interloper::collections",
                 )
             }
+            Misuse::StateNotReadable { collection } => write!(
+                out,
+                "the state of {collection} cannot be read between the calls of the method, since the method keeps a lock of \
+                 it: let the function that reads the state do so without waiting",
+            ),
             Misuse::MixedSubject => out.write_str(
                 "some collections of the subject are wrappers of interloper::collections and others are not: use either \
                  only wrappers or only the published types",

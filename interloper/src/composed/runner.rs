@@ -336,6 +336,7 @@ impl<'m> Runner<'m> {
         match (self.log.stray, kept) {
             (Some(Stray::Thread(place)), _) => Some(Misuse::OtherThread { place: place.to_string() }),
             (Some(Stray::Waits(place)), _) => Some(Misuse::WaitsElsewhere { place: place.to_string() }),
+            (Some(Stray::Unreadable), _) => Some(Misuse::StateNotReadable { collection: self.published() }),
             (Some(Stray::Interrupted(abort)), _) => {
                 Some(Misuse::LostInOperation { how: abort.verdict().unwrap_or("lost call").to_owned() })
             }

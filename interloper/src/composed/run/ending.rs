@@ -152,6 +152,10 @@ impl Run<'_> {
     /// The engine found all tasks waiting for each other, one of them here.
     pub fn deadlocked(&self, place: Option<&'static std::panic::Location<'static>>) {
         let mut inner = self.inner.borrow_mut();
+        if inner.log.scratch.reading {
+            inner.log.stray.get_or_insert(Stray::Unreadable);
+            return;
+        }
         if inner.log.scratch.injecting {
             inner.log.abort.get_or_insert(Abort::NotEnabled);
             return;
@@ -174,7 +178,11 @@ impl Run<'_> {
 
     /// An operation of the environment had to wait, and others ran meanwhile.
     pub fn not_enabled(&self) {
-        self.inner.borrow_mut().log.abort = Some(Abort::NotEnabled);
+        let mut inner = self.inner.borrow_mut();
+        if inner.log.scratch.reading {
+            inner.log.stray.get_or_insert(Stray::Unreadable);
+        }
+        inner.log.abort = Some(Abort::NotEnabled);
     }
 
     /// A task made a step outside the calls of collections that were heard.

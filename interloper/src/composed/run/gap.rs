@@ -170,7 +170,9 @@ impl Inner<'_> {
         };
         let result = if self.rules.interior {
             let known = &self.world.values(self.state)[part.0 as usize];
+            self.log.scratch.reading = true;
             let state = self.unheard(|| self.parts[part.0 as usize].snapshot_beside_guards(known));
+            self.log.scratch.reading = false;
             self.state = self.world.with_part(self.state, part, &state);
             self.world.result(&outcome.now)
         } else {
@@ -264,7 +266,9 @@ impl Inner<'_> {
         }
         let known = self.world.values(self.state);
         let read = || self.parts.iter().zip(known).map(|(part, known)| part.snapshot_beside_guards(known)).collect();
+        self.log.scratch.reading = true;
         let values: Vec<Value> = self.unheard(read);
+        self.log.scratch.reading = false;
         let real = self.world.state(&values);
         if real != self.state && !self.rules.interior {
             let (followed, real) = (self.world.state_text(self.state), self.world.state_text(real));

@@ -127,6 +127,8 @@ pub(crate) enum Stray {
     Thread(&'static Location<'static>),
     /// All calls wait, and one of them here, for something that is not a collection.
     Waits(&'static Location<'static>),
+    /// The state of a published collection could not be read without waiting.
+    Unreadable,
     /// A call was lost inside an operation of a collection or a model: what it was changing is half changed.
     Interrupted(Abort),
 }
@@ -199,6 +201,8 @@ pub(super) struct Scratch {
     pub kept: Option<Claim>,
     /// The first call of a published collection that was unwound.
     pub interrupted: Option<Turn>,
+    /// Whether the state of the collections is being read.
+    pub reading: bool,
     /// Whether an operation of the environment is under way.
     pub injecting: bool,
     /// What tasks wait for, in the order in which they began to.
@@ -213,6 +217,7 @@ impl Scratch {
         self.locks.clear();
         self.kept = None;
         self.interrupted = None;
+        self.reading = false;
         self.injecting = false;
         self.waits.clear();
         self.begun.clear();
