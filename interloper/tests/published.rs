@@ -410,3 +410,17 @@ fn a_state_that_cannot_be_read_is_said_to_be_so() {
     let misuse = MethodUnderTest::over("locked", table, locked).arguments([7]).check().unwrap_err();
     assert!(matches!(misuse, Misuse::StateNotReadable { .. }), "{misuse}");
 }
+
+#[test]
+fn keys_that_a_method_only_reads_must_be_named() {
+    let twice = |table: &Table, _: i64| table.get(&12) == table.get(&12);
+    let method = || MethodUnderTest::new("twice", Table::new, twice).arguments([7]);
+    let misuse = method().check().unwrap_err();
+    assert!(matches!(misuse, Misuse::KeysNotKnown { .. }), "{misuse}");
+    assert!(misuse.to_string().starts_with("nothing was explored: "), "{misuse}");
+    assert_eq!(method().keys([12]).check().unwrap().verdict, Verdict::NotLinearizable);
+    // It shows the key that it writes.
+    let count = |table: &Table, _: i64| table.insert(12, table.get(&12).unwrap_or(0) + 1).is_none();
+    let report = MethodUnderTest::new("count", Table::new, count).arguments([7]).check().unwrap();
+    assert_eq!(report.verdict, Verdict::NotLinearizable);
+}

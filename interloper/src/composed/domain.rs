@@ -49,14 +49,33 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
             break;
         }
     }
-    if let Some(places) = &runner.places {
+    if let Some(places) = runner.places.clone() {
         places.settle();
         if !places.any() {
             let place = runner.log.outside.map(|place| place.to_string());
             return Err(Misuse::CallsNotSeen { collection: runner.published(), place });
         }
+        if runner.description.keys.is_empty() && !depends(runner, &initial)? {
+            return Err(Misuse::KeysNotKnown { states: initial.len() });
+        }
     }
     if touched { Ok(initial) } else { Err(Misuse::NoInstrumentedOperation) }
+}
+
+/// Whether what the method under test does alone depends on the state that it begins in, or changes that. If it does not, the
+/// keys of the states are probably not those that it uses: of a published collection, a call that only reads shows none.
+fn depends(runner: &mut Runner<'_>, states: &[StateId]) -> Result<bool, Misuse> {
+    for argument in 0..runner.arguments.len() {
+        let mut first = None;
+        for &state in states {
+            let ended = runner.look(0, argument, state)?;
+            let same = *first.get_or_insert(ended.returned) == ended.returned;
+            if !same || ended.end != state || runner.log.abort.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Runs every method alone from each state and notes the keys and values that it uses. Gives whether it made a step.
@@ -65,7 +84,7 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
     for method in 0..=runner.description.beside.len() {
         for argument in 0..runner.arguments.len() {
             for &state in states {
-                runner.look(method, argument, state)?;
+                let ended = runner.look(method, argument, state)?;
                 touched |= runner.log.steps > 0;
                 if runner.log.lost {
                     // The search makes this run, too, and shows it. Each lost call costs a stack.
@@ -73,6 +92,9 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
                 }
                 for event in &runner.log.events {
                     note(&runner.world, event.did, event.state, seen);
+                }
+                if runner.places.is_some() {
+                    note_changes(&runner.world, state, ended.end, seen);
                 }
             }
         }
@@ -95,25 +117,41 @@ fn note(world: &World, did: Did, state: StateId, seen: &mut [Pool]) {
                 }
             }
         }
+        // What a critical section did with its collection is not seen, only what it left there.
         Did::Section(part) => {
-            let part = part.0 as usize;
-            note_left(&world.values(state)[part], &mut seen[part]);
+            let pool = &mut seen[part.0 as usize];
+            match &world.values(state)[part.0 as usize] {
+                Value::Map(entries) => entries.iter().for_each(|(key, value)| {
+                    add(&mut pool.keys, key);
+                    add(&mut pool.values, value);
+                }),
+                Value::Set(items) => items.iter().for_each(|item| add(&mut pool.keys, item)),
+                Value::List(items) => items.iter().for_each(|item| add(&mut pool.values, item)),
+                other => add(&mut pool.values, other),
+            }
         }
-        Did::Turn(_) => world.values(state).iter().zip(seen).for_each(|(value, pool)| note_left(value, pool)),
-        Did::Pause(_) | Did::Begin | Did::End(_) => {}
+        Did::Turn(_) | Did::Pause(_) | Did::Begin | Did::End(_) => {}
     }
 }
 
-/// What a critical section, or a call of a published collection, did is not seen, only what it left there.
-fn note_left(value: &Value, pool: &mut Pool) {
-    match value {
-        Value::Map(entries) => entries.iter().for_each(|(key, value)| {
-            add(&mut pool.keys, key);
-            add(&mut pool.values, value);
-        }),
-        Value::Set(items) => items.iter().for_each(|item| add(&mut pool.keys, item)),
-        Value::List(items) => items.iter().for_each(|item| add(&mut pool.values, item)),
-        other => add(&mut pool.values, other),
+/// What calls of published collections did is not seen, only what they changed.
+fn note_changes(world: &World, before: StateId, after: StateId, seen: &mut [Pool]) {
+    let changed = world.values(before).iter().zip(world.values(after)).zip(seen);
+    for ((before, after), pool) in changed.filter(|((before, after), _)| before != after) {
+        match (before, after) {
+            (Value::Map(before), Value::Map(after)) => {
+                for (key, value) in after.iter().filter(|(key, value)| before.get(key) != Some(value)) {
+                    add(&mut pool.keys, key);
+                    add(&mut pool.values, value);
+                }
+                before.keys().filter(|key| !after.contains_key(key)).for_each(|key| add(&mut pool.keys, key));
+            }
+            (Value::Set(before), Value::Set(after)) => {
+                before.symmetric_difference(after).for_each(|item| add(&mut pool.keys, item));
+            }
+            (_, Value::List(after)) => after.iter().for_each(|item| add(&mut pool.values, item)),
+            (_, after) => add(&mut pool.values, after),
+        }
     }
 }
 

@@ -16,6 +16,11 @@ pub enum Misuse {
         /// Where the method made a step all the same, if it did.
         place: Option<String>,
     },
+    /// The method does the same from every initial state, so the keys that it uses are probably not known.
+    KeysNotKnown {
+        /// How many initial states there were.
+        states: usize,
+    },
     /// The state of a described object could not be read while the method held a lock of it.
     StateNotReadable {
         /// The type of the object.
@@ -159,6 +164,11 @@ impl fmt::Display for Misuse {
                      it is dashmap, under `calls`; or use the wrapper in interloper::collections",
                 )
             }
+            Misuse::KeysNotKnown { states } => write!(
+                out,
+                "nothing was explored: the method returns the same from each of {states} initial states and changes nothing, so \
+                 the environment probably does not touch what it reads; name the keys that it reads with .keys(…)",
+            ),
             Misuse::StateNotReadable { collection } => write!(
                 out,
                 "the state of {collection} cannot be read between the calls of the method, since the method keeps a lock of \

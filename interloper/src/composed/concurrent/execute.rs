@@ -77,7 +77,7 @@ pub(super) fn execute(
     };
     // Tasks borrow this, and nothing of the main task's stack.
     let make_calls = &make_calls;
-    let mut choice = Choice { run: &run, tasks: &tasks };
+    let mut choice = Choice { alone, run: &run, tasks: &tasks };
     let execution = with_session(&run, || {
         engine.run(&mut choice, || {
             let subject: &dyn Instance = match on {
@@ -169,6 +169,8 @@ fn join(task: TaskId) {
 
 /// Which task goes on, drawn from the run's source. Starting and joining tasks is not a choice.
 struct Choice<'a, 'r> {
+    /// Nobody else runs beside a single call.
+    alone: bool,
     run: &'a Run<'r>,
     tasks: &'a EngineTasks,
 }
@@ -181,7 +183,7 @@ impl Strategy for Choice<'_, '_> {
         }
         // The running task comes first: going on is the ordinary answer.
         let going_on = pending.iter().position(|pending| Some(pending.task) == current).unwrap_or(0);
-        if self.tasks.looks_at(current, pending) {
+        if self.tasks.looks_at(current, pending) || self.alone {
             return going_on;
         }
         match self.run.decide(Question::Task, count(pending.len())) as usize {
