@@ -242,7 +242,10 @@ fn a_check_that_sees_no_call_says_so() {
     let misuse = map.arguments([7]).check().unwrap_err();
     assert_eq!(
         misuse,
-        Misuse::CallsNotSeen { collection: std::any::type_name::<dashmap::DashMap<i64, i64>>().to_owned(), place: None }
+        Misuse::CallsNotSeen {
+            collection: std::any::type_name::<dashmap::DashMap<i64, i64>>().to_owned(),
+            place: None
+        }
     );
     let mixed = MethodUnderTest::new(
         "mixed",
@@ -267,12 +270,16 @@ fn a_lock_that_the_call_itself_keeps_is_a_deadlock_of_both_places() {
     let report = MethodUnderTest::new("under_own_guard", telling, under_own_guard).arguments([7]).check().unwrap();
     let violation = report.violation.unwrap();
     let deadlock = violation.counterexample.deadlock.expect("a deadlock");
-    assert_eq!((&*deadlock.held.operation, &*deadlock.wanted.operation), (
-        "lock holds a lock of the map",
-        "insert needs a lock of the map"
-    ));
+    assert_eq!(
+        (&*deadlock.held.operation, &*deadlock.wanted.operation),
+        ("lock holds a lock of the map", "insert needs a lock of the map")
+    );
     assert!(deadlock.held.location.ends_with(&format!("published.rs:{}:26", line + 2)), "{}", deadlock.held.location);
-    assert!(deadlock.wanted.location.ends_with(&format!("published.rs:{}:28", line + 3)), "{}", deadlock.wanted.location);
+    assert!(
+        deadlock.wanted.location.ends_with(&format!("published.rs:{}:28", line + 3)),
+        "{}",
+        deadlock.wanted.location
+    );
 }
 
 #[test]
@@ -366,9 +373,9 @@ impl Account {
     }
 }
 
-fn over_account<R: ToValue>(method: fn(&Account, i64) -> R) -> MethodUnderTest<interloper::Described<Account>, i64, R>
+fn over_account<R>(method: fn(&Account, i64) -> R) -> MethodUnderTest<interloper::Described<Account>, i64, R>
 where
-    R: 'static,
+    R: ToValue + 'static,
 {
     let set = |account: &Account, balance: i64| *account.balance.lock().unwrap() = balance;
     let account = Account::object_description().state(Account::balance, set);

@@ -1,5 +1,6 @@
 //! `cargo interloper` from outside: what it prints, how it exits, and what it leaves alone.
 
+mod composed;
 mod editions;
 mod guide;
 mod plans;

@@ -3,6 +3,26 @@
 //! `cargo interloper run --manifest-path examples/published/Cargo.toml` prints:
 //!
 //! ```text
+//! ✗ number_of                                 not linearizable (1 environment operation, execution 25)
+//!
+//!   start: {}         method under test: number_of("pi", 31)      environment               state
+//!   ──────────────────────────────────────────────────────────────────────────────────────────────────
+//!   1                 get                                                                   {}
+//!                       at examples/published/src/main.rs:33:33
+//!   2                                                             insert("pi", 32) → none   {"pi": 32}
+//!   3                 insert                                                                {"pi": 31}
+//!                       at examples/published/src/main.rs:36:11
+//!                     returned 31
+//!
+//!   No sequential order explains it:
+//!     number_of, insert      insert returns 31
+//!     insert, number_of      number_of returns 32
+//!
+//!   replay: .replay("A0.I0.E0.E4.E0.E0")
+//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 25 executions of 25 histories, 66 steps, stopped at the first violation
+//!
+//! ✓ number_of_fixed  linearizable
+//!   open environment: 1 argument, 9 initial states, up to 2 environment operations out of 12; 5787 executions of 5787 histories, 22860 steps, complete
 //! ```
 
 use dashmap::DashMap;

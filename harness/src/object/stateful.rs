@@ -13,8 +13,11 @@ pub struct Stateful<T> {
     methods: Vec<Method>,
     typed: Typed<T>,
     read: Box<dyn Fn(&T) -> Value + Send + Sync>,
-    set: Box<dyn Fn(&T, &Value) -> bool + Send + Sync>,
+    set: Box<Set<T>>,
 }
+
+/// Sets the state of an object. False when the value is not a state.
+type Set<T> = dyn Fn(&T, &Value) -> bool + Send + Sync;
 
 impl<T: Send + Sync + 'static> Description<T> {
     /// Says how the state of an object is read, and how it is set. What `read` gives must tell apart all states that the

@@ -76,9 +76,8 @@ where
         let alone = Arc::new(Alone::new(object));
         let make = move || Described { object: alone.of.make(), alone: Arc::clone(&alone) };
         let place = Location::caller();
-        let mut over = MethodUnderTest::new(name, make, move |subject: &Described<T>, argument| {
-            method(&subject.object, argument)
-        });
+        let mut over =
+            MethodUnderTest::new(name, make, move |subject: &Described<T>, argument| method(&subject.object, argument));
         over.description.place = place;
         over
     }

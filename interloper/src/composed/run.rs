@@ -274,7 +274,11 @@ impl Session for Run<'_> {
         inner.memory().announced = call;
         if !inner.log.scratch.locks.is_empty() {
             drop(inner);
-            self.wait_for(step.part, step.needs, Claim { part: Some(step.part), call, name: None, caller: None, location: step.location });
+            self.wait_for(
+                step.part,
+                step.needs,
+                Claim { part: Some(step.part), call, name: None, caller: None, location: step.location },
+            );
             inner = self.inner.borrow_mut();
         }
         inner.gap(call.map_or(Next::Section(step.part), Next::Call));
@@ -299,7 +303,12 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
         let call = inner.memory().announced;
-        inner.log.scratch.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, name: None, caller: None, location } });
+        inner.log.scratch.locks.push(Held {
+            owner,
+            part,
+            needs,
+            claim: Claim { part: Some(part), call, name: None, caller: None, location },
+        });
     }
 
     fn release(&self, part: PartId, needs: Needs) {
@@ -328,7 +337,10 @@ impl Session for Run<'_> {
     }
 
     fn stalled(&self, _what: &'static str, location: &'static Location<'static>) {
-        self.wait_for_others(Deadlock { held: None, wanted: Claim { part: None, call: None, name: None, caller: None, location } });
+        self.wait_for_others(Deadlock {
+            held: None,
+            wanted: Claim { part: None, call: None, name: None, caller: None, location },
+        });
     }
 
     fn progressed(&self) {

@@ -8,8 +8,8 @@ use interloper_collections::session::{Instrumented, PartId, RunId, with_session}
 use interloper_collections::stray;
 use interloper_commutativity::Value;
 use interloper_linearize::composed::Observed;
-use interloper_scheduler::{Engine, OwnStack};
 use interloper_scheduler::decisions::{Question, Source};
+use interloper_scheduler::{Engine, OwnStack};
 
 use crate::composed::bench::{Arguments, Bench, Instance};
 use crate::composed::clock::Clock;

@@ -214,7 +214,10 @@ mod tests {
     fn public_methods_are_marked() {
         check("impl A { pub fn a(&self) {} fn b(&self) {} pub(crate) fn c(&self) {} pub fn d(x: u8) {} }", &["a"]);
         check("impl<'a, T: Fn(&u8) -> u8> A<T> { pub fn a<F: Fn(u8)>(&'a mut self, f: F) -> u8 { 1 } }", &["a"]);
-        check("impl A { pub fn a(self: Arc<Self>) {} pub fn b(mut self) {} pub unsafe fn c(self) {} }", &["a", "b", "c"]);
+        check(
+            "impl A { pub fn a(self: Arc<Self>) {} pub fn b(mut self) {} pub unsafe fn c(self) {} }",
+            &["a", "b", "c"],
+        );
         check("pub fn a(this: &A) {} struct B { c: u8 } mod d { impl A { pub fn e(&self) {} } }", &["e"]);
         check("use a::{b, c}; static D: u8 = { 1 }; impl A { const E: u8 = { 2 }; pub fn f(&self) {} }", &["f"]);
         check("mod a; impl A { pub fn b(&self) {} }", &["b"]);

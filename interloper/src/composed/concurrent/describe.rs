@@ -43,9 +43,7 @@ pub(super) fn describe(
             (Actor::Method(call), Did::Begin) => {
                 report::Row::event(column_of[call], report::Event::Called(texts[call].clone()))
             }
-            (Actor::Method(call), Did::End(returned)) => {
-                explain::last_row(runner, column_of[call], returned, None)
-            }
+            (Actor::Method(call), Did::End(returned)) => explain::last_row(runner, column_of[call], returned, None),
             (Actor::Method(call), _) => explain::event_row(&runner.world, event, column_of[call], environment),
             (Actor::Environment, _) => explain::event_row(&runner.world, event, 0, environment),
         };

@@ -160,10 +160,11 @@ impl Run<'_> {
             inner.log.abort.get_or_insert(Abort::NotEnabled);
             return;
         }
-        let in_call = inner.log.scratch.interrupted.map(|turn| Deadlock {
-            held: inner.log.scratch.kept,
-            wanted: inner.claim(turn),
-        });
+        let in_call = inner
+            .log
+            .scratch
+            .interrupted
+            .map(|turn| Deadlock { held: inner.log.scratch.kept, wanted: inner.claim(turn) });
         let first = inner.log.scratch.waits.first().copied();
         match (in_call.or(first), place) {
             (Some(deadlock), _) => {
