@@ -16,7 +16,7 @@ pub(super) struct Method {
     pub(super) name: String,
     /// Where its body begins, behind the brace.
     pub(super) body: usize,
-    /// Whether it is `Drop::drop`.
+    /// Whether it is part of the call before it: `Drop::drop`, and unsafe functions such as `unlock`, which a guard calls.
     pub(super) drops: bool,
 }
 
@@ -114,7 +114,7 @@ fn function(
         all.push(Method {
             name: name.to_string(),
             body: body.span_open().byte_range().end,
-            drops: around == Around::Drop,
+            drops: around == Around::Drop || has("unsafe"),
         });
     }
     end
@@ -245,6 +245,8 @@ mod tests {
         let tokens = text::tokens(source).expect("it is Rust");
         let [destructor, other] = &methods(&tokens)[..] else { panic!("two methods") };
         assert!(destructor.drops && !other.drops);
+        let tokens = text::tokens("unsafe impl RawLock for A { unsafe fn unlock(&self) {} }").expect("it is Rust");
+        assert!(methods(&tokens)[0].drops);
         assert!(source[..destructor.body].ends_with("fn drop(&mut self) {"));
         assert!(source[..other.body].ends_with("pub fn drop(&self) {"));
     }
