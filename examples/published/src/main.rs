@@ -19,10 +19,10 @@
 //!     insert, number_of      number_of returns 32
 //!
 //!   replay: .replay("A0.I0.E0.E4.E0.E0")
-//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 25 executions of 25 histories, 66 steps, stopped at the first violation
+//!   open environment: 1 argument, 9 initial states, up to 3 environment operations out of 12; 25 executions of 25 histories, 56 steps, stopped at the first violation
 //!
 //! ✓ number_of_fixed  linearizable
-//!   open environment: 1 argument, 9 initial states, up to 2 environment operations out of 12; 5787 executions of 5787 histories, 22860 steps, complete
+//!   open environment: 1 argument, 9 initial states, up to 2 environment operations out of 12; 4113 executions of 4113 histories, 12105 steps, complete
 //! ```
 
 use dashmap::DashMap;
