@@ -22,7 +22,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-use crate::control::Mirror;
+use crate::mirror::Mirror;
 use crate::runtime::{self, Current, Home, Slot};
 
 /// The statics that have been used.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use interloper_std::runtime::{Action, Current, Handle, ObjectId, ObjectKind, Operation, Place};
 use interloper_std::time::Instant;
 
-use crate::flow::lock;
+use crate::wait::lock;
 
 /// A clock that gives points in time, or what `T` stands for them.
 pub(crate) struct Clock<T> {

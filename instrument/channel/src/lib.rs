@@ -35,6 +35,7 @@
 pub use crossbeam_channel::*;
 
 #[cfg(not(interloper_real_channels))]
+mod case;
 mod clock;
 #[cfg(not(interloper_real_channels))]
 mod constructors;
@@ -52,6 +53,7 @@ mod receiver;
 mod select;
 #[cfg(not(interloper_real_channels))]
 mod sender;
+mod wait;
 
 #[cfg(not(interloper_real_channels))]
 pub use crossbeam_channel::{

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use interloper_std::runtime::{Current, Operation};
 
-use crate::flow::{Deadline, Token, lock};
+use crate::wait::{Deadline, Token, lock};
 
 /// Who waits to be met, on either side. Looked at inside of steps alone.
 pub(crate) struct Meeting<T> {

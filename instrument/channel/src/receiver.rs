@@ -9,11 +9,12 @@ use std::time::Duration;
 use interloper_std::runtime::{self, Action, Current, ObjectId, Place};
 use interloper_std::time::Instant;
 
+use crate::case::Case;
 use crate::clock::{Clock, Controlled, Kind};
-use crate::flow::{Deadline, Flow, Token};
+use crate::flow::Flow;
 use crate::meeting::{Side, Waited};
-use crate::select::Case;
 use crate::sender::either;
+use crate::wait::{Deadline, Token};
 use crate::{RecvError, RecvTimeoutError, TryRecvError};
 
 /// Mirrors [`crossbeam_channel::Receiver`].

@@ -9,9 +9,10 @@ use std::time::Duration;
 use interloper_std::runtime::{self, Action, Current, ObjectId, Place};
 use interloper_std::time::Instant;
 
-use crate::flow::{Deadline, Flow, Token};
+use crate::case::Case;
+use crate::flow::Flow;
 use crate::meeting::{Side, Waited};
-use crate::select::Case;
+use crate::wait::{Deadline, Token};
 use crate::{SendError, SendTimeoutError, TrySendError};
 
 /// Mirrors [`crossbeam_channel::Sender`].

@@ -333,10 +333,6 @@ macro_rules! atomic {
                 Ok(Outcome::fixed(result))
             }
 
-            fn needs(&self, _call: &Invocation) -> Needs {
-                Needs::Nothing
-            }
-
             fn domain(&self) -> DomainKind {
                 domain::<$type, $type>()
             }

@@ -19,6 +19,11 @@ pub(crate) fn unknown() -> Value {
     Value::variant("no such method", [])
 }
 
+/// A result that does not change.
+pub(crate) fn fixed(result: Value) -> Result<Outcome, Value> {
+    Ok(Outcome::fixed(result))
+}
+
 /// An optional value as a result. It is read again later when it can change.
 pub(crate) fn maybe_later<V: Datum>(value: Option<&V>) -> Outcome {
     let now = Value::option(value.map(ToValue::to_value));

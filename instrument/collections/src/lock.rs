@@ -12,6 +12,9 @@
 //! - The order in which a `HashMap` or `HashSet` is iterated inside a section is std's and differs from process to
 //!   process; with [`RandomState`](crate::RandomState) as its third parameter it does not.
 
+#[macro_use]
+mod shell;
+
 mod collection;
 mod keyed;
 mod mutex;

@@ -23,33 +23,12 @@ use interloper_std::runtime;
 use crate::stray;
 use crate::task::{Kind, Tie};
 
+pub use crate::locks::{LockId, Mode, Needs};
+pub use crate::stray::RunId;
+
 /// Which collection of the running execution: its index among those that the method under test was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId(pub u32);
-
-/// A lock inside a collection: a shard of a map, or 0 where there is one lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LockId(pub u32);
-
-/// How a lock is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
-    /// Several holders may read.
-    Shared,
-    /// One holder.
-    Exclusive,
-}
-
-/// The locks of the real collection that an operation takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// None: a lock-free operation.
-    Nothing,
-    /// One lock.
-    One(LockId, Mode),
-    /// Every lock of the collection, one after the other.
-    All(Mode),
-}
 
 /// What a task is about to do to a collection.
 #[derive(Clone, Copy, Debug)]
@@ -208,24 +187,6 @@ pub fn mark() {
     current(|session| session.mark());
 }
 
-/// Names one controlled run of this process; handles remember it, so that a stale one is caught. Never 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunId(u64);
-
-impl RunId {
-    /// A run that no handle belongs to yet.
-    pub fn new() -> RunId {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        RunId(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Default for RunId {
-    fn default() -> Self {
-        RunId::new()
-    }
-}
-
 /// What ties a collection to a controlled run: the run, and which part of it the collection is.
 ///
 /// A collection that is not bound (made inside the method under test, say) is private to it: its operations are not
@@ -355,8 +316,11 @@ pub trait Instrumented {
     /// then.
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value>;
 
-    /// The locks that `call` takes on the real collection.
-    fn needs(&self, call: &Invocation) -> Needs;
+    /// The locks that `call` takes on the real collection: no lock, unless the collection says otherwise.
+    fn needs(&self, call: &Invocation) -> Needs {
+        let _ = call;
+        Needs::Nothing
+    }
 
     /// How the types of keys and values make new ones; the two are the same for a collection of elements.
     fn domain(&self) -> DomainKind;

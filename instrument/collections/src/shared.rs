@@ -7,7 +7,7 @@ use interloper_commutativity::{Datum, Invocation, MethodId, Model, Value};
 use parking_lot::Mutex;
 
 use crate::environment::domain;
-use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
 /// An object that behaves as a [`Model`] says, each call one atomic step: a concurrent data type without its
 /// implementation.
@@ -127,10 +127,6 @@ impl<M: Model + 'static> Instrumented for Shared<M> {
         Ok(Outcome::fixed(self.run(call)))
     }
 
-    fn needs(&self, _call: &Invocation) -> Needs {
-        Needs::Nothing
-    }
-
     fn domain(&self) -> DomainKind {
         (self.domain)()
     }
@@ -142,6 +138,7 @@ mod tests {
     use interloper_commutativity::{Method, Parameter, ToValue};
 
     use super::*;
+    use crate::session::Needs;
     use crate::testing::{Recorder, check_environment};
 
     /// A bank account: `withdraw` gives whether there was enough.

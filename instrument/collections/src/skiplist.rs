@@ -10,6 +10,9 @@
 //!   (`Reverse`) cannot be used in a controlled run.
 
 mod core;
+mod entry;
+mod iterate;
+mod list;
 pub mod map;
 pub mod set;
 #[cfg(test)]

@@ -4,7 +4,23 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::session::RunId;
+/// Names one controlled run of this process; handles remember it, so that a stale one is caught. Never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunId(pub(crate) u64);
+
+impl RunId {
+    /// A run that no handle belongs to yet.
+    pub fn new() -> RunId {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        RunId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Default for RunId {
+    fn default() -> Self {
+        RunId::new()
+    }
+}
 
 /// Where the first such use of each run was.
 static FIRST: Mutex<Vec<(RunId, &'static Location<'static>)>> = Mutex::new(Vec::new());

@@ -14,7 +14,7 @@ use interloper_std::runtime::{
     Runtime, Verb,
 };
 
-use crate::session::{LockId, Mode, Needs};
+use crate::locks::{LockId, Mode, Needs};
 
 /// What a collection is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

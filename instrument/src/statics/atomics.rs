@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::{address, image, whole};
-use crate::control::Compact;
+use crate::mirror::Compact;
 use crate::runtime::{Bytes, Word};
 
 /// What was at the addresses of atomics in statics before they were first changed outside executions.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -40,12 +41,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         unsafe { &*real.cast::<Scope<'scope, 'env>>() }
     }
 
-    pub(super) fn real(&'scope self) -> &'scope std::thread::Scope<'scope, 'env> {
-        &self.0
-    }
-
     /// The tasks of the scope, if it was opened in the running execution.
-    pub(super) fn tasks(&self, current: &Current<'_>) -> Option<Tasks> {
+    fn tasks(&self, current: &Current<'_>) -> Option<Tasks> {
         Scopes::of(current).0.borrow().get(&self.key()).cloned()
     }
 
@@ -65,6 +62,40 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         T: Send + 'scope,
     {
         Builder::new().spawn_scoped(self, f).expect("failed to spawn thread")
+    }
+}
+
+impl Builder {
+    /// As [`std::thread::Builder::spawn_scoped`].
+    ///
+    /// # Errors
+    /// When the operating system fails to create a thread; never under control.
+    ///
+    /// # Panics
+    /// When the name contains null bytes.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let location = Location::caller();
+        match runtime::with(|current| scope.tasks(&current)).flatten() {
+            None => self.real().spawn_scoped(&scope.0, f).map(ScopedJoinHandle::real),
+            Some(tasks) => {
+                let spawn = |current: Current<'_>| {
+                    // SAFETY: `scope` waits for the end of each task in the list before anything of `'scope` ends.
+                    let task = unsafe { self.spawn_task(&current, f, location) };
+                    tasks.borrow_mut().push(task.id());
+                    task
+                };
+                Ok(ScopedJoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use hashbrown::raw::{Bucket, RawTable};
 use interloper_commutativity::models::map;
 use interloper_commutativity::{ToValue, Value};
 
-use super::{Original, begin, shard};
+use super::shards::{Original, begin, shard};
 use crate::RandomState;
 use crate::session::{Mode, Needs};
 use crate::site::{Hold, Site, TAKEN};

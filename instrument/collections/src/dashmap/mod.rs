@@ -25,6 +25,7 @@ mod environment;
 mod guards;
 mod iter;
 mod make;
+mod shards;
 #[cfg(test)]
 mod tests;
 mod traits;
@@ -37,7 +38,7 @@ use interloper_commutativity::models::map;
 use interloper_commutativity::{MethodId, ToValue, Value};
 
 use crate::RandomState;
-use crate::session::{Handle, LockId, Mode, Needs};
+use crate::session::{Handle, Mode, Needs};
 use crate::site::Site;
 
 pub use ::dashmap::try_result::TryResult;
@@ -47,9 +48,8 @@ pub use guards::{MappedRef, MappedRefMut, Ref, RefMut};
 pub use iter::{Iter, IterMut, OwningIter, RefMulti, RefMutMulti};
 
 use iter::{Purpose, Walk};
+use shards::{Original, begin, shard};
 use watch::Watch;
-
-type Original<K, V, S> = ::dashmap::DashMap<K, V, S>;
 
 /// [`dashmap::DashMap`], instrumented. See the [module](self) for what is one step.
 pub struct DashMap<K, V, S = RandomState> {
@@ -399,31 +399,6 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     {
         shard(self.inner.determine_map(key), mode)
     }
-}
-
-/// Announces a step on a map and waits until its locks are free.
-#[inline]
-fn begin<K, V, S>(map: &Original<K, V, S>, site: Site, method: MethodId, arguments: &[Value], needs: Needs)
-where
-    K: Eq + Hash,
-    S: BuildHasher + Clone,
-{
-    if site.is_private() {
-        site.wait_until(|| match needs {
-            Needs::Nothing => true,
-            Needs::One(LockId(index), Mode::Shared) => !map.shards()[index as usize].is_locked_exclusive(),
-            Needs::One(LockId(index), Mode::Exclusive) => !map.shards()[index as usize].is_locked(),
-            Needs::All(_) => unreachable!("no method needs all locks at once"),
-        });
-    } else {
-        site.before(method, arguments, needs);
-    }
-}
-
-/// The lock of the shard with this index.
-#[inline]
-fn shard(index: usize, mode: Mode) -> Needs {
-    Needs::One(LockId(index as u32), mode)
 }
 
 /// The form of an optional value.

@@ -10,12 +10,8 @@ use interloper_commutativity::models::{
 use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Value};
 
 use super::StdCollection;
-use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{argument, domain, fixed, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Outcome};
-
-fn fixed(result: Value) -> Result<Outcome, Value> {
-    Ok(Outcome::fixed(result))
-}
 
 /// What the two kinds of map have in common; `$ordered` adds what only one can do.
 macro_rules! map_collection {

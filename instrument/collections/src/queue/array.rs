@@ -8,13 +8,12 @@ use interloper_commutativity::models::{BoundedQueueModel, bounded_queue as queue
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
-use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
-/// [`crossbeam::queue::ArrayQueue`], instrumented. Each method is one step, `capacity` none.
-pub struct ArrayQueue<T> {
-    inner: real::ArrayQueue<T>,
-    handle: Handle,
+queue! {
+    /// [`crossbeam::queue::ArrayQueue`], instrumented. Each method is one step, except `capacity`, which makes no step.
+    ArrayQueue, queue
 }
 
 impl<T> ArrayQueue<T> {
@@ -60,29 +59,6 @@ impl<T: ToValue> ArrayQueue<T> {
         })
     }
 
-    /// Removes the front and gives it. One step.
-    #[inline]
-    #[track_caller]
-    pub fn pop(&self) -> Option<T> {
-        let Some(site) = self.handle.site() else { return self.inner.pop() };
-        site.step(queue::POP, &[], || {
-            let front = self.inner.pop();
-            let form = front.to_value();
-            (front, form)
-        })
-    }
-
-    /// Whether there is no element. One step.
-    #[inline]
-    #[track_caller]
-    pub fn is_empty(&self) -> bool {
-        let Some(site) = self.handle.reader() else { return self.inner.is_empty() };
-        site.step(queue::IS_EMPTY, &[], || {
-            let empty = self.inner.is_empty();
-            (empty, Value::Bool(empty))
-        })
-    }
-
     /// Whether there is no room. One step.
     #[inline]
     #[track_caller]
@@ -92,33 +68,6 @@ impl<T: ToValue> ArrayQueue<T> {
             let full = self.inner.is_full();
             (full, Value::Bool(full))
         })
-    }
-
-    /// How many elements there are. One step.
-    #[inline]
-    #[track_caller]
-    pub fn len(&self) -> usize {
-        let Some(site) = self.handle.reader() else { return self.inner.len() };
-        site.step(queue::LEN, &[], || {
-            let length = self.inner.len();
-            (length, length.to_value())
-        })
-    }
-}
-
-impl<T> fmt::Debug for ArrayQueue<T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(out)
-    }
-}
-
-/// No step: the queue is owned.
-impl<T> IntoIterator for ArrayQueue<T> {
-    type Item = T;
-    type IntoIter = <real::ArrayQueue<T> as IntoIterator>::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.inner.into_iter()
     }
 }
 
@@ -166,10 +115,6 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
             _ => return Err(unknown()),
         };
         Ok(Outcome::fixed(result))
-    }
-
-    fn needs(&self, _call: &Invocation) -> Needs {
-        Needs::Nothing
     }
 
     fn domain(&self) -> DomainKind {

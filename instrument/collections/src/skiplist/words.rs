@@ -3,8 +3,11 @@
 use interloper_commutativity::models::{sorted_map, sorted_set};
 use interloper_commutativity::{MethodId, ToValue, Value};
 
+use crate::session::Handle;
+use crate::task::Kind;
+
 /// The methods of the abstract type.
-pub(super) struct Words {
+pub struct Words {
     pub get: MethodId,
     pub contains: MethodId,
     pub insert: MethodId,
@@ -21,8 +24,16 @@ pub(super) struct Words {
     pub is_empty: MethodId,
 }
 
+/// What a list is to its user: a map or a set.
+pub trait Role: 'static {
+    const NAME: &'static str;
+
+    /// The handle of a new list.
+    fn handle() -> Handle;
+}
+
 /// How an abstract type speaks of entries with values of type `V`.
-pub(super) trait Vocabulary<V>: 'static {
+pub trait Vocabulary<V>: Role {
     const WORDS: Words;
 
     /// An entry as the result of a method that finds one.
@@ -38,8 +49,16 @@ pub(super) trait Vocabulary<V>: 'static {
     fn arguments(key: Value, value: &V) -> ([Value; 2], usize);
 }
 
-/// A map's.
-pub(super) struct Pairs;
+/// The role of a map.
+pub struct Pairs;
+
+impl Role for Pairs {
+    const NAME: &'static str = "SkipMap";
+
+    fn handle() -> Handle {
+        Handle::of(Kind::SortedMap, 0)
+    }
+}
 
 impl<V: ToValue> Vocabulary<V> for Pairs {
     const WORDS: Words = Words {
@@ -76,8 +95,16 @@ impl<V: ToValue> Vocabulary<V> for Pairs {
     }
 }
 
-/// A set's.
-pub(super) struct Elements;
+/// The role of a set.
+pub struct Elements;
+
+impl Role for Elements {
+    const NAME: &'static str = "SkipSet";
+
+    fn handle() -> Handle {
+        Handle::of(Kind::SortedSet, 0)
+    }
+}
 
 impl Vocabulary<()> for Elements {
     const WORDS: Words = Words {
