@@ -10,9 +10,9 @@
 //!
 //! # The clock
 //!
-//! A wait that ends early moves the clock to its own deadline when its task goes on. Other sleepers whose time has come
-//! by then are late: they wake when no other task is enabled, as always. So the order in which tasks look at the clock
-//! matters, and each look is then part of a step, even the look of a wait that is about to compute its deadline.
+//! A wait that ends early moves the clock just past its own deadline when its task goes on. Other sleepers whose time has
+//! come by then are late: they wake when no other task is enabled, as always. So the order in which tasks look at the
+//! clock matters, and each look is then part of a step, even the look of a wait that is about to compute its deadline.
 //!
 //! # Writers before readers
 //!
@@ -137,9 +137,12 @@ impl Core {
         state.deadline(timeout)
     }
 
-    /// The running task goes on at the end of its time, before the others.
+    /// The running task goes on at the end of its time, before the others. The clock moves just past the deadline: a loop
+    /// that computes what is left of its time and finds nothing left must not wait once more for it, which would take a
+    /// second departure.
     pub(super) fn move_clock(&self, state: &mut State, deadline: Duration) {
-        state.clock = state.clock.max(deadline);
+        const JUST_PAST: Duration = Duration::from_nanos(1);
+        state.clock = state.clock.max(deadline + JUST_PAST);
         state.dirty = true;
         self.touch_clock(state, Action::Affect);
     }
