@@ -116,7 +116,7 @@ impl Hints {
         self.seen.push((object, place, change));
         let is_news = before.is_some_and(|seen| seen.2 != change);
         if let Some(burst) = &mut self.burst {
-            // Who sees what it has not seen before is in its first round again.
+            // A task that sees something new is in its first round again.
             (burst.steps, burst.rounds) = (steps, if is_news { 0 } else { burst.rounds });
             burst.glued &= !is_news;
         }
