@@ -50,23 +50,9 @@ impl Drop for ReadHold {
     }
 }
 
-impl<T: ?Sized> Mirror for RwLock<T> {
-    const KIND: ObjectKind = ObjectKind::RwLock;
-    const OWNS: bool = needs_drop::<T>();
-
-    #[inline]
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-}
-
-impl<T> RwLock<T> {
-    /// As [`std::sync::RwLock::new`].
-    #[inline]
-    pub const fn new(t: T) -> RwLock<T> {
-        RwLock { handle: Handle::new(), poison: Poison::new(), inner: std::sync::RwLock::new(t) }
-    }
-}
+lock!("RwLock", RwLock, "a writer", try_read, taken: &format_args!("<locked>"));
+guard!(RwLockReadGuard);
+guard!(RwLockWriteGuard writes);
 
 impl<T: ?Sized> RwLock<T> {
     /// As [`std::sync::RwLock::read`].
@@ -115,39 +101,6 @@ impl<T: ?Sized> RwLock<T> {
         Ok(here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner })?)
     }
 
-    /// As [`std::sync::RwLock::is_poisoned`].
-    #[inline]
-    pub fn is_poisoned(&self) -> bool {
-        control::value(self).poison.get()
-    }
-
-    /// As [`std::sync::RwLock::clear_poison`].
-    #[inline]
-    pub fn clear_poison(&self) {
-        control::value(self).poison.clear();
-    }
-
-    /// As [`std::sync::RwLock::into_inner`].
-    ///
-    /// # Errors
-    /// When a writer panicked while holding the lock.
-    pub fn into_inner(self) -> LockResult<T>
-    where
-        T: Sized,
-    {
-        let value = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(value)
-    }
-
-    /// As [`std::sync::RwLock::get_mut`].
-    ///
-    /// # Errors
-    /// When a writer panicked while holding the lock.
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let value = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(value)
-    }
-
     /// Takes the lock in the model and then, with `really`, the real one.
     fn attempt<'a, G, E>(
         &'a self,
@@ -169,79 +122,5 @@ impl<T: ?Sized> RwLock<T> {
                 Err(TryLockError::WouldBlock)
             }
         }
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut d = f.debug_struct("RwLock");
-        match self.try_read() {
-            Ok(guard) => d.field("data", &&*guard),
-            Err(TryLockError::Poisoned(error)) => d.field("data", &&**error.get_ref()),
-            Err(TryLockError::WouldBlock) => d.field("data", &format_args!("<locked>")),
-        };
-        d.field("poisoned", &self.is_poisoned());
-        d.finish_non_exhaustive()
-    }
-}
-
-impl<T: Default> Default for RwLock<T> {
-    fn default() -> RwLock<T> {
-        RwLock::new(T::default())
-    }
-}
-
-impl<T> From<T> for RwLock<T> {
-    fn from(t: T) -> Self {
-        RwLock::new(t)
     }
 }
