@@ -1,14 +1,14 @@
 //! Linearizability in O(n log n) where every value is inserted at most once.
 //!
-//! For queues, stacks, priority queues, sets, registers and texts whose values are distinct, the values tell which insertion
-//! a removal or a read belongs to, and the search of [`crate::general`] can be replaced by a direct construction. That
-//! this is possible is due to Gibbons and Korach (*Testing shared memories*, 1997) for registers, to Bouajjani, Emmi,
-//! Enea and Hamza (*On reducing linearizability to state reachability*, 2015) for queues and stacks, and to Lee and
-//! Mathur (*Efficient decrease-and-conquer linearizability monitoring*, 2025) in this time for all of them. Each
+//! In a history of a queue, stack, priority queue, set, register or text whose values are distinct, the values tell
+//! which insertion a removal or a read belongs to. A direct construction can then replace the search of
+//! [`crate::general`]. This is due to Gibbons and Korach (*Testing shared memories*, 1997) for registers, to Bouajjani,
+//! Emmi, Enea and Hamza (*On reducing linearizability to state reachability*, 2015) for queues and stacks, and to Lee
+//! and Mathur (*Efficient decrease-and-conquer linearizability monitoring*, 2025) in this time for all types. Each
 //! module says why its construction is complete.
 //!
-//! All of them look at the *gaps* between two events of the history, one after the other: a call takes effect in a gap
-//! between its invocation and its return, and several calls may take effect in the same gap, in any order.
+//! All constructions look at the *gaps* between two events of the history, one after the other: a call takes effect in
+//! a gap between its invocation and its return, and several calls may take effect in the same gap, in any order.
 //! Consequently:
 //!
 //! - A list of calls is a linearization of the real-time order when each call can be given a gap of its own interval so
@@ -16,8 +16,8 @@
 //! - A value is *certainly in* a collection in the gaps between the return of its insertion and the invocation of its
 //!   removal. In all other gaps of its life it can be in or out.
 //!
-//! A history that these methods do not apply to is not judged, see [`NotApplicable`]. The judgement agrees with the
-//! one of the general search; the witness of a violation has one longest linearization only.
+//! A history outside these limits is not judged, see [`NotApplicable`]. The judgement agrees with the general search;
+//! the witness of a violation has only one longest linearization.
 
 mod collection;
 mod cover;
@@ -100,15 +100,15 @@ pub enum TextCall<'t> {
     Read(&'t str),
 }
 
-/// The calls are not such that this method knows the answer: a value is inserted twice, or there are too many values that
-/// pending calls may have removed.
+/// The construction does not know the answer for these calls: a value is inserted twice, or pending calls may have
+/// removed too many values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotApplicable;
 
 /// A first-in-first-out queue that is empty at first.
 ///
 /// # Errors
-/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
+/// When a value is inserted twice, or pending removals may have removed too many values.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -119,7 +119,7 @@ pub fn queue(history: &History, calls: &[CollectionCall]) -> Result<Verdict, Not
 /// A last-in-first-out stack that is empty at first.
 ///
 /// # Errors
-/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
+/// When a value is inserted twice, or pending removals may have removed too many values.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -130,7 +130,7 @@ pub fn stack(history: &History, calls: &[CollectionCall]) -> Result<Verdict, Not
 /// A priority queue that is empty at first; the smallest [`ValueId`] leaves first.
 ///
 /// # Errors
-/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
+/// When a value is inserted twice, or pending removals may have removed too many values.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -199,7 +199,7 @@ fn collection(
     if calls.contains(&CollectionCall::UnknownRemoval) { unknown::judge(history, calls, known) } else { known(calls) }
 }
 
-/// The verdict, given how to linearize the part of the history before a cut.
+/// The verdict. `order` linearizes the part of the history before a cut.
 fn judge(events: &Events, order: impl Fn(Cut) -> Option<Vec<usize>>) -> Verdict {
     judge_with(events, order(events.whole()), order)
 }
@@ -222,7 +222,7 @@ fn judge_with(events: &Events, whole: Option<Vec<usize>>, order: impl Fn(Cut) ->
             None => bad = middle,
         }
     }
-    // What has happened before the return that fails: the same returns, and the invocations since the last of them.
+    // What happened before the failing return: the same returns, and the invocations since the last of them.
     if let Some(order) = order(events.before_return(bad)) {
         longest = order;
     }

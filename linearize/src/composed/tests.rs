@@ -32,8 +32,8 @@ impl Reference for Cell<'_> {
     }
 }
 
-/// The slow twin. Each operation is an interval on a line of events; the method's interval holds all others; the
-/// mode's linearization points are places on the same line.
+/// The slow twin. Each operation is an interval on a line of events; the method's interval holds all others; the mode's
+/// linearization points are places on the same line.
 fn twin(
     cell: &mut Cell,
     observation: &Observation<'_, Cell>,
@@ -41,7 +41,7 @@ fn twin(
     orders: &[Vec<usize>],
 ) -> Judgement {
     let k = observation.environment.len();
-    // The line: the method's step s happens at 100 * (s + 1), environment operation i somewhere in between.
+    // The line: the method's step s happens at 100 * (s + 1), environment operation i between two of these.
     let place = |i: usize| observation.environment[i].after * 100 + 1 + i;
     let interval = |op: usize| if op == k { (0, 100_000) } else { (place(op), place(op)) };
     let allowed: Option<Vec<usize>> = match mode {

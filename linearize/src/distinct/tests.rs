@@ -14,7 +14,7 @@ enum Kind {
     PriorityQueue,
 }
 
-/// The sequential behaviour of the three collections: what is removed next is last, first or smallest.
+/// The sequential behaviour of the three collections: the next value to remove is the last, first or smallest one.
 struct Collection<'h> {
     kind: Kind,
     calls: &'h [CollectionCall],
@@ -167,7 +167,7 @@ fn judge_collection(kind: Kind, history: &History, calls: &[CollectionCall]) -> 
     }
 }
 
-/// Compares on one history, if the construction applies: whether it is linearizable.
+/// Compares on one history, if the construction applies. Returns whether the history is linearizable.
 fn compare_collection(kind: Kind, history: &History, calls: &[CollectionCall]) -> Option<bool> {
     let pending = history.calls().iter().map(|interval| interval.returned.is_none()).collect();
     let verdict = judge_collection(kind, history, calls).ok()?;
@@ -243,8 +243,8 @@ fn all_small_histories_with_unknown_removals() {
     }
 }
 
-/// A history whose calls take effect in the order of their numbers, each interval reaching `spread` around its effect;
-/// `pending` of a hundred calls do not return.
+/// A history whose calls take effect in the order of their numbers; each interval reaches `spread` around its effect,
+/// and `pending` of a hundred calls do not return.
 fn stretched(random: &mut Stream, n: usize, spread: usize, pending: usize) -> History {
     let mut events: Vec<(usize, usize)> = Vec::new();
     for call in 0..n {
@@ -299,7 +299,7 @@ fn random_histories_of_collections() {
             let mut calls = random_collection(&mut random, kind, n);
             let history = stretched(&mut random, n, spread, [0, 10][round / 4 % 2]);
             assert_eq!(compare_collection(kind, &history, &calls), Some(true));
-            // Two results exchanged.
+            // Two results are exchanged.
             let (one, other) = (random.index(n), random.index(n));
             calls.swap(one, other);
             match compare_collection(kind, &history, &calls) {

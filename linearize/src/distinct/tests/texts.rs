@@ -66,7 +66,7 @@ fn pieces_that_are_no_prefix_code() {
     check([Append("1"), Append("12")], false);
     check([Append(""), Read("")], false);
     check([Append("12"), Append("2")], true);
-    // What is read need not be one.
+    // A text that is read need not be a piece.
     check([Append("1"), Read("12")], true);
 }
 
