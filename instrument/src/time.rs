@@ -17,12 +17,12 @@ const START_OF_EXECUTION: Duration = Duration::from_secs(1_577_836_800);
 
 /// Mirrors [`std::time::Instant`].
 ///
-/// Under control the text is the virtual time. The hash is that of the virtual time always. It converts to and from the
-/// original.
+/// Under control the text is the virtual time. The hash is always the hash of the virtual time. The type converts to
+/// and from the original.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(std::time::Instant);
 
-/// Mirrors [`std::time::SystemTime`]. What `std::fs` gives and takes is the original, to and from which this converts.
+/// Mirrors [`std::time::SystemTime`]. `std::fs` uses the original, to and from which this type converts.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SystemTime(std::time::SystemTime);
 

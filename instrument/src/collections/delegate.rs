@@ -1,7 +1,7 @@
-//! Methods and traits that are the original's.
+//! Methods and traits of the original.
 
-/// Methods by reference: `fn name [generics] (arguments) -> result [bounds];`, all of them named as the original's, which
-/// is `$original`.
+/// Methods by reference: `fn name [generics] (arguments) -> result [bounds];`. Each has the name of the method of the
+/// original, which is called `$original`.
 macro_rules! by_reference {
     ($original:literal: $(fn $name:ident [$($generics:tt)*] ($($argument:ident: $type:ty),*) -> $result:ty [$($bounds:tt)*];)*) => {
         $(

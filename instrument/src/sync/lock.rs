@@ -84,7 +84,7 @@ macro_rules! lock {
     };
 }
 
-/// What a guard passes on to the guard of the original; `writes` for one that may change the value.
+/// What a guard passes on to the guard of the original; `writes` marks a guard that may change the value.
 macro_rules! guard {
     ($guard:ident) => {
         impl<T: ?Sized> Deref for $guard<'_, T> {

@@ -16,7 +16,7 @@ use crate::runtime::{Handle, Mode, ObjectKind};
 pub struct Mutex<T: ?Sized> {
     handle: Handle,
     poison: Poison,
-    /// Its own poisoning is not looked at.
+    /// Its own poisoning is ignored.
     inner: std::sync::Mutex<T>,
 }
 
@@ -28,7 +28,8 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
     lock: &'a Mutex<T>,
 }
 
-// SAFETY: a shared guard gives out shared references to the value alone; its reference to the mutex is used by value.
+// SAFETY: a shared guard gives out only shared references to the value; only a consumed guard uses its reference to the
+// mutex.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 lock!("Mutex", Mutex, "another user of the mutex", try_lock, taken: &"<locked>");
@@ -39,7 +40,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// When another user of the mutex panicked while holding it.
-    // Each return behind a switch of stacks is predicted wrongly: the fewer the better.
+    // The processor mispredicts each return after a switch of stacks: the fewer the better.
     #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
@@ -101,7 +102,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Gives the real lock back while `wait` waits in the model.
     pub(super) fn wait_outside<R>(self, wait: impl FnOnce() -> R) -> (LockResult<MutexGuard<'a, T>>, R) {
         let MutexGuard { mut hold, inner, lock } = self;
-        // Should `wait` unwind, then the lock is not held.
+        // If `wait` unwinds, the lock is not held.
         let held = hold.held.take();
         drop(inner);
         let result = wait();

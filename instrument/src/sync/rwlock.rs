@@ -17,7 +17,7 @@ use crate::runtime::{Handle, Mode, ObjectKind, Place};
 pub struct RwLock<T: ?Sized> {
     handle: Handle,
     poison: Poison,
-    /// Its own poisoning is not looked at.
+    /// Its own poisoning is ignored.
     inner: std::sync::RwLock<T>,
 }
 
@@ -35,7 +35,7 @@ pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
     inner: std::sync::RwLockWriteGuard<'rwlock, T>,
 }
 
-/// The lock that stands for this one here, how it is held in the model, and the guard of the real one.
+/// The lock that stands for `self` here, how it is held in the model, and the guard of the real one.
 type Attempted<'a, T, G, E> = Result<(&'a RwLock<T>, Option<Held>, G), TryLockError<E>>;
 
 /// What a guard that cannot poison its lock does when it is dropped.
@@ -93,7 +93,7 @@ impl<T: ?Sized> RwLock<T> {
     /// As [`std::sync::RwLock::try_write`].
     ///
     /// # Errors
-    /// When somebody holds the lock, or a writer panicked while holding it.
+    /// When a task holds the lock, or a writer panicked while holding it.
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {

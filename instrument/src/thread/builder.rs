@@ -72,11 +72,11 @@ impl Builder {
     {
         let location = Location::caller();
         if !runtime::is_controlled() {
-            // SAFETY: the caller's promise is the one that is asked for.
+            // SAFETY: the caller promises what the call asks for.
             return unsafe { self.real().spawn_unchecked(f) }.map(JoinHandle::real);
         }
         let spawn = |current: Current<'_>| {
-            // SAFETY: the caller's promise is the one that is asked for.
+            // SAFETY: the caller promises what the call asks for.
             unsafe { self.spawn_task(&current, f, location) }
         };
         Ok(JoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
@@ -101,8 +101,8 @@ impl Builder {
             let value = f();
             *packet.lock().expect("nobody panics while holding this lock") = Some(value);
         });
-        // SAFETY: only the lifetime changes. The runtime has dropped the closure when the task is at its end, and by the
-        // caller's promise what it borrows lives longer.
+        // SAFETY: only the lifetime changes. The runtime has dropped the closure by the end of the task, and by the
+        // caller's promise its borrows live longer.
         let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(body) };
         let task: TaskId = current.runtime().spawn(NewTask { name, location }, body);
         TaskHandle::new(current.execution(), task, Thread::of_task(current, task), result)

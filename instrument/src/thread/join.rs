@@ -29,12 +29,12 @@ pub(super) enum Kind<R, T> {
 pub(super) struct Task<T> {
     execution: ExecutionId,
     task: TaskId,
-    /// What the task gave, once it has ended.
+    /// The result of the task, once it has ended.
     result: Arc<Mutex<Option<T>>>,
 }
 
-// SAFETY: a handle gives its value away once, to whoever consumes it or drops it. It is made by `spawn_task` alone, whose
-// callers ask for a `T` that is `Send`.
+// SAFETY: a handle gives its value away once, to the caller that consumes or drops it. Only `spawn_task` makes a
+// handle, and its callers ask for a `T` that is `Send`.
 unsafe impl<T> Send for Task<T> {}
 
 // SAFETY: a shared handle gives no access to the value.
@@ -66,7 +66,7 @@ impl<T> Task<T> {
         let joined = runtime::with(|current| {
             (current.execution() == self.execution).then(|| current.runtime().join(self.task, location))
         });
-        // The tasks of another execution have ended, unless that is under way around this one.
+        // The tasks of another execution have ended, unless that execution is running around this one.
         if let Some(Some(Err(payload))) = joined {
             return Err(payload);
         }

@@ -18,7 +18,7 @@ pub struct Scope<'scope, 'env: 'scope>(std::thread::Scope<'scope, 'env>);
 /// As [`std::thread::scope`].
 ///
 /// # Panics
-/// When a thread that was not joined by hand panicked.
+/// When a thread panicked that the program did not join.
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -46,7 +46,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Scopes::of(current).0.borrow().get(&self.key()).cloned()
     }
 
-    /// What tells open scopes apart: the real one does not move.
+    /// The name of an open scope: the real scope does not move.
     fn key(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -126,12 +126,12 @@ impl Scopes {
     }
 }
 
-/// The tasks of a scope that is open. When this is dropped they have ended, also when the task unwinds.
+/// The tasks of an open scope. When this is dropped they have ended, even if the task unwinds.
 struct Children {
     scopes: Rc<Scopes>,
     key: usize,
     tasks: Tasks,
-    /// How many of them have been joined here.
+    /// How many of them this has joined.
     joined: usize,
     location: Place,
 }
@@ -155,12 +155,12 @@ impl Children {
         }
     }
 
-    /// Waits for the end of all tasks; says whether one of them panicked that nobody had joined.
+    /// Waits for the end of all tasks; returns whether one of them panicked that no task had joined.
     fn join(&mut self) -> bool {
         let mut panicked = false;
         while let Some(&task) = self.tasks.clone().borrow().get(self.joined) {
             let result = runtime::with(|current| current.runtime().join(task, self.location));
-            // Not before: if joining unwinds, the task has not ended.
+            // Only now: if joining unwinds, the task has not ended.
             self.joined += 1;
             panicked |= matches!(result, Some(Err(_)));
         }

@@ -74,11 +74,11 @@ macro_rules! map {
             }
             fn wipe(&self) {
                 let $wiped = self;
-                $wipe
+                $wipe;
             }
             fn walk(&self, $meet: &mut dyn FnMut(i64, i64)) {
                 let $walked = self;
-                $walk
+                $walk;
             }
         }
     };
