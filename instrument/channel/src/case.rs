@@ -21,10 +21,10 @@ pub(crate) trait Case {
     /// The selection waits for a change; with a `case`, also to be met.
     fn enlist(&self, current: &Current<'_>, token: &Arc<Token>, case: Option<usize>);
 
-    /// It does not wait any more.
+    /// Ends the wait.
     fn delist(&self, token: &Arc<Token>);
 
-    /// What is left until the operation is ready by itself.
+    /// The time until the operation is ready by itself.
     fn left(&self, current: &Current<'_>) -> Option<Duration>;
 
     /// Where the end of the channel is.

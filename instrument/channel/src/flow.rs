@@ -8,8 +8,8 @@ use interloper_std::runtime::{Action, Count, Current, Handle, ObjectId, ObjectKi
 use crate::meeting::Meeting;
 use crate::wait::{Token, lock};
 
-/// A channel under control. The messages are in the original, but for those of a channel without a buffer, where senders
-/// and receivers meet. Looked at inside of steps alone.
+/// A channel under control. The messages are in the original, except for a channel without a buffer, where senders and
+/// receivers meet. Used only inside steps.
 pub(crate) struct Flow<T> {
     handle: Handle,
     pub(crate) capacity: Option<usize>,
@@ -17,12 +17,12 @@ pub(crate) struct Flow<T> {
     pub(crate) receivers: AtomicUsize,
     /// The selections that wait for a change.
     watchers: Mutex<Vec<Arc<Token>>>,
-    /// What was promised to selections.
+    /// The promises to selections.
     promised: Mutex<Promised<T>>,
     pub(crate) meeting: Meeting<T>,
 }
 
-/// What selections have been promised, by their tokens.
+/// The promises to selections, by their tokens.
 struct Promised<T> {
     messages: Vec<(ObjectId, T)>,
     room: Vec<ObjectId>,
@@ -45,14 +45,14 @@ impl<T> Flow<T> {
         self.handle.object(current, ObjectKind::Channel)
     }
 
-    /// A step on the channel, as what it is.
+    /// A step on the channel.
     pub(crate) fn step(&self, current: &Current<'_>, action: Action, location: Place) -> Operation {
         let operation = Operation { object: self.object(current), action, location };
         current.runtime().step(operation);
         operation
     }
 
-    /// Everybody who waits looks again: part of the step that the task is in.
+    /// All waiting tasks look again: part of the current step.
     pub(crate) fn changed(&self, current: &Current<'_>) {
         current.runtime().wake(self.object(current), Count::All);
         let watchers = lock(&self.watchers).clone();
@@ -99,12 +99,12 @@ impl<T> Flow<T> {
         lock(&self.promised).room.push(token.queue);
     }
 
-    /// Gives up the room that was promised.
+    /// Gives back the room that was promised.
     pub(crate) fn use_promised_room(&self, token: &Token) {
         lock(&self.promised).room.retain(|promised| *promised != token.queue);
     }
 
-    /// Whether another message has room beside `length` of them.
+    /// Whether there is room for one more message beside `length` messages.
     pub(crate) fn has_room(&self, length: usize) -> bool {
         self.capacity.is_none_or(|capacity| length + lock(&self.promised).room.len() < capacity)
     }

@@ -8,11 +8,11 @@ use interloper_std::runtime::{Count, Current, ObjectId, ObjectKind, Operation};
 
 /// A wait.
 pub(crate) struct Token {
-    /// Where the task waits. Of its own, so it tells waits apart.
+    /// The queue in which the task waits. Each wait has its own, which identifies the wait.
     pub(crate) queue: ObjectId,
     /// Something has changed since the task looked.
     changed: AtomicBool,
-    /// The case of a selection that somebody has met; 1 more than that, or 0.
+    /// One more than the case of a selection that a task has met, or 0.
     met: AtomicUsize,
 }
 
@@ -22,23 +22,24 @@ impl Token {
         Arc::new(Token { queue, changed: AtomicBool::new(false), met: AtomicUsize::new(0) })
     }
 
-    /// Lets the task look again: part of the step that the running one is in.
+    /// Lets the task look again: part of the current step.
     pub(crate) fn wake(&self, current: &Current<'_>) {
         self.changed.store(true, Ordering::Relaxed);
         current.runtime().wake(self.queue, Count::All);
     }
 
-    /// Somebody meets the task at this case, and nobody else does. False if somebody has done so already.
+    /// Another task meets this one at the case, and no task can do so again. Returns false if a task has done so
+    /// already.
     pub(crate) fn meet(&self, case: usize) -> bool {
         self.met.compare_exchange(0, case + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// The case at which somebody has met the task.
+    /// The case at which a task has met this one.
     pub(crate) fn met(&self) -> Option<usize> {
         self.met.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Waits in front of the step `then`, unless something has changed meanwhile.
+    /// Waits before the step `then`, unless something has changed meanwhile.
     pub(crate) fn block(&self, current: &Current<'_>, left: Option<Duration>, then: Operation) {
         if !self.changed.swap(false, Ordering::Relaxed) {
             current.runtime().block(self.queue, left, then);
@@ -47,7 +48,7 @@ impl Token {
     }
 }
 
-/// A point of the virtual clock, and what is left until then.
+/// A point of the virtual clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Duration>);
 
@@ -56,7 +57,7 @@ impl Deadline {
         Deadline(timeout.map(|timeout| current.runtime().now().saturating_add(timeout)))
     }
 
-    /// What is left; nothing if there is no end.
+    /// The time until then; `None` if there is no end.
     pub(crate) fn left(self, current: &Current<'_>) -> Option<Duration> {
         self.0.map(|deadline| deadline.saturating_sub(current.runtime().now()))
     }

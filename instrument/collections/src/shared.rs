@@ -12,8 +12,8 @@ use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 /// An object that behaves as a [`Model`] says, each call one atomic step: a concurrent data type without its
 /// implementation.
 ///
-/// A method under test that composes calls of a type of your own is tested with it as soon as the type's sequential
-/// behaviour is written down.
+/// A method under test that composes calls of your own type can be tested as soon as you have written down the type's
+/// sequential behaviour.
 ///
 /// ```
 /// use interloper_collections::Shared;
@@ -89,7 +89,7 @@ impl<M: Model> Shared<M> {
         self.with_state(|state| self.model.apply(state, call))
     }
 
-    /// The state is whole even after a panic of the model: the next call sees what it left.
+    /// The state is consistent even after a panic of the model: the next call sees what the panicked call left.
     fn with_state<R>(&self, work: impl FnOnce(&mut Value) -> R) -> R {
         work(&mut self.state.lock())
     }

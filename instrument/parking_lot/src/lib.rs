@@ -1,7 +1,7 @@
 //! A mirror of [`parking_lot`] whose visible steps go through a [`runtime`](interloper_std::runtime).
 //!
-//! The locks are those of [`lock_api`] with raw locks that go through the runtime of the thread. Outside of a controlled run
-//! the raw locks are parking_lot's own.
+//! The locks are those of [`lock_api`] with raw locks that go through the runtime of the thread. Outside a controlled
+//! run the raw locks are parking_lot's own.
 //!
 //! ```
 //! use interloper_parking_lot::{Mutex, RwLock};

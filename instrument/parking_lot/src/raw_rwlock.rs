@@ -16,7 +16,7 @@ pub struct RawRwLock {
 }
 
 impl RawRwLock {
-    /// What the model has granted is so if the real lock admits it, too.
+    /// A lock that the model has granted is granted if the real lock admits it, too.
     fn accept(&self, granted: Option<bool>, mode: Mode, really: impl FnOnce() -> bool) -> Option<bool> {
         let granted = granted?;
         let free = granted && really();
@@ -220,7 +220,7 @@ unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
     #[track_caller]
     unsafe fn try_upgrade(&self) -> bool {
         let granted = self.model.try_convert(Mode::Upgradable, Mode::Exclusive, here());
-        // SAFETY: the caller holds the lock. What the model admits the real lock does: its holders are the same.
+        // SAFETY: the caller holds the lock. The real lock admits what the model admits: its holders are the same.
         granted.unwrap_or(true) && unsafe { self.inner.try_upgrade() }
     }
 }
@@ -270,13 +270,13 @@ unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock {
     #[track_caller]
     unsafe fn try_upgrade_for(&self, timeout: Duration) -> bool {
         let granted = self.model.convert_for(Mode::Upgradable, Mode::Exclusive, timeout, here());
-        // SAFETY: the caller holds the lock. What the model admits the real lock does: its holders are the same.
+        // SAFETY: the caller holds the lock. The real lock admits what the model admits: its holders are the same.
         granted.unwrap_or(true) && unsafe { self.inner.try_upgrade_for(timeout) }
     }
 
     #[track_caller]
     unsafe fn try_upgrade_until(&self, timeout: Instant) -> bool {
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller promises what the call asks for.
         unsafe { self.try_upgrade_for(until(timeout)) }
     }
 }

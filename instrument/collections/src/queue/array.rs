@@ -47,7 +47,7 @@ impl<T: ToValue> ArrayQueue<T> {
         })
     }
 
-    /// Adds `value` at the back; gives the front, which makes way when the queue is full. One step.
+    /// Adds `value` at the back; removes and returns the front when the queue is full. One step.
     #[inline]
     #[track_caller]
     pub fn force_push(&self, value: T) -> Option<T> {
@@ -72,7 +72,7 @@ impl<T: ToValue> ArrayQueue<T> {
 }
 
 impl<T: Datum> ArrayQueue<T> {
-    /// Puts an element back that there was room for.
+    /// Puts an element back for which there was room.
     fn put(&self, element: T) {
         let full = self.inner.push(element).is_err();
         debug_assert!(!full, "there was room for it");
@@ -93,7 +93,7 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
     }
 
     /// # Errors
-    /// Also a state with more elements than there is room for.
+    /// A state with more elements than there is room for is an error, too.
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let elements: Vec<T> = parse_list(state)?;
         if elements.len() > self.capacity() {

@@ -69,8 +69,8 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> SkipList<K, V, W> {
         }
     }
 
-    /// The step that finds the last entry before a key. The abstract type has no method for it: it is announced as the
-    /// upper bound, and what it sees is, in two calls, that the entry is there and which one follows it.
+    /// The step that finds the last entry before a key. The abstract type has no such method: the step is announced as
+    /// the upper bound, and reports two calls: the entry exists, and the entry after it.
     pub(super) fn preceding<'a>(
         &'a self,
         site: Site,
@@ -90,7 +90,7 @@ impl<K: Ord + ToValue, V, W: Vocabulary<V>> SkipList<K, V, W> {
     }
 }
 
-/// The form of an entry that was found, or not.
+/// The form of an entry that was found, or of none.
 fn form<K: ToValue, V, W: Vocabulary<V>>(entry: Option<&real::Entry<'_, K, V>>) -> Value {
     entry.map_or(Value::None, |entry| W::entry(entry.key().to_value(), entry.value()))
 }

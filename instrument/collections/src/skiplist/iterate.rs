@@ -119,7 +119,7 @@ where
     Stepwise(Steps<'a, R, K, V, W>),
 }
 
-/// An iteration by steps. It goes on from the last entry that it gave, wherever that is now.
+/// An iteration by steps. It continues from the last entry that it returned, even if that entry was removed.
 struct Steps<'a, R, K, V, W> {
     list: &'a SkipList<K, V, W>,
     site: Site,

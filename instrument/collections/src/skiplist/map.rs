@@ -152,7 +152,7 @@ where
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let Value::Map(wanted) = state else { return Err(state.clone()) };
         for entry in &self.inner {
-            // A value that can change through a shared reference may be in other hands: it is made anew.
+            // A value that can change through a shared reference may be shared: it is made anew.
             let same = |wanted: &Value| !V::INTERIOR && *wanted == entry.value().to_value();
             if !wanted.get(&entry.key().to_value()).is_some_and(same) {
                 entry.remove();

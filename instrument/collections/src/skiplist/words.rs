@@ -1,4 +1,4 @@
-//! What the sorted map and the sorted set call the same things.
+//! The words that the sorted map and the sorted set use for the same things.
 
 use interloper_commutativity::models::{sorted_map, sorted_set};
 use interloper_commutativity::{MethodId, ToValue, Value};
@@ -39,13 +39,13 @@ pub trait Vocabulary<V>: Role {
     /// An entry as the result of a method that finds one.
     fn entry(key: Value, value: &V) -> Value;
 
-    /// What `get` and `remove` give, by the value that was there.
+    /// The result of `get` and `remove`, by the value that was there.
     fn found(value: Option<&V>) -> Value;
 
-    /// What `insert` and `insert_if_absent` give, by the value that was there.
+    /// The result of `insert` and `insert_if_absent`, by the value that was there.
     fn before(value: Option<&V>) -> Value;
 
-    /// The arguments of `insert` and `insert_if_absent`: the first so many of these.
+    /// The arguments of `insert` and `insert_if_absent`, and how many of them count.
     fn arguments(key: Value, value: &V) -> ([Value; 2], usize);
 }
 

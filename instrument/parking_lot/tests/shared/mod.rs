@@ -1,4 +1,4 @@
-//! Deadlocks and lost wake-ups, each with a twin that comes to its end: small enough for the real parking_lot, too.
+//! Deadlocks and lost wake-ups, each with a twin that ends: small enough for the real parking_lot, too.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -135,7 +135,7 @@ fn a_time_out_ends_the_wait() {
     assert_eq!(exhaust(program), (0, 1));
 }
 
-/// Whoever waits with a time-out gets the lock when it is given back or downgraded, and never a moment too late.
+/// A task that waits with a time-out gets the lock when it is released or downgraded, and never a moment too late.
 #[test]
 fn a_lock_that_is_given_back_in_time_is_got() {
     let program = |downgrades: bool| {
