@@ -10,7 +10,7 @@ use scc::Guard;
 
 /// A map that several threads may use.
 trait Map: Default + Send + Sync + 'static {
-    /// What putting and removing say of the entry before: its content, or only whether there was one.
+    /// What `put` and `take` return about the entry before: its content, or only whether it existed.
     type Before: ToValue + PartialEq + Send + 'static;
 
     fn put(&self, key: i64, value: i64) -> Self::Before;
@@ -23,7 +23,7 @@ trait Map: Default + Send + Sync + 'static {
     /// The entries as an iteration meets them.
     fn walk(&self, meet: &mut dyn FnMut(i64, i64));
 
-    /// The same, sorted: the order of a hash map means nothing.
+    /// The entries, sorted: the order of a hash map means nothing.
     fn entries(&self) -> Vec<(i64, i64)> {
         let mut entries = Vec::new();
         self.walk(&mut |key, value| entries.push((key, value)));
@@ -84,7 +84,7 @@ macro_rules! map {
     };
 }
 
-/// The methods that all of them have.
+/// The methods of every map.
 fn map<M: Map>(name: &str) -> Description<M> {
     with_core(Object::describe(name, M::default))
 }
@@ -97,7 +97,7 @@ fn with_core<M: Map>(description: Description<M>) -> Description<M> {
     others(description)
 }
 
-/// All but what changes an entry.
+/// All methods except those that change an entry.
 fn others<M: Map>(description: Description<M>) -> Description<M> {
     description
         .core("get", |map: &M, (key,)| map.look(key))
@@ -136,7 +136,7 @@ map! {
     walk: |map, meet| map.iter().for_each(|entry| meet(*entry.key(), *entry.value()));
 }
 
-/// As many shards as `new` makes on two processors, on all machines.
+/// The number of shards that `new` makes on two processors, on all machines.
 const SHARDS: usize = 8;
 
 pub(super) fn dashmap() -> Object {
@@ -285,8 +285,8 @@ pub(super) fn skip_map() -> Object {
             self.0.clone()
         }
     }
-    // `insert` and `remove` of the map are under test: one takes an entry away before it puts in another, and the other
-    // gives the entry to everybody who came upon it. An entry knows who has removed it.
+    // `insert` and `remove` of the map are under test: the first removes the old entry before it inserts the new one,
+    // and the second returns an entry to every task that found it. An entry knows which task has removed it.
     let core = Object::describe("skip-map", SkipMap::<i64, i64>::default)
         .core("putIfAbsent", |map, (key, value): (i64, i64)| *map.get_or_insert(key, value).value())
         .core("removeEntry", |map, (key,): (i64,)| {
