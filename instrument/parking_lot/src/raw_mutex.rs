@@ -6,7 +6,7 @@ use std::time::Duration;
 use interloper_std::runtime::{Handle, Mode, ObjectKind, Place, Woken};
 use interloper_std::time::Instant;
 
-use crate::GuardMarker;
+use crate::marker::GuardMarker;
 use crate::model::{Model, here, until};
 
 /// Mirrors [`parking_lot::RawMutex`].

@@ -2,6 +2,7 @@
 //! section 3.1 defines it.
 
 use super::*;
+use crate::testing::words;
 
 /// A cell with one of `STATES` contents. The method under test is any function at all, given as a table.
 struct Cell<'t> {
@@ -106,16 +107,6 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
             .collect();
     }
     all
-}
-
-/// All words of length `n` over `alphabet`.
-fn words<T: Copy>(alphabet: &[T], n: usize) -> Vec<Vec<T>> {
-    (0..n).fold(vec![Vec::new()], |shorter, _| {
-        shorter
-            .iter()
-            .flat_map(|word| alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect()))
-            .collect()
-    })
 }
 
 const MODES: [Mode; 4] = [Mode::Linearizations, Mode::CandidatePoints, Mode::GuessedPoint, Mode::GivenPoint];

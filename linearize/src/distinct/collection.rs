@@ -1,7 +1,8 @@
 //! What queues, stacks and priority queues have in common: each value comes and goes once.
 
+use super::calls::{CollectionCall, ValueId};
+use super::cover::Uncovered;
 use super::events::{Cut, Events};
-use super::{CollectionCall, ValueId};
 
 /// The life of one value. All numbers are events, see [`Events`].
 #[derive(Clone, Copy, Debug)]
@@ -84,5 +85,15 @@ impl Lives {
             }
         }
         if impossible { Err(Unfit::Impossible) } else { Ok(Lives { lives, empties }) }
+    }
+
+    /// A gap for each removal that finds nothing, in the order of the gaps: the first gap of its interval in which no value
+    /// is certainly in the collection. `None` when a removal has no such gap.
+    pub fn empty_gaps(&self, events: &Events) -> Option<Vec<(u32, usize)>> {
+        let uncovered = Uncovered::new(events.end(), self.lives.iter().map(Life::certain));
+        let gap = |&(call, interval)| Some((uncovered.first(interval)?, call));
+        let mut gaps = self.empties.iter().map(gap).collect::<Option<Vec<_>>>()?;
+        gaps.sort_unstable();
+        Some(gaps)
     }
 }

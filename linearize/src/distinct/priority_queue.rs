@@ -11,16 +11,12 @@
 use std::collections::BTreeSet;
 
 use super::collection::{Life, Lives};
-use super::cover::{Covering, Uncovered};
+use super::cover::Covering;
 use super::events::Events;
 
 /// A linearization, when there is one.
 pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
-    let uncovered = Uncovered::new(events.end(), lives.lives.iter().map(Life::certain));
-    let mut empties = Vec::with_capacity(lives.empties.len());
-    for &(call, interval) in &lives.empties {
-        empties.push((uncovered.first(interval)?, call));
-    }
+    let empties = lives.empty_gaps(events)?;
     let mut gaps = removal_gaps(events, &lives.lives)?;
     let insertions = cut(&lives.lives, &mut gaps, empties.iter().map(|&(gap, _)| gap).collect());
 

@@ -10,17 +10,11 @@
 //! the values that can have left before the gap come first, the others after it.
 
 use super::collection::{Life, Lives};
-use super::cover::Uncovered;
 use super::events::Events;
 
 /// A linearization, when there is one.
 pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
-    let uncovered = Uncovered::new(events.end(), lives.lives.iter().map(Life::certain));
-    let mut empties = Vec::with_capacity(lives.empties.len());
-    for &(call, interval) in &lives.empties {
-        empties.push((uncovered.first(interval)?, call));
-    }
-    empties.sort_unstable();
+    let empties = lives.empty_gaps(events)?;
 
     // The values between two of these gaps: values that cannot leave before the first gap and can leave before the
     // second.

@@ -6,9 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::calls::{NotApplicable, RegisterCall};
 use super::cover::Uncovered;
 use super::events::{Cut, Events};
-use super::{NotApplicable, RegisterCall};
 
 /// Calls that follow each other in any linearization, such as a write and all reads that see it.
 #[derive(Clone, Copy, Debug)]

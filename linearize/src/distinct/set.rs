@@ -6,8 +6,8 @@
 //! come before the earliest removal, a single gap serves all calls that find the element, and no call that misses it is
 //! in the way.
 
+use super::calls::{NotApplicable, SetAction, SetCall, ValueId};
 use super::events::{Cut, Events};
-use super::{NotApplicable, SetAction, SetCall, ValueId};
 
 /// The calls, element by element.
 pub(super) struct Plan {

@@ -11,17 +11,12 @@
 //! A removal that finds nothing needs a gap in which no value is certainly in the stack; such a gap cuts the history.
 
 use super::collection::{Life, Lives};
-use super::cover::{Covering, Depths, Largest, Uncovered};
+use super::cover::{Covering, Depths, Largest};
 use super::events::{Events, earliest, merge};
 
 /// A linearization, when there is one.
 pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
-    let uncovered = Uncovered::new(events.end(), lives.lives.iter().map(Life::certain));
-    let mut empties = Vec::with_capacity(lives.empties.len());
-    for &(call, interval) in &lives.empties {
-        empties.push((uncovered.first(interval)?, call));
-    }
-    empties.sort_unstable();
+    let empties = lives.empty_gaps(events)?;
 
     let (mut nested, brief): (Vec<&Life>, Vec<&Life>) =
         lives.lives.iter().partition(|life| life.certain().0 < life.certain().1);

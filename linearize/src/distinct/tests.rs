@@ -5,6 +5,7 @@ mod texts;
 use super::*;
 use crate::general::{Budget, Spec, check};
 use crate::history::Interval;
+use crate::testing::words_that_pass;
 use interloper_random::{Purpose, Stream};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,16 +150,6 @@ fn shapes(n: usize, pending: usize) -> Vec<History> {
     all
 }
 
-/// All words of length `n` over `alphabet` that pass.
-fn words<T: Copy>(alphabet: &[T], n: usize, passes: impl Fn(&[T]) -> bool) -> Vec<Vec<T>> {
-    (0..n).fold(vec![Vec::new()], |shorter, _| {
-        let longer = shorter.iter().flat_map(|word| {
-            alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect::<Vec<T>>())
-        });
-        longer.filter(|word| passes(word)).collect()
-    })
-}
-
 fn judge_collection(kind: Kind, history: &History, calls: &[CollectionCall]) -> Result<Verdict, NotApplicable> {
     match kind {
         Kind::Queue => queue(history, calls),
@@ -183,7 +174,7 @@ fn all_small_histories_of_collections() {
     let at_most_once =
         |word: &[CollectionCall]| (0..word.len()).all(|at| word[at] == Empty || !word[..at].contains(&word[at]));
     for (n, pending) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
-        let (shapes, words) = (shapes(n, pending), words(&alphabet, n, at_most_once));
+        let (shapes, words) = (shapes(n, pending), words_that_pass(&alphabet, n, at_most_once));
         for kind in KINDS {
             let (mut good, mut bad) = (0, 0);
             for history in &shapes {
@@ -221,7 +212,7 @@ fn all_small_histories_with_unknown_removals() {
         (0..word.len()).all(|at| matches!(word[at], Empty | UnknownRemoval) || !word[..at].contains(&word[at]))
     };
     for n in [2, 3, 4] {
-        let (shapes, words) = (shapes(n, 2), words(&alphabet, n, at_most_once));
+        let (shapes, words) = (shapes(n, 2), words_that_pass(&alphabet, n, at_most_once));
         let words: Vec<_> = words.into_iter().filter(|word| word.contains(&UnknownRemoval)).collect();
         for kind in KINDS {
             let (mut good, mut bad) = (0, 0);
@@ -382,7 +373,7 @@ fn all_small_histories_of_sets() {
     };
     for (n, pending) in [(1, 1), (2, 2), (3, 3), (4, 2), (5, 0)] {
         let (mut good, mut bad) = (0, 0);
-        let words = words(&alphabet, n, at_most_once);
+        let words = words_that_pass(&alphabet, n, at_most_once);
         let shapes = shapes(n, pending);
         for history in &shapes {
             for calls in &words {
@@ -454,7 +445,7 @@ fn all_small_histories_of_registers() {
     };
     for (n, pending) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
         let (mut good, mut bad) = (0, 0);
-        let words = words(&alphabet, n, once);
+        let words = words_that_pass(&alphabet, n, once);
         let shapes = shapes(n, pending);
         for history in &shapes {
             for calls in &words {

@@ -17,9 +17,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::calls::{NotApplicable, TextCall};
 use super::events::{Cut, Events};
 use super::register::{Span, arrange};
-use super::{NotApplicable, TextCall};
 
 /// A node of [`Plan::nodes`].
 type NodeId = u32;

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CollectionCall, NotApplicable, ValueId};
+use super::calls::{CollectionCall, NotApplicable, ValueId};
 use crate::general::{Verdict, Witness};
 use crate::history::History;
 

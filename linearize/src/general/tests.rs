@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::history::Interval;
+use crate::testing::words;
 
 /// What was called and what it returned. The result of a pending call is ignored.
 trait Object: Clone + Eq + Hash {
@@ -283,16 +284,6 @@ fn shapes(n: usize) -> Vec<History> {
     let mut all = Vec::new();
     extend(&History::new(), n, &mut all);
     all
-}
-
-/// All words of length `n` over `alphabet`.
-fn words<T: Copy>(alphabet: &[T], n: usize) -> Vec<Vec<T>> {
-    (0..n).fold(vec![Vec::new()], |shorter, _| {
-        shorter
-            .iter()
-            .flat_map(|word| alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect()))
-            .collect()
-    })
 }
 
 /// Compares on all histories of `n` calls from the alphabet and all ends: how many there are, and how many of them
