@@ -98,9 +98,9 @@ impl Site {
         }
     }
 
-    /// Announces a call of `method` that gives up when a lock of `needs` is taken. Returns false when the lock is taken
-    /// and the original does not know: a guard that ends releases the original's lock a step earlier. Otherwise the
-    /// original knows.
+    /// Announces a call of `method` that gives up when a lock of `needs` is taken. Returns false when the lock is known to
+    /// be taken although the original does not know it: a guard that ends releases the original's lock a step earlier. In
+    /// all other cases the original's own attempt tells.
     #[inline]
     pub(crate) fn before_attempt(&self, method: MethodId, arguments: &[Value], needs: Needs) -> bool {
         match self.owner {
