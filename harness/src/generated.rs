@@ -154,6 +154,8 @@ pub fn check(object: &Object, schema: &str, right: &[&str]) {
 mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
+    use interloper_scheduler::panics;
+
     use super::*;
 
     fn counter() -> Object {
@@ -170,8 +172,8 @@ mod tests {
     #[test]
     fn wrong_outcomes_and_wrong_schemas_fail() {
         let failure = |schema: &str, right: &[&str]| {
-            let failed = crate::panics::quietly(|| crate::panics::caught(|| check(&counter(), schema, right)));
-            failed.expect_err("a panic")
+            let failed = panics::quietly(|| panics::caught(|| check(&counter(), schema, right)));
+            failed.expect_err("a panic").message
         };
         let wrong = failure("{ add(1); add(1) }", &["0, 2", "1, 1"]);
         assert!(wrong.starts_with("counter: { add(1); add(1) } gave\n    0, 1\nafter "), "{wrong}");

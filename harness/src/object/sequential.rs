@@ -1,14 +1,17 @@
 //! The invocations of a program on one thread.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
+use interloper_scheduler::panics::{self, Panicked};
+use interloper_scheduler::runtime::{self, TaskId};
+use interloper_scheduler::{Lost, OwnStack};
 
 use super::{Call, Typed};
-use crate::panics;
 
 /// The sequential behaviour of an object, as far as one program can show it: its invocations are run on one thread, on a
 /// fresh object, in whatever order is asked for.
@@ -165,7 +168,7 @@ impl Behaviour for Sequential {
     fn apply(&mut self, state: &State, invocation: usize) -> (State, Value) {
         if self.pulse.stopped.load(Ordering::Relaxed) {
             // Whoever asked for it has gone; the thread that it runs on has nothing else to do. No hook is called.
-            std::panic::resume_unwind(Box::new("nobody needs the sequential behaviour any more"));
+            runtime::unwind();
         }
         let at = state.0 as usize;
         if let Some(known) = &self.nodes[at].next[invocation] {
@@ -202,24 +205,41 @@ pub(crate) struct Calls<T> {
 
 impl<T> Run for Calls<T> {
     fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble> {
+        let message = |panicked: Panicked| panicked.message;
         let run = || {
-            let object = panics::caught(|| (self.typed.constructor)())?;
+            let object = panics::caught(|| (self.typed.constructor)()).map_err(message)?;
             let mut results = Vec::with_capacity(order.len());
             for &index in order {
                 let call = &mut self.calls[index];
                 pulse.beat(Some(index));
-                let number = panics::caught(|| call.call(&object)).unwrap_or_else(|message| call.panicked(&message));
+                let number =
+                    panics::caught(|| call.call(&object)).unwrap_or_else(|panicked| call.panicked(&panicked.message));
                 pulse.beat(None);
                 results.push(call.result(number));
             }
-            panics::caught(move || drop(object))?;
+            panics::caught(move || drop(object)).map_err(message)?;
             Ok(results)
         };
-        match panics::contained(run) {
+        match contained(run) {
             Ok(results) => results.map_err(Trouble::NoObject),
             Err(lost) => Err(Trouble::Lost { call: pulse.read().1, how: lost.to_string() }),
         }
     }
+}
+
+/// How much stack a call that runs alone has, in bytes: as much as the main thread of a process.
+const STACK: usize = 8 << 20;
+
+thread_local! {
+    static CONTAINED: OwnStack = OwnStack::new(STACK, None);
+}
+
+/// Runs `body`, whose panics are not printed, on a stack of its own.
+///
+/// # Errors
+/// How it left the stack, when it used it up or would have ended the process. What it was changing is left half changed.
+fn contained<R>(body: impl FnOnce() -> R) -> Result<R, Lost> {
+    CONTAINED.with(|stack| stack.run(TaskId::MAIN, Location::caller(), body))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use interloper_commutativity::Value;
 use interloper_random::{Purpose, Stream};
+use interloper_scheduler::panics;
 
 use super::clock;
 use super::counts::Counts;
@@ -23,7 +24,6 @@ use super::observed::Overlap;
 use super::pace::{Pace, Stride};
 use super::trie::Trie;
 use crate::object::{Call, MethodId, Typed};
-use crate::panics;
 
 pub(super) struct Team<T> {
     pub(super) typed: Arc<Typed<T>>,
@@ -189,8 +189,8 @@ impl<T: Send + Sync + 'static> Team<T> {
             }
         });
         self.meeting.is_at(lane, Place::Between);
-        if let Err(message) = made {
-            lock(&self.failure).get_or_insert(Failure::Constructor(message));
+        if let Err(panicked) = made {
+            lock(&self.failure).get_or_insert(Failure::Constructor(panicked.message));
         }
     }
 
@@ -199,14 +199,14 @@ impl<T: Send + Sync + 'static> Team<T> {
         let objects = Arc::get_mut(&mut shared).expect("internal error: objects of this batch are still in use");
         self.meeting.is_at(lane, Place::Drop);
         // One at a time, since a second panic while a vector drops its elements ends the process.
-        while let Err(message) = panics::caught(|| {
+        while let Err(panicked) = panics::caught(|| {
             while let Some(object) = objects.pop() {
                 books.handled += 1;
                 self.meeting.objects(lane, books.handled);
                 drop(object);
             }
         }) {
-            lock(&self.failure).get_or_insert(Failure::Drop(message));
+            lock(&self.failure).get_or_insert(Failure::Drop(panicked.message));
         }
         self.meeting.is_at(lane, Place::Between);
     }

@@ -1,20 +1,19 @@
 //! A program as tasks under the scheduler.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
-use interloper_scheduler::{Around, Pending, Strategy};
+use interloper_scheduler::{Around, Pending, Strategy, panics};
+use interloper_std::panic::catch_unwind;
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::control::{Asked, Controlled, Marks};
 use crate::object::{Call, MethodId, Program, Typed};
-use crate::panics;
 
 /// Steps at a place in this file are made by what runs the sequences, and not by calls.
 pub(super) const FILE: &str = file!();
@@ -156,7 +155,7 @@ impl<T: 'static> Running<T> {
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
             let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
                 Ok(number) => number,
-                Err(payload) => call.panicked(&message_unless_abort(payload)),
+                Err(payload) => call.panicked(&panics::message(&*payload)),
             };
             sequence.results.borrow_mut()[place] = Some(call.result(number));
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: Some(self.asked.get()) });
@@ -184,14 +183,6 @@ impl<T> Sequence<T> {
         };
         self.results.borrow().iter().map(result).collect()
     }
-}
-
-/// The text of a panic of the program. The engine's own unwinding goes on.
-fn message_unless_abort(payload: Box<dyn Any + Send>) -> String {
-    if runtime::is_abort(&*payload) {
-        resume_unwind(payload);
-    }
-    panics::message(&*payload)
 }
 
 /// What stands for the result of a call that never returned.
