@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure};
+use super::{Begin, compared, fails_weakly, for_failure, replaced};
 use crate::control::{self, Compact};
 use crate::runtime::{self, Action, Place};
 
@@ -36,7 +36,7 @@ impl AtomicBool {
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
-        self.at(Action::ReadWrite, Location::caller()).inner.fetch_not(order)
+        self.fetch_xor(true, order)
     }
 }
 

@@ -71,7 +71,8 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
-            self.at(Action::ReadWrite, Location::caller()).inner.swap(val, order)
+            let here = self.at(Action::ReadWrite, Location::caller());
+            replaced(here.inner.swap(val, order), val)
         }
 
         /// Writes if `current` is there, and gives what was there.
@@ -209,7 +210,9 @@ macro_rules! fetch_methods {
             #[inline]
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
-                self.at(Action::ReadWrite, Location::caller()).inner.$name(val, order)
+                let here = self.at(Action::ReadWrite, Location::caller());
+                let before = here.inner.$name(val, order);
+                if runtime::is_controlled() { replaced(before, here.inner.load(Ordering::Relaxed)) } else { before }
             }
         )*
     };

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure};
+use super::{Begin, compared, fails_weakly, for_failure, replaced};
 use crate::control::{self, Compact};
 use crate::runtime::{self, Action, Place};
 
@@ -73,7 +73,8 @@ impl<T> AtomicPtr<T> {
     fn fetch(&self, order: Ordering, f: impl Fn(*mut T) -> *mut T) -> *mut T {
         let here = self.at(Action::ReadWrite, Location::caller());
         let fetched = here.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
-        fetched.unwrap_or_else(|there| there)
+        let before = fetched.unwrap_or_else(|there| there);
+        replaced(before, f(before))
     }
 }
 
