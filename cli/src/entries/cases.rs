@@ -84,11 +84,8 @@ fn searched(coverage: &Coverage) -> Searched {
 struct Document {
     version: u32,
     seed: u64,
-    name: &'static str,
-    origin: &'static str,
-    about: &'static str,
-    expected: &'static str,
-    twin: Option<&'static str>,
+    #[serde(flatten)]
+    listed: Listed,
     source: &'static str,
     verdict: Option<&'static str>,
     counterexample: Option<Counterexample>,
@@ -256,11 +253,7 @@ impl Checked for CheckedCase {
         json(&Document {
             version: JSON_VERSION,
             seed,
-            name: case.name,
-            origin: case.origin,
-            about: case.about,
-            expected: case.expected.word(),
-            twin: case.twin,
+            listed: case.listed(),
             source: case.source,
             verdict: found.map(|report| report.verdict.word()),
             coverage: self.details(),
@@ -287,12 +280,11 @@ impl Item for Case {
 
     fn check_all(cases: &[Case], search: &SearchArgs) -> Result<Vec<CheckedCase>, Failure> {
         let checked = check_each("case", cases, search, |case| case.name, |case, _| check(case, search))?;
-        if let Some(Outcome::Misuse(Misuse::Contradiction(message))) =
-            checked.iter().map(|checked| &checked.outcome).find(|outcome| is_contradiction(outcome))
-        {
-            return Err(Failure::Internal(message.clone()));
-        }
-        Ok(checked)
+        let contradiction = checked.iter().find_map(|checked| match &checked.outcome {
+            Outcome::Misuse(Misuse::Contradiction(message)) => Some(Failure::Internal(message.clone())),
+            _ => None,
+        });
+        contradiction.map_or(Ok(checked), Err)
     }
 }
 
@@ -336,10 +328,6 @@ fn recorded_settings(name: &str, file: &ReplayFile, own: &Settings) -> Result<Se
         bound: *bound,
         ..own.clone()
     })
-}
-
-fn is_contradiction(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Misuse(Misuse::Contradiction(_)))
 }
 
 fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
