@@ -9,7 +9,7 @@ mod hints;
 mod hub;
 mod object;
 mod own_stack;
-mod panics;
+pub(crate) mod panics;
 mod progress;
 mod reports;
 mod rounds;

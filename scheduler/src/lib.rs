@@ -26,6 +26,10 @@ mod execution;
 mod explore;
 mod freedoms;
 mod holding;
+/// What a panic says, and panics that are not printed.
+pub mod panics {
+    pub use crate::engine::panics::{Panicked, caught, message, quietly};
+}
 pub mod schedule;
 mod shrink;
 pub mod strategies;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use interloper_commutativity::{Domain, Invocation, MethodId, Model, Value, invocations, states};
 
+use interloper_std::runtime;
+
 use crate::session::{
     Effect, Instrumented, LockId, Mode, Needs, PartId, RunId, Session, Step, with_session, without_session,
 };
@@ -30,9 +32,6 @@ struct Part {
     model: Arc<dyn Model>,
     state: Value,
 }
-
-/// The payload of a step that waits for its own task.
-pub(crate) struct Deadlock;
 
 impl Recorder {
     pub(crate) fn new() -> Recorder {
@@ -79,7 +78,7 @@ impl Recorder {
         self.resynchronise();
         match catch_unwind(AssertUnwindSafe(|| with_session(self, program))) {
             Ok(()) => panic!("no deadlock"),
-            Err(payload) if payload.is::<Deadlock>() => {}
+            Err(payload) if runtime::is_abort(&*payload) => {}
             Err(payload) => resume_unwind(payload),
         }
         assert_eq!(*self.held.borrow(), [], "locks held at the end");
@@ -112,7 +111,7 @@ impl Session for Recorder {
         };
         self.write(format!("? {what} {}", lock_text(step.needs)));
         if self.held.borrow().iter().any(|(part, held)| *part == step.part && conflict(*held, step.needs)) {
-            resume_unwind(Box::new(Deadlock));
+            runtime::unwind();
         }
         if let Some(hook) = &mut *self.hook.borrow_mut()
             && without_session(|| hook(self.announced.get(), step))
@@ -161,7 +160,7 @@ impl Session for Recorder {
 
     fn stalled(&self, what: &'static str, _location: &'static Location<'static>) {
         self.write(format!("stalled {what}"));
-        resume_unwind(Box::new(Deadlock));
+        runtime::unwind();
     }
 
     fn progressed(&self) {

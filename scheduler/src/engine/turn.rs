@@ -1,10 +1,9 @@
 //! A task's turn: it waits until it is chosen to make its step, on its fiber.
 
 use std::cell::RefMut;
-use std::panic::resume_unwind;
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Abort, Action, Exit, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
+use interloper_std::runtime::{self, Action, Exit, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
 
 use super::core::{Core, is_unwinding_now};
 use super::fiber::Link;
@@ -118,7 +117,7 @@ impl Core {
             state.proceed(task);
             state.contend_no_more(task);
             drop(state);
-            resume_unwind(Box::new(Abort));
+            runtime::unwind();
         }
         // No task needs to wake it any more.
         let gate = match gate {

@@ -86,6 +86,7 @@ pub(super) fn describe(
         },
         replay: Some(explain::replay(decisions)),
     };
+    let counterexample = counterexample.with_source();
     Ok(Violation {
         counterexample,
         environment_operations: count(environment_operations),

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use interloper_collections::session::with_session;
 use interloper_commutativity::Value;
 use interloper_scheduler::runtime::TaskId;
-use interloper_scheduler::{OwnStack, Watchdog};
+use interloper_scheduler::{OwnStack, Watchdog, panics};
 
 use crate::composed::bench::{Bench, Instance};
 use crate::composed::method::Settings;
@@ -26,7 +26,7 @@ pub(crate) fn make<'m>(bench: &'m dyn Bench, stack: &OwnStack) -> Result<Box<dyn
     let call = || stack.run(name, place, || catch_unwind(AssertUnwindSafe(|| bench.make())));
     match with_session(&Idle, call) {
         Ok(Ok(subject)) => Ok(subject),
-        Ok(Err(payload)) => Err(Misuse::NoSubject { how: format!("panicked: {}", panic_message(&*payload)) }),
+        Ok(Err(payload)) => Err(Misuse::NoSubject { how: format!("panicked: {}", panics::message(&*payload)) }),
         Err(lost) => Err(Misuse::NoSubject { how: lost.to_string() }),
     }
 }
@@ -61,13 +61,5 @@ pub(super) fn given(outcome: Option<Result<Value, Box<dyn Any + Send>>>, log: &L
 
 /// The result of a call: its value, or its panic.
 pub(crate) fn returned_value(outcome: Result<Value, Box<dyn Any + Send>>) -> Value {
-    outcome.unwrap_or_else(|payload| Value::variant("panic", [Value::text(panic_message(&*payload))]))
-}
-
-fn panic_message(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => "a panic with a payload that is no text".to_owned(),
-    }
+    outcome.unwrap_or_else(|payload| Value::variant("panic", [Value::text(panics::message(&*payload))]))
 }
