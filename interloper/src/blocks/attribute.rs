@@ -48,10 +48,10 @@ impl<R> NoValue for &Returned<'_, R> {
     fn note(&self, _: &Block) {}
 }
 
-/// The schedule that a text is.
+/// The schedule that a text names.
 ///
 /// # Panics
-/// When it is none.
+/// When `text` names no strategy.
 #[track_caller]
 pub fn schedule(text: &str) -> Schedule {
     text.parse().unwrap_or_else(|error| panic!("strategy: {error}"))

@@ -48,7 +48,7 @@ impl<S: Strategy> Around for Callers<S> {
     }
 
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        // Whoever asks does so on its own stack, before its next step.
+        // A task asks on its own stack, before its next step.
         if let Some(task) = self.asks {
             *self.last(task) = Some(Rc::new(Backtrace::force_capture()));
         }
@@ -194,7 +194,7 @@ impl Call {
     }
 }
 
-/// Whether a frame is of the program itself: not of a crate from elsewhere, not of std, and none of ours.
+/// Whether a frame is of the program itself: not of a crate from elsewhere, of std or of this project.
 fn is_of_program(function: &str, place: &str) -> bool {
     const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
     const OURS: [&str; 5] =

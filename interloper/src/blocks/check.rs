@@ -253,7 +253,7 @@ impl Checker {
         }
         let mut report = self.report(&summary, "replay".to_owned());
         report.coverage.unseen = None;
-        // It is shown as it is: whoever replays an execution wants this one.
+        // It is shown as it is: a replay asks for this execution and no other.
         let mut found = |found: Option<Found>| found.map(|found| self.described(&mut worker, found, &made, None));
         (report.bug, report.error) = (found(summary.bug), found(summary.error));
         report.coverage.serial = summary.serial.and(worker.take_needed());
@@ -433,7 +433,7 @@ impl<'a> Search<'a> {
         (work.into_summary(), worker)
     }
 
-    /// Takes chunks of executions until there is none left in front of the first bug.
+    /// Takes chunks of executions as long as some are left before the first bug.
     fn take_part(&self, worker: &mut Worker<'_>, work: &Work) {
         let settings = self.settings;
         let (numbered, members) = (settings.schedule.is_numbered(), settings.schedule.members().len() as u64);
@@ -477,7 +477,7 @@ impl Source for Zeros {
 struct Work {
     /// The next chunk.
     next: AtomicU64,
-    /// The first chunk with a bug: what is behind it does not matter.
+    /// The first chunk with a bug: the chunks after it do not matter.
     limit: AtomicU64,
     made: Mutex<Chunks>,
 }
@@ -497,7 +497,7 @@ struct Chunks {
     next: u64,
     /// The last of them ends the search.
     ended: bool,
-    /// Those behind them, and whether each ends the search.
+    /// The chunks after them that are done, and whether each ends the search.
     ahead: BTreeMap<u64, (Summary, bool)>,
 }
 

@@ -104,7 +104,7 @@ impl<'a> Judge<'a> {
                 Some(Finding::Aborted { message: panic.message.clone(), place: panic.place.clone() })
             }
             End::StackOverflow { .. } => Some(Finding::StackOverflow),
-            // Whoever ran the execution reports that: nothing was found out about the program.
+            // The caller that ran the execution reports it: nothing was found out about the program.
             End::Stuck(_) => None,
             End::Deadlock(_) => Some(Finding::Deadlock),
             End::Leaked(_) => Some(Finding::Leaked),

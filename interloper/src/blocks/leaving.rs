@@ -35,9 +35,9 @@ fn checked() -> std::sync::MutexGuard<'static, Vec<String>> {
     CHECKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The process ends, as a success as far as is known. Gives whether it must fail.
+/// Called when the process ends, with success so far. Returns whether it must fail.
 fn leaves() -> bool {
-    // Whoever holds it is about to begin or to end a check: both are quick, but this thread may be the one.
+    // The holder of the lock begins or ends a check: both are quick, but the holder may be this thread.
     let Ok(checked) = CHECKED.try_lock() else { return false };
     for name in checked.iter() {
         // What the standard output and error of a test say is lost here.

@@ -79,7 +79,7 @@ fn precedes(trace: &[Event], earlier: usize, later: usize) -> bool {
 }
 
 fn has_cycle(edges: &[Vec<usize>]) -> bool {
-    // Kahn's algorithm: nodes without predecessors are taken away until there are none.
+    // Kahn's algorithm: take nodes without predecessors away as long as there are any.
     let mut incoming = vec![0; edges.len()];
     edges.iter().flatten().for_each(|to| incoming[*to] += 1);
     let mut free: Vec<usize> = (0..edges.len()).filter(|node| incoming[*node] == 0).collect();
@@ -232,7 +232,7 @@ mod tests {
         assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
     }
 
-    /// Two objects, and no triple on either: the block sees one before and the other behind what the other task did.
+    /// Two objects, and no triple on either: the block sees one before and the other after the other task's steps.
     #[test]
     fn a_cycle_over_two_objects() {
         let step = |task, object, action| Step { task, object, action };

@@ -26,7 +26,7 @@ pub(crate) struct SerialOrders {
     objects: usize,
     /// The task that made the last step.
     last: Option<TaskId>,
-    /// Who sleeps, behind the known nodes, as far as can be told during the execution: some may be awake.
+    /// The tasks asleep after the known nodes, as far as can be told during the execution: some may be awake.
     asleep: Vec<Sleeper>,
     verdict: Serial,
     done: bool,
@@ -77,7 +77,7 @@ struct Choice {
     sleep: Vec<Sleeper>,
     /// What the chosen task did.
     accesses: Vec<Operation>,
-    /// Whether it would do the same behind independent steps of others: not if it got stuck or drew a decision.
+    /// Whether the task would do the same after independent steps of others: not if it got stuck or drew a decision.
     fixed: bool,
     /// Objects with these numbers are the same whatever is chosen here; the others have yet to be used.
     objects: usize,
@@ -176,7 +176,7 @@ impl SerialOrders {
         let mut before = self.nodes[..first].iter().rposition(|node| matches!(node, Node::Task(_)));
         for index in first..self.nodes.len() {
             let sleep = match before.map(|before| &self.nodes[before]) {
-                Some(Node::Task(before)) => before.sleepers_behind(),
+                Some(Node::Task(before)) => before.sleepers_after(),
                 _ => Vec::new(),
             };
             let Node::Task(choice) = &mut self.nodes[index] else { continue };
@@ -298,8 +298,8 @@ impl Choice {
         self.sleep.iter().any(|sleeper| sleeper.task == task)
     }
 
-    /// Who sleeps behind this transition: those who slept before it, as far as it does not concern them.
-    fn sleepers_behind(&self) -> Vec<Sleeper> {
+    /// The tasks asleep after this transition: those asleep before it that it does not concern.
+    fn sleepers_after(&self) -> Vec<Sleeper> {
         if !self.fixed {
             return Vec::new();
         }

@@ -58,7 +58,7 @@ struct Watch {
     any: u32,
     read: u32,
     write: u32,
-    /// The first of another task that writes behind `any`, writes behind `read`, reads behind `write`.
+    /// The first step of another task that writes after `any`, writes after `read`, reads after `write`.
     any_written: u32,
     read_written: u32,
     write_read: u32,

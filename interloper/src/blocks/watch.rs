@@ -1,4 +1,4 @@
-//! How a check gets on, for whoever shows it.
+//! The progress of a check, for a caller that shows it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -173,7 +173,7 @@ fn one_failure_is_replayed_on_request() {
         ),
         "{message}"
     );
-    // Another test's failure is none of ours.
+    // The failure of another test is not replayed.
     let other = fs::read_to_string(&file).unwrap().replace("suite::case", "suite::other");
     fs::write(&file, other).unwrap();
     assert_eq!(replay(&file, good), None);
