@@ -1,6 +1,6 @@
 //! A method under test without its types: what the driver runs.
 //!
-//! The driver is compiled once, not once for each method: what depends on the types of a method is behind [`Bench`].
+//! The driver is compiled once, not once for each method: [`Bench`] hides what depends on the types of a method.
 
 use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, without_session};
@@ -21,7 +21,7 @@ pub(crate) trait Bench {
     /// The arguments that were given.
     fn given(&self) -> Vec<Value>;
 
-    /// An argument for a method that was given none.
+    /// An argument for a method without given arguments.
     fn made_up(&self) -> Option<Value>;
 
     /// A random argument.
@@ -31,12 +31,12 @@ pub(crate) trait Bench {
 /// The arguments that a method is called with.
 pub(crate) struct Arguments {
     pub values: Vec<Value>,
-    /// Whether they are those that were given, by their index.
+    /// Whether they are the given arguments, by index.
     given: bool,
 }
 
 impl Arguments {
-    /// Those given, or one that is made up; `None` when there is neither.
+    /// The given arguments, or one that is made up; `None` if neither exists.
     pub fn of(bench: &dyn Bench) -> Option<Arguments> {
         match bench.given() {
             given if given.is_empty() => bench.made_up().map(Arguments::made),
@@ -69,7 +69,7 @@ impl Arguments {
 pub(crate) enum Argument<'a> {
     /// One of those given.
     Given(usize),
-    /// One that was made up or drawn.
+    /// An argument that was made up or drawn.
     Made(&'a Value),
 }
 

@@ -43,7 +43,7 @@ impl Clock {
         self.left = self.stride;
         self.read = now;
         if now >= deadline {
-            // Whoever asks again is told the same.
+            // The next question gets the same answer.
             self.left = 1;
         }
         now >= deadline

@@ -68,8 +68,8 @@ pub struct Coverage {
     pub executions: u64,
     /// The steps of the method that these made, with the operations of their environment.
     pub steps: u64,
-    /// How many different histories they were: where a run begins, and its steps and those of the environment with their
-    /// results, in their order.
+    /// How many different histories the executions had. A history is the initial state, and the steps of the method and
+    /// of the environment with their results, in order.
     pub histories: u64,
     /// Whether there were more histories than are counted.
     pub more_histories: bool,

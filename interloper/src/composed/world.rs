@@ -220,7 +220,7 @@ impl World {
         CallId(id)
     }
 
-    /// The number of a call that is made at `location`: a place in the source mostly makes the same call again.
+    /// The number of a call at `location`: a place in the source usually makes the same call again.
     #[inline]
     pub fn call_at(
         &mut self,
@@ -309,7 +309,7 @@ impl World {
         &self.results[result.index()]
     }
 
-    /// Whether what the call does is not known before it is made: it stands for any function of the value at its key.
+    /// Whether the effect of the call is unknown beforehand: it stands for any function of the value at its key.
     pub fn unknown(&self, call: CallId) -> bool {
         let Call { part, invocation } = self.call_of(call);
         self.parts[part.0 as usize].model.method(invocation.method).name == "modify"
