@@ -89,7 +89,7 @@ pub(super) fn install_hook() {
     });
 }
 
-/// Runs `body`, in which panics of this thread are those of tasks of `core`.
+/// Runs `body`: panics of this thread meanwhile are panics of tasks of `core`.
 pub(super) fn observed<R>(core: &Core, body: impl FnOnce() -> R) -> R {
     struct Restore(Option<NonNull<Core>>);
     impl Drop for Restore {
@@ -101,13 +101,13 @@ pub(super) fn observed<R>(core: &Core, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Makes the thread forget panics of tasks that were given up while they unwound: it would count itself as panicking for
-/// ever, since those panics never come to their end.
+/// Makes the thread forget panics of tasks that were abandoned while they unwound: these panics never end, so the
+/// thread would count itself as panicking for ever.
 ///
-/// There is no direct way to say so. But std does not count a panic that begins inside the panic hook, and does count the
-/// end of one: from `panic!` it would abort the process, from `resume_unwind` it lets it through. So each round here takes
-/// one panic off the count. It is checked after each round: should a future std count otherwise, or should another hook
-/// have been installed, the thread stays as it is, and tasks of later executions on it are not preempted.
+/// std has no direct way to do so. But std does not count a panic that begins inside the panic hook, and does count its
+/// end: it aborts the process for such a `panic!`, and lets a `resume_unwind` through. So each round here takes one
+/// panic off the count. Each round checks the count: if a future std counts otherwise, or another hook was installed,
+/// the thread stays as it is, and tasks of later executions on it are not preempted.
 pub(super) fn forget_unfinished() {
     const ROUNDS: u32 = 100;
     for _ in 0..ROUNDS {

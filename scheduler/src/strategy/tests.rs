@@ -1,4 +1,4 @@
-//! What is around a strategy hands on all that it does not take for itself.
+//! A strategy around another one passes on all calls that it does not replace.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -72,7 +72,7 @@ impl Strategy for Listener {
     }
 }
 
-/// Takes nothing for itself.
+/// Replaces no call.
 struct Plain<S>(S);
 
 impl<S: Strategy> Around for Plain<S> {
@@ -144,7 +144,7 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
     check(&listener, &mut Portfolio::new().with("only", inner()));
 }
 
-/// Takes what can be taken.
+/// Replaces each call that can be replaced.
 struct Taking(Listener);
 
 impl Around for Taking {

@@ -50,7 +50,7 @@ pub(super) fn describe(
             (Actor::Environment, _) => explain::event_row(&runner.world, event, 0, environment),
         });
     }
-    // How the call ended that ended the run; a deadlock is described below.
+    // How the call ended in which the run ended; a deadlock is described below.
     let last = runner.log.events.iter().rev().find_map(|event| match event.actor {
         Actor::Method(call) => Some(call),
         Actor::Environment => None,
@@ -96,7 +96,7 @@ pub(super) fn describe(
     })
 }
 
-/// Sequential orders that a report lists at most; there are more only with many calls.
+/// The most sequential orders in a report; only many calls have more.
 const MAX_ORDERS: usize = 120;
 
 /// Every sequential order of the history's calls that keeps the order of calls that do not overlap, with its first
