@@ -19,7 +19,7 @@ use super::worker::{Found, Worker};
 const SHOWN_ORDERS: usize = 12;
 /// Steps of an execution that are put into words.
 const DESCRIBED: usize = 10_000;
-/// Threads of which each has a column, also those that do nothing that is shown.
+/// How many threads get a column of their own, even if none of their steps is shown.
 const COLUMNS: usize = 16;
 
 /// Describes the execution that the worker has made last. `execution` is its number in a search.
@@ -168,7 +168,7 @@ impl Scene<'_> {
         steps
     }
 
-    /// Of a longer execution only so many last steps are described, and what is found.
+    /// Of a longer execution, only the last steps and the finding are described.
     fn first_described(&self) -> usize {
         self.trace.len().saturating_sub(DESCRIBED)
     }
@@ -204,7 +204,7 @@ impl Scene<'_> {
         self.described(found).zip(steps).filter_map(moment).chain(ending(found, made)).collect()
     }
 
-    /// A row for each step but those that go without saying.
+    /// A row for each step, except steps that go without saying.
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
         let first = self.first_described();
         let row = |(index, step): (usize, &Step)| {
@@ -264,7 +264,7 @@ impl Scene<'_> {
         self.worker.said().get(before)
     }
 
-    /// What the step of this index does, in words: that of a collection with its arguments and its result.
+    /// What the step with this index does, in words. A step of a collection has its arguments and its result.
     fn says_of(&self, index: usize) -> String {
         let operation = self.trace[index].operation;
         let (Some(call), Some(said)) = (operation.action.call(), self.said(index)) else {

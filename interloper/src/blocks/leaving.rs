@@ -1,8 +1,8 @@
 //! A program that leaves the process in the middle of its check has not passed.
 //!
 //! `std::process::exit(0)` in a program under check would end the test binary with code 0: no result, no failure, and
-//! every other test of the binary skipped. So a function that runs at the end of the process looks whether checks are
-//! going on, and if so says which, and makes the process fail.
+//! every other test of the binary skipped. So a function that runs at the end of the process looks for checks that have
+//! not ended, names them, and makes the process fail.
 
 use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};
@@ -37,7 +37,7 @@ fn checked() -> std::sync::MutexGuard<'static, Vec<String>> {
 
 /// Called when the process ends, with success so far. Returns whether it must fail.
 fn leaves() -> bool {
-    // The holder of the lock begins or ends a check: both are quick, but the holder may be this thread.
+    // Another thread holds the lock only briefly, to begin or to end a check. But this thread itself may hold it.
     let Ok(checked) = CHECKED.try_lock() else { return false };
     for name in checked.iter() {
         // What the standard output and error of a test say is lost here.

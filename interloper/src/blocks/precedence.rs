@@ -79,7 +79,7 @@ fn precedes(trace: &[Event], earlier: usize, later: usize) -> bool {
 }
 
 fn has_cycle(edges: &[Vec<usize>]) -> bool {
-    // Kahn's algorithm: take nodes without predecessors away as long as there are any.
+    // Kahn's algorithm: nodes without predecessors are removed until no such node is left.
     let mut incoming = vec![0; edges.len()];
     edges.iter().flatten().for_each(|to| incoming[*to] += 1);
     let mut free: Vec<usize> = (0..edges.len()).filter(|node| incoming[*node] == 0).collect();
@@ -118,7 +118,7 @@ mod tests {
         action: Action,
     }
 
-    /// Every sequence of steps of two tasks on so many objects.
+    /// Every sequence of steps of two tasks on this number of objects.
     fn all_traces(length: u32, objects: u32) -> impl Iterator<Item = Vec<Step>> {
         let letters = 2 * objects * 3;
         let step = move |letter: u32| Step {
@@ -211,7 +211,7 @@ mod tests {
         assert!(found > 1000, "{found}");
     }
 
-    /// On one object there is nothing else that is not serialisable, but for writes that nobody reads.
+    /// On one object, every other sequence is serialisable, apart from writes that no task reads.
     #[test]
     fn on_one_object_a_cycle_is_a_triple_or_three_blind_writes() {
         let blind = |p: Access, q: Access, r: Access| p.writes && q.writes && r.writes;
@@ -227,12 +227,13 @@ mod tests {
                 counts[if serialisable { 0 } else { 1 + usize::from(triple) }] += 1;
             }
         }
-        // All sequences of 1 to 5 of 6 steps, twice; none of the three kinds is missing.
+        // All sequences of 1 to 5 of 6 steps, twice; each of the three kinds occurs.
         assert_eq!(counts.iter().sum::<u32>(), 2 * (6 + 36 + 216 + 1296 + 7776));
         assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
     }
 
-    /// Two objects, and no triple on either: the block sees one before and the other after the other task's steps.
+    /// Two objects, and no triple on either: the block sees one object before and the other after the steps of the
+    /// other task.
     #[test]
     fn a_cycle_over_two_objects() {
         let step = |task, object, action| Step { task, object, action };

@@ -58,7 +58,7 @@ impl Looked {
         }
     }
 
-    /// A folder that is gone is nobody's: then nobody looks.
+    /// A folder that no longer exists has no reader, so an error does not matter.
     fn write(&self, name: &str) {
         let _ = fs::write(self.folder.join(name), "");
     }

@@ -17,9 +17,9 @@ use super::watch::{Phase, Watch};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Explained {
     Yes,
-    /// All serial orders were run; none gives it.
+    /// All serial orders ran, and none gives the outcome.
     No,
-    /// There are too many serial orders, and those that ran do not give the outcome.
+    /// There are too many serial orders, and none of those that ran gives the outcome.
     Unknown,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Reference<'a> {
     search: SerialOrders,
     /// How many executions may be made.
     most: u64,
-    /// When no further one is made.
+    /// When no further serial order is run.
     deadline: Deadline,
     watch: Watch,
     made: u64,
@@ -49,7 +49,7 @@ pub(crate) struct SerialOrder {
     pub(crate) outcome: Outcome,
 }
 
-/// After so many different orders of blocks no more are kept for reports.
+/// How many different orders of blocks are kept for reports.
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {

@@ -58,7 +58,7 @@ impl Rule {
                 _ if event.operation.action == Action::Exit => {
                     *self.whole.entry(event.task).or_insert(true) &= closed_last[index];
                 }
-                // Behind the last step of the main task.
+                // After the last step of the main task.
                 _ if event.operation.action == Action::End => {}
                 (Some(section), None) if section.waited => {
                     self.waiting.insert(section.place);

@@ -26,7 +26,7 @@ pub(crate) struct SerialOrders {
     objects: usize,
     /// The task that made the last step.
     last: Option<TaskId>,
-    /// The tasks asleep after the known nodes, as far as can be told during the execution: some may be awake.
+    /// Which tasks sleep after the known nodes, as far as the running execution can tell: some may be awake.
     asleep: Vec<Sleeper>,
     verdict: Serial,
     done: bool,
@@ -49,7 +49,7 @@ pub(crate) enum Serial {
     Order,
     /// A block could not go on.
     Stuck,
-    /// As one that was made before or will be.
+    /// It is equivalent to an execution that has run or will run.
     Redundant,
     /// The program asked something else than before after the same decisions. The search ends.
     Diverged,
@@ -77,9 +77,9 @@ struct Choice {
     sleep: Vec<Sleeper>,
     /// What the chosen task did.
     accesses: Vec<Operation>,
-    /// Whether the task would do the same after independent steps of others: not if it got stuck or drew a decision.
+    /// Whether it would do the same after independent steps of other tasks: not if it got stuck or drew a decision.
     fixed: bool,
-    /// Objects with these numbers are the same whatever is chosen here; the others have yet to be used.
+    /// Objects with numbers below this one are the same for every choice here; the other objects are created later.
     objects: usize,
 }
 
@@ -170,8 +170,8 @@ impl SerialOrders {
         }
     }
 
-    /// Computes who sleeps at the nodes from `first` on. False when the execution chose a sleeping task there: then it is
-    /// redundant, and the search goes on in front of that choice.
+    /// Computes which tasks sleep at the nodes from `first` on. False if the execution chose a sleeping task there:
+    /// then it is redundant, and the search continues before that choice.
     fn put_to_sleep(&mut self, first: usize) -> bool {
         let mut before = self.nodes[..first].iter().rposition(|node| matches!(node, Node::Task(_)));
         for index in first..self.nodes.len() {
@@ -267,7 +267,7 @@ impl Strategy for SerialOrders {
         if self.interrupts() && !execution.end.is_finished() {
             self.verdict = Serial::Stuck;
         }
-        // The last known choice is made for the first time, so its transition is new, too.
+        // The last known choice is new in this execution, so its transition is new, too.
         let last_known = self.nodes[..self.known].iter().rposition(|node| matches!(node, Node::Task(_)));
         self.read_transitions(last_known.unwrap_or(0), trace);
         if !self.put_to_sleep(self.known) {
@@ -298,8 +298,8 @@ impl Choice {
         self.sleep.iter().any(|sleeper| sleeper.task == task)
     }
 
-    /// The tasks asleep after this transition: those asleep before it that it does not concern.
-    fn sleepers_after(&self) -> Vec<Sleeper> {
+    /// Which tasks sleep after this transition: those that slept before it and are independent of it.
+    fn sleepers_behind(&self) -> Vec<Sleeper> {
         if !self.fixed {
             return Vec::new();
         }

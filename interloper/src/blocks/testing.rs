@@ -140,8 +140,8 @@ impl Test<'_> {
         Ok(())
     }
 
-    /// Runs the execution of a file: the smallest one, or the one that was found first if the smallest does not fit. None
-    /// when neither does.
+    /// Runs the execution of a file: the smallest, or else the one that was found first if the smallest does not fit.
+    /// `None` if neither fits.
     fn replay_file(&self, path: &Path, file: &ReplayFile, program: Body<'_>) -> Result<Option<Report>, String> {
         let blocks = match file.about {
             About::Test { critical_sections: true, .. } => Blocks::CriticalSections,

@@ -43,9 +43,9 @@ pub(crate) struct Scanner {
 
 /// What a block has done to an object, and what others have done to it since. Indices in the trace, or [`NONE`].
 ///
-/// A collection has several: one for what others do to the whole of it, and one for each entry that it is about. A call
-/// about the whole collection of the block itself counts for all of them, and one about an entry for that entry and the
-/// whole.
+/// A collection has several: one for calls of other tasks about the whole collection, and one for each entry that the
+/// block uses. A call of the block about the whole collection counts for all of them; a call about an entry counts for
+/// that entry and for the whole.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     /// The next watch of the object.
@@ -58,7 +58,7 @@ struct Watch {
     any: u32,
     read: u32,
     write: u32,
-    /// The first step of another task that writes after `any`, writes after `read`, reads after `write`.
+    /// The first step of another task that writes after `any`, writes after `read`, or reads after `write`.
     any_written: u32,
     read_written: u32,
     write_read: u32,

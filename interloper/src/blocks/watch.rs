@@ -14,8 +14,7 @@ pub enum Phase {
     Shrinking(u64),
 }
 
-/// A function that is told what a check is doing, after each execution. It is called by several threads and must be
-/// quick.
+/// A function that hears what a check is doing, after each execution. Several threads call it, and it must be quick.
 #[derive(Clone, Default)]
 pub struct Watch(Option<Arc<dyn Fn(Phase) + Send + Sync>>);
 

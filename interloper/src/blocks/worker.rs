@@ -34,7 +34,7 @@ pub(crate) struct Worker<'a> {
     deadline: Deadline,
     fingerprints: Fingerprints,
     places: Places,
-    /// Potential violations for which a warning was made out.
+    /// Potential violations that have a warning already.
     known: Vec<Twice>,
     /// What the steps of collections were in the last replay.
     said: Vec<Said>,
@@ -58,7 +58,7 @@ pub(crate) struct Summary {
     pub(crate) exhausted: bool,
     /// What keeps it from having made all there are nevertheless.
     pub(crate) cut: Option<&'static str>,
-    /// The time ran out before the executions were made.
+    /// The time ran out before all executions had run.
     pub(crate) timed_out: bool,
     /// The steps of the executions.
     pub(crate) steps: u64,
@@ -124,7 +124,7 @@ impl<'a> Worker<'a> {
     /// Makes the executions with these numbers, up to the first bug.
     pub(crate) fn explore(&mut self, strategy: &mut dyn Strategy, numbers: Range<u64>) -> Summary {
         let mut summary = Summary::default();
-        // Which warnings this thread has made out before must not matter.
+        // The earlier warnings of this thread must not matter.
         self.known.clear();
         self.judge.take_needed();
         let mut steered = false;
@@ -268,8 +268,8 @@ impl<'a> Worker<'a> {
         Ok((made, judgement))
     }
 
-    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread has run are
-    /// not run again: an outcome that none of them gave is known for that.
+    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread ran are not
+    /// run again: it is known which outcomes no order gave.
     pub(crate) fn confirmed(&self, made: &Made, judgement: Judgement, known: &Finding) -> Option<Finding> {
         let Finding::Unexplained { outcome } = known else { return judgement.finding };
         let same = || made.outcome.as_ref().is_some_and(|own| own.to_string() == *outcome);
@@ -320,7 +320,7 @@ impl<'a> Worker<'a> {
         &self.judge
     }
 
-    /// What had to be known of the serial orders since the executions were made.
+    /// Which serial orders were needed since the executions ran.
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         self.judge.take_needed()
     }

@@ -22,7 +22,7 @@ use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
 use crate::composed::{concurrent, domain, explain};
 
-/// A method under test whatever its types: what a suite holds many of.
+/// A method under test with its types erased, so that a suite can hold many of them.
 pub trait Check {
     /// The method's name.
     fn name(&self) -> &str;
@@ -428,8 +428,8 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     Ok(Report { name: runner.description.name.clone(), verdict, violation, coverage: vec![coverage] })
 }
 
-/// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever come
-/// again, and the table of each new state is as long as their number.
+/// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever occur
+/// twice, and the table of each new state is as long as their number.
 const MAX_NAIVE_CALLS: usize = 64;
 
 /// Runs against the naive adversary of section 4.2: random arguments, random operations, random moments.

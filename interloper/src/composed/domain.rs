@@ -17,10 +17,10 @@ struct Pool {
     values: Vec<Value>,
 }
 
-/// Keys and values of one collection at most: those that the method uses come first.
+/// The most keys and values of one collection: the ones that the method uses come first.
 const MAX_POOL: usize = 4;
 
-/// Keys and values of one collection at least, where the type has so many: two tell "the same" from "another".
+/// The fewest keys and values of one collection, if the type has that many: two tell "the same" from "another".
 const MIN_POOL: usize = 2;
 
 /// How often the method is run to see what it uses: an initial state can make it use more than it did from another.
@@ -28,8 +28,8 @@ const ROUNDS: usize = 3;
 
 /// Chooses the environment's operations and the initial states, smallest first, and sets the world's alphabet.
 ///
-/// The domain of a collection is what the method itself uses as keys and values, run alone from each initial state,
-/// and at least one fresh value; initial states are those that the environment reaches in few operations.
+/// The domain of a collection is what the method itself uses as keys and values, run alone from each initial state, and
+/// at least one fresh value. The initial states are the states that the environment reaches in few operations.
 ///
 /// # Errors
 /// When the method uses no collection, or the environment has nothing to use.

@@ -1,4 +1,4 @@
-//! The loop of every search: make a run, judge it, go on until a violation, a limit or the end.
+//! The loop of every search: run, judge, and continue until a violation, a limit or the end.
 
 use interloper_scheduler::Tally;
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
@@ -36,14 +36,13 @@ pub(crate) trait Program {
     /// What the run that was just made has shown.
     fn shown(&self) -> Shown;
 
-    /// Makes the run again that these decisions determine, and describes it, however late it is. `source` has just made
-    /// it.
+    /// Repeats the run that these decisions determine, and describes it, however late it is.
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse>;
 
     /// The clock of the check. While a violation is described it has no limit.
     fn clock(&mut self) -> &mut Clock;
 
-    /// Whether no further run is made: the time is over, or too many calls were lost with their stacks.
+    /// Whether the search must end: the time is over, or too many calls were lost with their stacks.
     fn must_stop(&mut self) -> bool;
 }
 
@@ -113,7 +112,7 @@ fn search(
     Ok(())
 }
 
-/// What was found is told, however late it is.
+/// A finding is described, however late it is.
 fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
     let deadline = program.clock().deadline.take();
     let described = program.describe(decisions, execution);
@@ -166,7 +165,7 @@ impl Runs {
         }
     }
 
-    /// Whether there was every run within the bounds.
+    /// Whether the search ran every run within the bounds.
     fn is_complete(&self) -> bool {
         match self {
             Runs::Exhaustive(deviations) => deviations.is_complete(),

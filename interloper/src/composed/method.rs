@@ -43,9 +43,9 @@ pub struct Settings {
     /// A check ends as unfinished after this time, whatever it is doing; `None` for no limit. A violation is described
     /// even when the time is over. With a limit, results depend on the machine.
     pub time: Option<Duration>,
-    /// How long a call may take, in real time, until its next step. A call that takes longer loops without synchronising,
-    /// or waits for something outside control. It cannot be unwound, so a message names the method and the place, and the
-    /// process ends with code 1. `None` waits for ever.
+    /// How long a call may take, in real time, until its next step. A call that takes longer loops without
+    /// synchronising, or waits for something outside control. It cannot be unwound, so a message names the method and
+    /// the place, and the process ends with code 101. `None` waits without limit.
     pub patience: Option<Duration>,
     /// How an execution is compared with the sequential orders.
     pub mode: Mode,
@@ -174,14 +174,14 @@ where
         self
     }
 
-    /// The keys (elements, for a set) that the environment uses, instead of those that the method uses.
+    /// The keys (elements, for a set) that the environment uses, instead of the method's own.
     #[must_use]
     pub fn keys<K: ToValue>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.description.keys = keys.into_iter().map(|key| key.to_value()).collect();
         self
     }
 
-    /// The values that the environment uses, instead of those that the method uses and a fresh one.
+    /// The values that the environment uses, instead of the method's own and a fresh one.
     #[must_use]
     pub fn values<V: ToValue>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.description.values = values.into_iter().map(|value| value.to_value()).collect();

@@ -126,7 +126,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     plainly(&folder, lost).unwrap_err();
     // It has other steps, so the decisions fit no more.
     plainly(&folder, good).unwrap();
-    // The same steps with another outcome: it the recorded failure no longer occurs.
+    // The same steps with another outcome: the recorded failure no longer occurs.
     fn forgets() -> Value {
         lost();
         ().to_value()
@@ -173,7 +173,7 @@ fn one_failure_is_replayed_on_request() {
         ),
         "{message}"
     );
-    // The failure of another test is not replayed.
+    // The failure of another test is skipped.
     let other = fs::read_to_string(&file).unwrap().replace("suite::case", "suite::other");
     fs::write(&file, other).unwrap();
     assert_eq!(replay(&file, good), None);

@@ -34,7 +34,7 @@ pub(super) struct Inner<'r> {
     /// Environment operations made.
     pub used: u32,
     pub current: usize,
-    /// After so many steps the run is looked at: it may have to end.
+    /// The step at which the run is looked at next, since it may have to end.
     pub limit: u32,
     /// What the world took when the run was looked at.
     pub size: usize,
@@ -70,8 +70,8 @@ impl Inner<'_> {
                     if self.source.settled(Question::Environment) {
                         return;
                     }
-                    // Asked also where there is nothing to choose, so that the decisions of a run stand at the same
-                    // gaps whatever the candidates are.
+                    // Asked even if there is nothing to choose, so that the decisions of a run belong to the same gaps
+                    // for any candidates.
                     let candidates = self.candidates(next);
                     let letters = self.world.letters(candidates);
                     let options = letters.len() as u32 + 1;
