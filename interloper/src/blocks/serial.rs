@@ -299,7 +299,7 @@ impl Choice {
     }
 
     /// Which tasks sleep after this transition: those that slept before it and are independent of it.
-    fn sleepers_behind(&self) -> Vec<Sleeper> {
+    fn sleepers_after(&self) -> Vec<Sleeper> {
         if !self.fixed {
             return Vec::new();
         }
