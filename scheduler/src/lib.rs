@@ -26,6 +26,7 @@ mod execution;
 mod explore;
 mod freedoms;
 mod holding;
+mod memory;
 pub mod schedule;
 mod shrink;
 pub mod strategies;
