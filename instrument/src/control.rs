@@ -49,39 +49,63 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
 
 /// What is known by its address, being as short as the value in it.
 pub(crate) trait Compact: Sized {
+    /// What is in it.
+    type Value: Copy;
+
     /// Another one with the value that this one has now. No step.
     fn copied(&self) -> Self;
 
     /// The value as a number, if it is one that is the same in every run: small, so that it is not an address. No step.
     fn number(&self) -> Option<u64>;
+
+    /// The value that it has now. No step.
+    fn now(&self) -> Self::Value;
+
+    /// Changes the value. No step.
+    fn put(&self, value: Self::Value);
+
+    /// A value as bits.
+    fn bits(value: Self::Value) -> u64;
+
+    /// The value of these bits.
+    fn of_bits(bits: u64) -> Self::Value;
 }
 
-/// Announces a step of an atomic, in a controlled run; gives the one that stands for `whole` here.
+/// A step of an atomic that was announced.
+pub(crate) struct Stepped<'a, A> {
+    /// The one that stands for it here.
+    pub(crate) here: &'a A,
+    /// Its object, where memory is weak.
+    pub(crate) weak: Option<ObjectId>,
+}
+
+/// Announces a step of an atomic, in a controlled run.
 #[inline]
-pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> &A {
-    let here = runtime::with(|current| {
+pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> Stepped<'_, A> {
+    let stepped = runtime::with(|current| {
         let (here, object) = placed(&current, whole);
         current.runtime().step(Operation { object, action, location });
-        if current.addresses().are_watched() {
-            show(&current, here);
-        }
-        here
+        let weak = if current.addresses().are_attended() { attend(&current, here, object) } else { None };
+        Stepped { here, weak }
     });
-    here.unwrap_or_else(|| {
+    stepped.unwrap_or_else(|| {
         if !action.only_reads() {
             statics::atomics::remember(whole);
         }
-        whole
+        Stepped { here: whole, weak: None }
     })
 }
 
-/// Tells the runtime what the step finds.
+/// Tells the runtime what the step finds, if it wants to know. Gives the object where memory is weak.
 #[cold]
 #[inline(never)]
-fn show<A: Compact>(current: &Current<'_>, here: &A) {
-    if let Some(number) = here.number() {
+fn attend<A: Compact>(current: &Current<'_>, here: &A, object: ObjectId) -> Option<ObjectId> {
+    if current.addresses().are_watched()
+        && let Some(number) = here.number()
+    {
         current.runtime().saw(number);
     }
+    current.addresses().are_weak().then_some(object)
 }
 
 #[inline]

@@ -56,6 +56,8 @@ pub struct Execution {
     pub tried: bool,
     /// The departures: see [`crate::Config::freedoms`].
     pub departures: Freedoms,
+    /// The accesses that took another place than the newest: see [`crate::Freedom::Memory`].
+    pub older: Vec<Older>,
     /// Whether a task that spins or yields was taken to wait for a change where it may go on without one, or has gone on so
     /// far that others could not come between its rounds: see [`crate::Freedom::Hints`].
     pub withheld: bool,
@@ -63,6 +65,17 @@ pub struct Execution {
     pub stuck: Vec<TaskReport>,
     /// The panics that ended a task, in their order, including panics that another task handled after a join.
     pub panics: Vec<PanicReport>,
+}
+
+/// An access to weak memory that did not take the newest place: it read an older store, or stored right after one, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Older {
+    /// The event of the trace that is the access.
+    pub event: u32,
+    /// The event that stored what it read or follows. None for the value that was there before the first access.
+    pub of: Option<u32>,
+    /// Whether it stored: before stores that it had not seen.
+    pub stores: bool,
 }
 
 /// How an execution ended.

@@ -141,6 +141,11 @@ impl Memory {
         self.locations[location.0 as usize].newest().value
     }
 
+    /// The place of the newest store.
+    pub(crate) fn newest_spot(&self, location: LocationId) -> Spot {
+        Spot(self.locations[location.0 as usize].messages().len() - 1)
+    }
+
     /// A value got there without an atomic operation, so nobody else can have been there: everybody knows it.
     pub(crate) fn overwrite(&mut self, location: LocationId, value: u64) {
         self.locations[location.0 as usize].overwrite(value);
@@ -195,14 +200,13 @@ impl Memory {
     }
 
     /// Reads what is at a place.
-    pub(crate) fn load(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) -> u64 {
+    pub(crate) fn load(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
         let before = self.before(task, location, spot, Kind::Load, order);
         let event = self.event(task);
         self.read(task, location, order, spot);
         let sources = self.enter(task, event, location, spot, order, before);
         let knows = &self.tasks[task.index()].current;
         self.locations[location.0 as usize].note_read(spot.0, (task, event), knows, sources.as_ref());
-        self.value(location, spot)
     }
 
     /// Stores a value right after a place. `origin` is the event of the execution that does so.

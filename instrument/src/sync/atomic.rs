@@ -1,4 +1,5 @@
-//! Mirrors [`std::sync::atomic`]: under control each operation is a step, and memory is sequentially consistent.
+//! Mirrors [`std::sync::atomic`]: under control each operation is a step. The runtime says whether memory is sequentially
+//! consistent. Where it is weak, an atomic holds the newest value, and the runtime says which value an operation reads.
 //!
 //! An atomic has the size, the alignment and the representation of std's, which are those of its value: memory may be
 //! taken for atomics, and atomics for memory. It is known by its address, from its first use in an execution until it is
@@ -9,6 +10,9 @@ mod common;
 mod boolean;
 mod integer;
 mod pointer;
+mod weakly;
+
+use std::panic::Location;
 
 use crate::control;
 use crate::runtime;
@@ -44,6 +48,18 @@ pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
 #[deprecated(since = "1.34.0", note = "the `new` function is now preferred")]
 #[expect(clippy::declare_interior_mutable_const, reason = "std has it")]
 pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
+
+/// As [`std::sync::atomic::fence`]. Not a step: where memory is weak, the runtime takes note.
+///
+/// # Panics
+/// When `order` is `Relaxed`.
+#[inline]
+#[track_caller]
+pub fn fence(order: Ordering) {
+    std::sync::atomic::fence(order);
+    let location = Location::caller();
+    runtime::with(|current| current.runtime().fence(order, location));
+}
 
 /// As [`std::sync::atomic::spin_loop_hint`].
 #[inline]

@@ -87,8 +87,12 @@ impl ReplaySource {
     /// Whether the question is about a freedom of which the list says nothing here.
     fn is_ordinary_here(&mut self, question: Question) -> bool {
         let next = |next: usize| self.decisions.0.get(next).map(|decision| decision.question);
-        if question == Question::Freedom {
-            return next(self.next) != Some(Question::Freedom);
+        if question.may_depart() {
+            let other = |next: Option<&Decision>| next.is_some_and(|next| next.answer == 0 && next.question != question);
+            while other(self.decisions.0.get(self.next)) && next(self.next).is_some_and(Question::may_depart) {
+                self.next += 1;
+            }
+            return next(self.next) != Some(question);
         }
         skip_unused(&self.decisions, &mut self.next);
         false
@@ -110,7 +114,7 @@ impl Source for ReplaySource {
             Some(decision)
                 if decision.question == question
                     && decision.answer < options
-                    && decision.options.is_none_or(|expected| expected.get() == options) =>
+                    && (question.may_depart() || decision.options.is_none_or(|expected| expected.get() == options)) =>
             {
                 self.next += 1;
                 decision.answer
@@ -130,7 +134,7 @@ impl Source for ReplaySource {
 
 /// A freedom of which no use is made is as good as none: whether a run asks about it depends on how often it may take it.
 fn skip_unused(decisions: &Decisions, next: &mut usize) {
-    let unused = |decision: &Decision| decision.question == Question::Freedom && decision.answer == 0;
+    let unused = |decision: &Decision| decision.question.may_depart() && decision.answer == 0;
     while decisions.0.get(*next).is_some_and(unused) {
         *next += 1;
     }
@@ -154,12 +158,12 @@ impl<'a> LooseSource<'a> {
 
 impl Source for LooseSource<'_> {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
-        let is_freedom = |decision: &&Decision| decision.question == Question::Freedom;
-        while question != Question::Freedom && self.decisions.0.get(self.next).filter(is_freedom).is_some() {
+        let departs = |decision: &&Decision| decision.question.may_depart();
+        while !question.may_depart() && self.decisions.0.get(self.next).filter(departs).is_some() {
             self.next += 1;
         }
         let decision = self.decisions.0.get(self.next);
-        if question == Question::Freedom && decision.filter(is_freedom).is_none() {
+        if question.may_depart() && decision.filter(|decision| decision.question == question).is_none() {
             return 0;
         }
         self.next += 1;

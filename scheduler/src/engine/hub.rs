@@ -30,7 +30,7 @@ pub(super) fn run(
     core.begin(strategy, main, location);
     let panicking = std::thread::panicking();
     escape::install_handlers();
-    panics::observed(core, || runtime::enter(core, || drive(core, fibers)));
+    panics::observed(core, || core.with_runtime(|runtime| runtime::enter(runtime, || drive(core, fibers))));
     if !panicking {
         panics::forget_unfinished();
     }
@@ -151,6 +151,7 @@ fn summary(core: &Core) -> Execution {
         steered: state.steered,
         tried: state.tried,
         departures: state.used,
+        older: std::mem::take(&mut core.kept.borrow_mut().older),
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),

@@ -280,7 +280,11 @@ impl Runtime for Core {
         let (mut state, ended) = self.wait_at(Gate::Token, (timeout, Wakes::AlsoUnasked), operation, Gate::Open);
         let task = state.current;
         match ended {
-            Ended::Ordinarily(_) => state.tasks[task].token = false,
+            Ended::Ordinarily(_) => {
+                state.tasks[task].token = false;
+                let object = state.tasks[task].object;
+                self.synchronise(|kept| kept.acquire(TaskId(task as u32), object, Mode::Exclusive));
+            }
             // The token, if it has come meanwhile, is there for the next time.
             Ended::Unasked | Ended::Early(_) => state.leave_token(),
         }

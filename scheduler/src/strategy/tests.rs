@@ -108,6 +108,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, u32, u32, [bool; 3])
         steered: false,
         tried: false,
         departures: Freedoms::NONE,
+        older: Vec::new(),
         withheld: false,
         stuck: Vec::new(),
         panics: Vec::new(),

@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure};
-use crate::control::{self, Compact};
+use super::{Begin, compared, fails_weakly, for_failure, weakly};
+use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
@@ -36,11 +36,15 @@ impl AtomicBool {
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
-        self.at(Action::ReadWrite, Location::caller()).inner.fetch_not(order)
+        let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
+        match weak {
+            None => here.inner.fetch_not(order),
+            Some(object) => weakly::change(here, object, order, |there| !there),
+        }
     }
 }
 
-compact! { [] AtomicBool, |value| Some(u64::from(value)) }
+compact! { [] AtomicBool, bool, |value| Some(u64::from(value)), u64::from, |bits| bits != 0 }
 
 impl From<bool> for AtomicBool {
     #[inline]

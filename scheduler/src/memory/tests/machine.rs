@@ -65,8 +65,7 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
     };
     match instruction {
         Load(location, order) => each(location, Kind::Load, order, &|run, at, spot| {
-            let value = run.memory.load(task, at, order, spot);
-            run.graph.reads[thread].push(value);
+            run.load(thread, at, order, spot);
             true
         }),
         Store(location, value, order) => each(location, Kind::Store, order, &|run, at, spot| {
@@ -88,8 +87,7 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
             each(location, Kind::Load, failure, &|run, at, spot| {
                 let differs = run.memory.value(at, spot) != expected;
                 if differs {
-                    let value = run.memory.load(task, at, failure, spot);
-                    run.graph.reads[thread].push(value);
+                    run.load(thread, at, failure, spot);
                 }
                 differs
             });
@@ -103,6 +101,11 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
 }
 
 impl Run {
+    fn load(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot) {
+        self.graph.reads[thread].push(self.memory.value(at, spot));
+        self.memory.load(TaskId(thread as u32 + 1), at, order, spot);
+    }
+
     fn store(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot, value: u64) {
         self.insert(at, spot, value);
         self.memory.store(TaskId(thread as u32 + 1), at, order, spot, (value, 0));
