@@ -90,6 +90,16 @@ fn compared<T>(result: Result<T, T>) -> Result<T, T> {
     result
 }
 
+/// What was there before a read-modify-write, whose step only reads if it writes the same value again: where memory is
+/// sequentially consistent, nobody can tell.
+#[inline]
+fn replaced<T: PartialEq>(before: T, after: T) -> T {
+    if before == after {
+        control::only_read();
+    }
+    before
+}
+
 /// Whether a weak compare-exchange that could succeed fails here.
 fn fails_weakly() -> bool {
     runtime::with(|current| current.runtime().fails_weakly()).unwrap_or(false)

@@ -268,7 +268,7 @@ impl Scene<'_> {
     fn says_of(&self, index: usize) -> String {
         let operation = self.trace[index].operation;
         let (Some(call), Some(said)) = (operation.action.call(), self.said(index)) else {
-            return self.names.step(operation);
+            return self.names.event(index, operation);
         };
         let result = said.result.as_ref().map(|result| format!(" → {}", shown(result))).unwrap_or_default();
         format!("{}{result}", self.names.call_of(call.verb, &shown(&said.arguments), operation.object))

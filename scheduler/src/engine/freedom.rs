@@ -10,7 +10,7 @@
 //!
 //! # The clock
 //!
-//! A wait that ends early moves the clock to its own deadline when its task goes on. Other sleepers whose time has come by
+//! A wait that ends early moves the clock just past its own deadline when its task goes on. Other sleepers whose time has come by
 //! then are late: they wake when nobody else is enabled, as they always do. So it matters who looks at the clock before
 //! whom, and each look, also that of a wait that is about to compute its deadline, is part of a step then.
 //!
@@ -135,9 +135,12 @@ impl Core {
         state.deadline(timeout)
     }
 
-    /// The running task goes on at the end of its time, before others.
+    /// The running task goes on at the end of its time, before others. The clock comes to stand just past the deadline: a
+    /// loop that computes what is left of its time and finds nothing left must not wait once more for it, which would take
+    /// a second departure.
     pub(super) fn move_clock(&self, state: &mut State, deadline: Duration) {
-        state.clock = state.clock.max(deadline);
+        const JUST_PAST: Duration = Duration::from_nanos(1);
+        state.clock = state.clock.max(deadline + JUST_PAST);
         state.dirty = true;
         self.touch_clock(state, Action::Affect);
     }

@@ -5,7 +5,8 @@
 //! other: between the hint and that step others come first, or they do not.
 //!
 //! A loop that really waits would go round for ever. It is cut short by what it looks at: once the task has gone on, it is
-//! in a *burst*, which lasts as long as the task only looks. For as many rounds as [`Freedom::Hints`] is granted, each look
+//! in a *burst*, which lasts as long as the task only looks. An attempt that changes nothing (a compare-exchange that fails,
+//! a `fetch_or(0)`) is a look, too. For as many rounds as [`Freedom::Hints`] is granted, each look
 //! is a step. From there on one that the burst has made before, at an object that has not changed since, is a part of the
 //! last step: nobody else comes in between.
 //! A loop that really waits goes round until the burst is over, after [`BURST`] looks and hints, and has seen and done
@@ -16,6 +17,7 @@
 use interloper_std::runtime::{Action, ObjectId, Operation, Place};
 
 use super::core::Core;
+use super::state::State;
 use super::task::Gate;
 use crate::execution::Event;
 use crate::freedoms::Freedom;
@@ -41,6 +43,19 @@ pub(super) struct Hints {
     patient: Vec<Place>,
     /// How many more hints directly after the last one are one with that.
     in_a_row: u32,
+    /// An attempt of the burst of which it is not known yet whether it changes something.
+    attempt: Option<Attempt>,
+}
+
+/// A read-modify-write in a burst. It is a look once it has turned out to have changed nothing.
+#[derive(Clone, Copy)]
+struct Attempt {
+    object: ObjectId,
+    place: Place,
+    /// It is part of the step before it, as one that the burst has made before.
+    glued: bool,
+    /// The number of steps when it was made.
+    steps: u64,
 }
 
 struct Burst {
@@ -57,7 +72,7 @@ struct Burst {
 
 impl Hints {
     pub(super) fn restart(&mut self) {
-        (self.taken, self.burst, self.in_a_row) = (0, None, 0);
+        (self.taken, self.burst, self.in_a_row, self.attempt) = (0, None, 0, None);
         self.patient.clear();
     }
 
@@ -86,6 +101,26 @@ impl Hints {
     /// Whether the task has left its loop after looks that were no steps.
     pub(super) fn has_left(&self) -> bool {
         self.burst.as_ref().is_some_and(|burst| burst.glued)
+    }
+
+    /// Whether the burst has had all its rounds and has made this look before, at an object that has not changed since.
+    fn is_seen(&self, rounds: u32, look: (ObjectId, Place, Option<usize>)) -> bool {
+        self.burst.as_ref().is_some_and(|burst| burst.rounds >= rounds) && self.seen.contains(&look)
+    }
+
+    /// The burst has made a look that is a step, after so many steps of the execution.
+    fn looked(&mut self, (object, place, change): (ObjectId, Place, Option<usize>), steps: u64) {
+        self.noted.clear();
+        self.noted.push(object);
+        let before = self.seen.iter().position(|seen| (seen.0, seen.1) == (object, place));
+        let before = before.map(|at| self.seen.swap_remove(at));
+        self.seen.push((object, place, change));
+        let is_news = before.is_some_and(|seen| seen.2 != change);
+        if let Some(burst) = &mut self.burst {
+            // Who sees what it has not seen before is in its first round again.
+            (burst.steps, burst.rounds) = (steps, if is_news { 0 } else { burst.rounds });
+            burst.glued &= !is_news;
+        }
     }
 }
 
@@ -157,7 +192,13 @@ impl Core {
         let state = &mut *borrowed;
         let (task, steps) = (state.current, state.steps);
         let hints = &mut state.tasks[task].hints;
-        if !operation.action.only_reads() {
+        if hints.attempt.take().is_some_and(|attempt| attempt.glued) {
+            // An attempt that was part of another step has changed something after all.
+            state.withheld = true;
+            hints.burst = None;
+        }
+        let attempts = operation.action == Action::ReadWrite;
+        if !attempts && !operation.action.only_reads() {
             state.withheld |= hints.has_left();
             hints.burst = None;
         }
@@ -166,33 +207,55 @@ impl Core {
         if goes != Some(Goes::On) {
             return false;
         }
-        let rounds = hints.burst.as_ref().map_or(0, |burst| burst.rounds);
-        let here = (operation.object, operation.location, last_change(&state.trace, operation.object));
-        if rounds >= state.granted.count(Freedom::Hints) && hints.seen.contains(&here) {
+        let (object, place) = (operation.object, operation.location);
+        let glued =
+            hints.is_seen(state.granted.count(Freedom::Hints), (object, place, last_change(&state.trace, object)));
+        let attempt = |steps| attempts.then_some(Attempt { object, place, glued, steps });
+        if glued {
+            let hints = &mut state.tasks[task].hints;
+            hints.attempt = attempt(steps);
             hints.burst.iter_mut().for_each(|burst| burst.glued = true);
-            if !hints.noted.contains(&operation.object) {
-                hints.noted.push(operation.object);
-                self.record_part(state, task, operation.object, operation.action, operation.location);
+            if attempts || !hints.noted.contains(&object) {
+                hints.noted.push(object);
+                self.record_part(state, task, object, operation.action, place);
             }
+            state.dirty |= attempts;
             return true;
         }
         drop(borrowed);
         let mut state = self.make(operation, Gate::Open);
-        let change = last_change(&state.trace, operation.object);
-        let steps = state.steps;
-        let hints = &mut state.tasks[task].hints;
-        hints.noted.clear();
-        hints.noted.push(operation.object);
-        let before = hints.seen.iter().position(|seen| (seen.0, seen.1) == (operation.object, operation.location));
-        let before = before.map(|at| hints.seen.swap_remove(at));
-        hints.seen.push((operation.object, operation.location, change));
-        let is_news = before.is_some_and(|seen| seen.2 != change);
-        if let Some(burst) = &mut hints.burst {
-            // Who sees what it has not seen before is in its first round again.
-            (burst.steps, burst.rounds) = (steps, if is_news { 0 } else { burst.rounds });
-            burst.glued &= !is_news;
+        let (task, steps) = (state.current, state.steps);
+        state.tasks[task].hints.attempt = attempt(steps);
+        if !attempts {
+            state.look_in_burst(object, place);
         }
         true
+    }
+
+    /// The attempt of the running task, which may be in a burst, has changed nothing. True if it was part of the step before
+    /// it, so that there is nothing else to note.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn attempt_of_burst_only_read(&self, state: &mut State) -> bool {
+        let (task, steps) = (state.current, state.steps);
+        let made = state.tasks[task].hints.attempt.take().filter(|attempt| attempt.steps == steps);
+        let Some(attempt) = made else { return false };
+        let event = state.trace.iter_mut().rfind(|event| event.operation.object == attempt.object);
+        event.into_iter().for_each(|event| event.only_read = true);
+        if attempt.glued {
+            state.dirty = false;
+        } else {
+            state.look_in_burst(attempt.object, attempt.place);
+        }
+        attempt.glued
+    }
+}
+
+impl State {
+    /// The running task, which may be in a burst, has just looked at an object.
+    fn look_in_burst(&mut self, object: ObjectId, place: Place) {
+        let look = (object, place, last_change(&self.trace, object));
+        self.tasks[self.current].hints.looked(look, self.steps);
     }
 }
 

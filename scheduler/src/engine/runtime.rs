@@ -69,7 +69,10 @@ impl Runtime for Core {
     }
 
     fn only_read(&self) {
-        self.turn_out_only_read(&mut self.state.borrow_mut());
+        let mut state = self.state.borrow_mut();
+        if !self.bursting.get() || !self.attempt_of_burst_only_read(&mut state) {
+            self.turn_out_only_read(&mut state);
+        }
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {

@@ -16,13 +16,17 @@ const HINTS: Freedoms = Freedoms::NONE.with(Freedom::Hints, 2);
 
 /// A flag that another task sets; who waits for it gives up after some rounds.
 fn gives_up(rounds: usize, hint: fn()) -> impl Fn() -> Option<u32> {
+    gives_up_looking(rounds, |flag| flag.load(SeqCst), hint)
+}
+
+fn gives_up_looking(rounds: usize, look: fn(&AtomicU32) -> u32, hint: fn()) -> impl Fn() -> Option<u32> {
     move || {
         let flag = Arc::new(AtomicU32::new(0));
         let other = flag.clone();
         let child = thread::spawn(move || other.store(1, SeqCst));
         let mut found = None;
         for _ in 0..rounds {
-            if flag.load(SeqCst) == 1 {
+            if look(&flag) == 1 {
                 found = Some(1);
                 break;
             }
@@ -78,6 +82,65 @@ fn a_bounded_loop_gives_up() {
             assert_eq!(exploration.traces, 2 + rounds.min(21) as u64, "{rounds} {exploration:?}");
         }
     }
+}
+
+/// A read-modify-write that changes nothing is a look: the burst goes on, and the counts are those of loads.
+#[test]
+fn a_bounded_loop_of_attempts_gives_up() {
+    let looks: [fn(&AtomicU32) -> u32; 3] = [
+        |flag| flag.fetch_or(0, SeqCst),
+        |flag| flag.compare_exchange(1, 1, SeqCst, SeqCst).unwrap_or_else(|there| there),
+        |flag| flag.fetch_max(0, SeqCst),
+    ];
+    for look in looks {
+        for rounds in [2, 3, 4, 20, 500] {
+            let (seen, exploration) = results(HINTS, gives_up_looking(rounds, look, std_hint));
+            assert_eq!(seen, BTreeSet::from([None, Some(1)]), "{rounds}");
+            assert_eq!(exploration.complete, rounds <= 3, "{rounds} {exploration:?}");
+            assert_eq!(exploration.traces, 2 + rounds.min(3) as u64, "{rounds} {exploration:?}");
+        }
+    }
+}
+
+/// As thingbuf's `pop`: who finds a place claimed and not yet filled looks whether the queue is empty by a `fetch_or(0)`,
+/// spins twice as often in each round, and gives up after three.
+#[test]
+fn a_loop_that_backs_off_longer_and_longer_gives_up() {
+    let program = |rounds: u32| {
+        move || {
+            let queue = Arc::new([const { AtomicU32::new(0) }; 2]);
+            let other = queue.clone();
+            let child = thread::spawn(move || {
+                let [tail, filled] = &*other;
+                tail.fetch_add(1, SeqCst);
+                filled.store(1, SeqCst);
+            });
+            let [tail, filled] = &*queue;
+            let mut round = 0;
+            let popped = loop {
+                if filled.load(SeqCst) == 1 {
+                    break "popped";
+                }
+                if tail.fetch_or(0, SeqCst) == 0 {
+                    break "empty";
+                }
+                if round == rounds {
+                    break "busy";
+                }
+                (0..1 << round.min(3)).for_each(|_| std_hint());
+                round += 1;
+            };
+            child.join().unwrap();
+            popped
+        }
+    };
+    // Without the freedom the spinning task waits for the other one.
+    assert_eq!(results(Freedoms::NONE, program(3)).0, BTreeSet::from(["empty", "popped"]));
+    let (seen, exploration) = results(HINTS, program(3));
+    assert_eq!(seen, BTreeSet::from(["busy", "empty", "popped"]), "{exploration:?}");
+    assert_eq!(seen, all_that_a_loop_comes_to(program(3)));
+    // Without an end to its patience it is never busy.
+    assert_eq!(results(HINTS, program(u32::MAX)).0, BTreeSet::from(["empty", "popped"]));
 }
 
 #[track_caller]

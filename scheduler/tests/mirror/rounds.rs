@@ -39,7 +39,8 @@ fn first_task_first() -> Follow {
 fn waits(program: fn()) {
     let execution = run(&mut first_task_first(), program);
     assert!(execution.end == End::Finished && execution.steps < FEW, "{execution:?}");
-    assert!(execution.steered);
+    // It is known to go round, or to look again and again.
+    assert!(execution.steered || execution.withheld);
     let strategies: [Box<dyn Strategy>; 7] = [
         Box::new(RandomWalk::new(1)),
         Box::new(Pct::new(1, 3)),
@@ -214,7 +215,7 @@ fn a_lock_that_is_polled() {
 #[test]
 fn an_exhaustive_search_says_what_it_left_out() {
     fn rounds<const COUNT: u32>() {
-        beside_a_raiser(|flag| (0..COUNT).for_each(|_| _ = flag.swap(false, SeqCst)));
+        beside_a_raiser(|flag| (0..COUNT).for_each(|_| _ = flag.fetch_not(SeqCst)));
     }
     let mut engine = Engine::new(Config::default());
     let mut explore = |program: fn()| {

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure, weakly};
+use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
 use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 
@@ -36,11 +36,7 @@ impl AtomicBool {
     #[inline]
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
-        let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-        match weak {
-            None => here.inner.fetch_not(order),
-            Some(object) => weakly::change(here, object, order, |there| !there),
-        }
+        self.fetch_xor(true, order)
     }
 }
 

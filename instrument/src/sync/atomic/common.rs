@@ -81,7 +81,7 @@ macro_rules! common_methods {
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
             match weak {
-                None => here.inner.swap(val, order),
+                None => replaced(here.inner.swap(val, order), val),
                 Some(object) => weakly::change(here, object, order, |_| val),
             }
         }
@@ -246,14 +246,15 @@ macro_rules! fetch_methods {
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
                 let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-                match weak {
-                    None => here.inner.$name(val, order),
-                    Some(object) => weakly::change(here, object, order, |there| {
+                if let Some(object) = weak {
+                    return weakly::change(here, object, order, |there| {
                         let changed = Inner::new(there);
                         changed.$name(val, Ordering::Relaxed);
                         changed.into_inner()
-                    }),
+                    });
                 }
+                let before = here.inner.$name(val, order);
+                if runtime::is_controlled() { replaced(before, here.inner.load(Ordering::Relaxed)) } else { before }
             }
         )*
     };

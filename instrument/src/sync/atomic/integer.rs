@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{Begin, compared, fails_weakly, for_failure, weakly};
+use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
 use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure, weakly};
+use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
 use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 
@@ -76,7 +76,8 @@ impl<T> AtomicPtr<T> {
             return weakly::change(here, object, order, f);
         }
         let fetched = here.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
-        fetched.unwrap_or_else(|there| there)
+        let before = fetched.unwrap_or_else(|there| there);
+        replaced(before, f(before))
     }
 }
 

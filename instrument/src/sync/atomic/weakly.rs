@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::control::Compact;
+use crate::control::{self, Compact};
 use crate::runtime::{self, Accessed, Effect, ObjectId};
 
 pub(super) fn load<A: Compact>(here: &A, object: ObjectId, order: Ordering) -> A::Value {
@@ -23,7 +23,12 @@ pub(super) fn change<A: Compact>(
     change: impl Fn(A::Value) -> A::Value,
 ) -> A::Value {
     let change = |bits| Some(A::bits(change(A::of_bits(bits))));
-    A::of_bits(access(here, object, Effect::Update { change: &change, may_fail: false }, (order, order)).found)
+    let accessed = access(here, object, Effect::Update { change: &change, may_fail: false }, (order, order));
+    if accessed.newest == Some(accessed.found) {
+        // Others may synchronise with it, but a loop that waits for another value goes on waiting.
+        control::only_read();
+    }
+    A::of_bits(accessed.found)
 }
 
 pub(super) fn compare_exchange<A: Compact>(
