@@ -58,6 +58,8 @@ pub struct Execution {
     pub departures: Freedoms,
     /// The accesses that took another place than the newest: see [`crate::Freedom::Memory`].
     pub older: Vec<Older>,
+    /// Whether further accesses could have taken another place, had the execution been free to do so more often.
+    pub older_left: bool,
     /// Whether a task that spins or yields was taken to wait for a change where it may go on without one, or has gone on so
     /// far that others could not come between its rounds: see [`crate::Freedom::Hints`].
     pub withheld: bool,

@@ -25,14 +25,8 @@ pub enum Freedom {
 
 impl Freedom {
     /// All freedoms.
-    pub const ALL: [Freedom; 6] = [
-        Freedom::Time,
-        Freedom::Wakeups,
-        Freedom::Weak,
-        Freedom::Hints,
-        Freedom::Writers,
-        Freedom::Memory,
-    ];
+    pub const ALL: [Freedom; 6] =
+        [Freedom::Time, Freedom::Wakeups, Freedom::Weak, Freedom::Hints, Freedom::Writers, Freedom::Memory];
 
     /// The name of the freedom in texts.
     pub const fn name(self) -> &'static str {
@@ -206,7 +200,8 @@ impl FromStr for Freedoms {
                 None => (part, None),
             };
             let freedom = Freedom::ALL.into_iter().find(|freedom| freedom.name() == name);
-            let freedom = freedom.ok_or(wrong("the freedoms are none, all, time, wakeups, weak, hints, writers and memory"))?;
+            let freedom =
+                freedom.ok_or(wrong("the freedoms are none, all, time, wakeups, weak, hints, writers and memory"))?;
             let count = match count {
                 None if freedom == Freedom::Memory => u32::MAX,
                 None => Freedoms::ALL.count(freedom),

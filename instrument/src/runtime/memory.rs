@@ -45,7 +45,9 @@ impl fmt::Debug for Effect<'_> {
         match self {
             Effect::Load => f.write_str("Load"),
             Effect::Store(value) => f.debug_tuple("Store").field(value).finish(),
-            Effect::Update { may_fail, .. } => f.debug_struct("Update").field("may_fail", may_fail).finish_non_exhaustive(),
+            Effect::Update { may_fail, .. } => {
+                f.debug_struct("Update").field("may_fail", may_fail).finish_non_exhaustive()
+            }
         }
     }
 }

@@ -86,13 +86,12 @@ impl ReplaySource {
 
     /// Whether the question is about a freedom of which the list says nothing here.
     fn is_ordinary_here(&mut self, question: Question) -> bool {
-        let next = |next: usize| self.decisions.0.get(next).map(|decision| decision.question);
         if question.may_depart() {
-            let other = |next: Option<&Decision>| next.is_some_and(|next| next.answer == 0 && next.question != question);
-            while other(self.decisions.0.get(self.next)) && next(self.next).is_some_and(Question::may_depart) {
+            let is_other = |next: &Decision| next.question.may_depart() && next.question != question;
+            while self.decisions.0.get(self.next).is_some_and(|next| next.answer == 0 && is_other(next)) {
                 self.next += 1;
             }
-            return next(self.next) != Some(question);
+            return self.decisions.0.get(self.next).is_none_or(|next| next.question != question);
         }
         skip_unused(&self.decisions, &mut self.next);
         false
@@ -230,6 +229,17 @@ mod tests {
         assert_eq!(replay("T1.F1.T1", &[(Task, 2), (Task, 2)]).1, Err(reason.to_owned()));
         let reason = "the execution ended before decision 2 of the list (Freedom)";
         assert_eq!(replay("T1.F1", &[(Task, 2)]).1, Err(reason.to_owned()));
+    }
+
+    #[test]
+    fn departures_of_another_kind_do_not_answer() {
+        use Question::*;
+        assert_eq!(replay("T1", &[(Store, 3), (Task, 2)]), (vec![0, 1], Ok(())));
+        assert_eq!(replay("S2/3.T1", &[(Store, 3), (Task, 2)]), (vec![2, 1], Ok(())));
+        assert_eq!(replay("F0.S2.F1", &[(Store, 3), (Freedom, 2)]), (vec![2, 1], Ok(())));
+        assert_eq!(replay("F1.S2", &[(Store, 3), (Freedom, 2), (Store, 3)]), (vec![0, 1, 2], Ok(())));
+        let reason = "decision 1 (Store) has answer 2 in the list, but the execution has 2 options";
+        assert_eq!(replay("S2", &[(Store, 2)]).1, Err(reason.to_owned()));
     }
 
     #[test]

@@ -142,6 +142,7 @@ fn drop_payloads(core: &Core) {
 
 fn summary(core: &Core) -> Execution {
     let mut state = core.state.borrow_mut();
+    let mut kept = core.kept.borrow_mut();
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,
@@ -151,7 +152,8 @@ fn summary(core: &Core) -> Execution {
         steered: state.steered,
         tried: state.tried,
         departures: state.used,
-        older: std::mem::take(&mut core.kept.borrow_mut().older),
+        older: std::mem::take(&mut kept.older),
+        older_left: kept.older_left,
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),

@@ -42,6 +42,8 @@ pub(super) struct Kept {
     places: Vec<Spot>,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
+    /// Others could have done so, had the execution been free to do so more often.
+    pub(super) older_left: bool,
 }
 
 /// What happens before whoever acquires an object.
@@ -59,8 +61,14 @@ impl Kept {
         self.memory.restart();
         self.locations.clear();
         self.released.clear();
-        self.older.clear();
+        self.forget_older();
         self.memory.begin_task(None);
+    }
+
+    /// Nothing of that kind in the execution that begins.
+    fn forget_older(&mut self) {
+        self.older.clear();
+        self.older_left = false;
     }
 
     pub(super) fn end_task(&mut self, task: TaskId) {
@@ -141,7 +149,7 @@ impl Core {
         if weak {
             kept.begin();
         } else {
-            kept.older.clear();
+            kept.forget_older();
         }
     }
 
@@ -170,6 +178,7 @@ impl Core {
             self.touch(state, object, Action::Consult);
         }
         if state.free.count(Freedom::Memory) == 0 {
+            kept.older_left = true;
             return newest;
         }
         let spot = self.ask_for_place(state, kept, at);

@@ -51,12 +51,7 @@ pub(super) struct Sources {
 const FEW: usize = 8;
 
 impl Message {
-    pub(super) fn new(
-        value: u64,
-        writer: (TaskId, usize),
-        origin: Option<u32>,
-        sources: Option<Sources>,
-    ) -> Message {
+    pub(super) fn new(value: u64, writer: (TaskId, usize), origin: Option<u32>, sources: Option<Sources>) -> Message {
         let mut message = Message { writer: Some(writer), origin, ..Message::initial(value) };
         if let Some(Sources { before, own }) = sources {
             message.in_order.extend(own);

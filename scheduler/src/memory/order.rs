@@ -207,7 +207,9 @@ impl Members {
 
     fn drop_first(&mut self) {
         self.members.pop_front();
-        self.fences.pop_front_if(|fence| *fence == self.dropped);
+        if self.fences.front() == Some(&self.dropped) {
+            self.fences.pop_front();
+        }
         self.dropped += 1;
     }
 }

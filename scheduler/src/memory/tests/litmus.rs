@@ -99,8 +99,12 @@ fn load_buffering_is_absent() {
 #[test]
 fn independent_reads_of_independent_writes() {
     let iriw = |store, load| {
-        let threads =
-            [vec![one(X, store)], vec![one(Y, store)], vec![Load(X, load), Load(Y, load)], vec![Load(Y, load), Load(X, load)]];
+        let threads = [
+            vec![one(X, store)],
+            vec![one(Y, store)],
+            vec![Load(X, load), Load(Y, load)],
+            vec![Load(Y, load), Load(X, load)],
+        ];
         graphs(&threads.each_ref().map(|thread| &thread[..])).iter().map(reads).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(iriw(Relaxed, Relaxed), bits(4, &[]));
@@ -125,10 +129,7 @@ fn two_and_two_writes() {
 #[test]
 fn write_to_read_causality() {
     let wrc = |store, load, expected: &str| {
-        check(
-            &[&[one(X, store)], &[Load(X, load), one(Y, store)], &[Load(Y, load), Load(X, Relaxed)]],
-            expected,
-        );
+        check(&[&[one(X, store)], &[Load(X, load), one(Y, store)], &[Load(Y, load), Load(X, Relaxed)]], expected);
     };
     wrc(Relaxed, Relaxed, &bits(3, &[]));
     wrc(Relaxed, Acquire, &bits(3, &[]));
@@ -140,11 +141,7 @@ fn write_to_read_causality() {
 fn transitive_message_passing() {
     let isa2 = |store, load, expected: &str| {
         check(
-            &[
-                &[one(X, Relaxed), one(Y, store)],
-                &[Load(Y, load), one(Z, store)],
-                &[Load(Z, load), Load(X, Relaxed)],
-            ],
+            &[&[one(X, Relaxed), one(Y, store)], &[Load(Y, load), one(Z, store)], &[Load(Z, load), Load(X, Relaxed)]],
             expected,
         );
     };
@@ -244,8 +241,7 @@ fn release_sequences() {
 /// sequentially consistent: a read-modify-write that raises the flag does not help.
 #[test]
 fn dekker() {
-    let entry =
-        |swap, load| [[Swap(X, 1, swap), Load(Y, load)], [Swap(Y, 1, swap), Load(X, load)]];
+    let entry = |swap, load| [[Swap(X, 1, swap), Load(Y, load)], [Swap(Y, 1, swap), Load(X, load)]];
     let both = |swap, load| allows(&entry(swap, load).each_ref().map(|thread| &thread[..]), "0000");
     assert!(both(AcqRel, Acquire));
     assert!(both(SeqCst, Acquire));
@@ -257,8 +253,7 @@ fn dekker() {
 #[test]
 fn peterson() {
     let both_enter = |store, load| {
-        let entry =
-            |own, other, turn| [one(own, store), Store(Z, turn, store), Load(other, load), Load(Z, load)];
+        let entry = |own, other, turn| [one(own, store), Store(Z, turn, store), Load(other, load), Load(Z, load)];
         let graphs = graphs(&[&entry(X, Y, 7), &entry(Y, X, 8)]);
         graphs.iter().any(|graph| {
             let (first, second) = (&graph.reads[0], &graph.reads[1]);
