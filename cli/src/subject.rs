@@ -26,6 +26,17 @@ use crate::values::to_json;
 /// A random strategy has no end: it makes so many executions of each schema, unless `--executions` says otherwise.
 const AT_RANDOM: u64 = 1_000;
 
+/// The object called `name`.
+pub fn studied(name: &str) -> Result<Studied, Failure> {
+    let all = objects::all();
+    let names = all.iter().map(|studied| studied.name);
+    let hint = "'interloper objects' lists them";
+    all.iter()
+        .find(|studied| studied.name == name)
+        .copied()
+        .ok_or_else(|| Failure::Request(unknown("object", name, names, hint)))
+}
+
 /// What was asked about.
 pub struct Subject {
     pub studied: Studied,
@@ -38,11 +49,7 @@ pub struct Subject {
 impl Subject {
     /// Looks up what was typed.
     pub fn find(args: &ObjectArgs) -> Result<Subject, Failure> {
-        let all = objects::all();
-        let names = || all.iter().map(|studied| studied.name);
-        let Some(&studied) = all.iter().find(|studied| studied.name == args.name) else {
-            return Err(Failure::Request(unknown("object", &args.name, names(), "'interloper objects' lists them")));
-        };
+        let studied = studied(&args.name)?;
         let object = studied.object();
         let methods = match &args.method {
             None => object.with_role(Role::UnderTest).collect(),

@@ -59,6 +59,7 @@ pub fn explain_until(
         deadlock: None,
         replay: None,
     }
+    .with_source()
 }
 
 /// Describes an execution of a schema that was ended before it had an outcome: see
@@ -94,6 +95,7 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
         deadlock: None,
         replay: None,
     }
+    .with_source()
 }
 
 /// An execution by its structure: its steps, and the result of each call in text order.
@@ -113,7 +115,7 @@ pub fn history(trace: &Trace) -> Vec<Moment> {
     steps.chain(trace.outcome.iter().enumerate().map(result)).collect()
 }
 
-/// Of an execution that was cut, so many steps at its end are shown.
+/// How many of the last steps of a cut execution are shown.
 const SHOWN_STEPS: usize = 60;
 /// Decisions of more letters than this are not shown.
 const LONGEST_DECISIONS: usize = 500;

@@ -51,7 +51,7 @@ pub struct Hunt {
 /// Where schemas come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// At random, for ever.
+    /// At random, without end.
     Random {
         /// How large they are.
         bounds: Bounds,
@@ -62,7 +62,7 @@ pub enum Source {
     ByRank {
         /// How large they are.
         bounds: Bounds,
-        /// In which order those of a rank come.
+        /// Determines the order of the schemas within a rank.
         seed: u64,
     },
     /// These.
@@ -207,8 +207,8 @@ impl Attempt {
     }
 }
 
-/// Runs the execution of a schema that these decisions determine. Also whether its outcome is right; none when the
-/// decisions do not fit the schema.
+/// Runs the execution of a schema that these decisions determine. Also says whether its outcome is correct. `None` if
+/// the decisions do not fit the schema.
 ///
 /// # Errors
 /// When what is right cannot be told.
@@ -231,7 +231,7 @@ pub fn replay(
     Ok(Some((Found { schema: schema.clone(), what, frequencies: Vec::new(), runs }, right)))
 }
 
-/// A finding shows so many of the outcomes that would have been right.
+/// How many of the correct outcomes a finding shows.
 pub const ADMITTED_SHOWN: usize = 64;
 
 /// The progress of a search.
@@ -245,8 +245,8 @@ pub struct Progress<'h> {
     pub executions: u64,
     /// How long that took.
     pub took: Duration,
-    /// Where the schema of a finding is made smaller: how many smaller ones were tried before this one. They do not count
-    /// among those of the search.
+    /// While the schema of a finding is made smaller: how many smaller schemas were tried before this one. They do not
+    /// count as schemas of the search.
     pub smaller: Option<u64>,
 }
 

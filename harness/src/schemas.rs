@@ -92,10 +92,10 @@ impl Harness<'_> {
 
     /// Whether something can go wrong that the methods under test are to blame for.
     ///
-    /// Core methods are atomic by assumption, and methods that only read disturb nobody. So a method under test has to
-    /// overlap a method that changes the object, or overlap anything while it changes the object itself, or come after
-    /// core methods that have overlapped each other and may have left the object in a state that no sequential run
-    /// leaves it in (a count that has lost an update, say).
+    /// Core methods are atomic by assumption, and methods that only read do not disturb other calls. So a method under
+    /// test has to overlap a method that changes the object, or overlap anything while it changes the object itself, or
+    /// come after core methods that have overlapped each other and may have left the object in a state that no
+    /// sequential run leaves it in (a count that has lost an update, say).
     ///
     /// *Exposing non-atomic methods* (section 4) leaves the last kind out where the method under test only reads. It is
     /// possible only where there are happens-before constraints.

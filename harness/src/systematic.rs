@@ -33,7 +33,8 @@ pub use controlled::{blocked, unreached};
 /// The result of an exploration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explored {
-    /// How often each outcome occurred. A call that never returned is `blocked`, and what comes after it `unreached`.
+    /// How often each outcome occurred. A call that never returned is `blocked`, and the calls after it are
+    /// `unreached`.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     /// How many executions there were.
     pub executions: u64,
@@ -69,9 +70,9 @@ pub struct Trace {
     pub failing: Failing,
     /// Its steps.
     pub steps: Vec<Event>,
-    /// Which task ran each sequence; none for one that was never started.
+    /// Which task ran each sequence; `None` for a sequence that never started.
     pub tasks: Vec<Option<TaskId>>,
-    /// The calls in text order: where each begins and ends among the steps. None for one that was never made.
+    /// The calls in text order: where each begins and ends among the steps. `None` for a call that never started.
     pub calls: Vec<Option<Span>>,
     /// The names of its tasks and objects.
     pub names: Names,
@@ -103,8 +104,7 @@ pub struct Settings {
     pub schedule: Schedule,
     /// The seed of random schedules.
     pub seed: u64,
-    /// Of so many executions in a row that a random strategy makes, the last one has the freedoms of the limits: 1 for all
-    /// executions.
+    /// The period of freedoms: with n, every n-th execution of a random strategy has the freedoms of the limits.
     pub free_every: u64,
     /// How many of them.
     pub executions: Executions,
@@ -276,7 +276,7 @@ pub(crate) fn sequence_name(number: usize) -> String {
     format!("sequence {}", number + 1)
 }
 
-/// Whether a step was made by a call, and not by what runs the sequences.
+/// Whether a step belongs to a call, and not to the code that runs the sequences.
 fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
     let Event { task, operation, .. } = event;
     tasks.contains(&Some(*task))
@@ -285,8 +285,8 @@ fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
         && operation.location.file() != controlled::FILE
 }
 
-/// What the panic said that ended an execution: those of calls are caught, so it was one of the constructor or of a drop,
-/// or one that ends the process.
+/// The message of the panic that ended an execution. Panics of calls are caught, so it came from the constructor or
+/// from a drop, or it ended the process.
 fn panic_in(end: &End) -> Option<&str> {
     match end {
         End::Panicked(report) | End::Aborted(report) => Some(&report.message),

@@ -2,19 +2,10 @@
 
 use std::ptr;
 
-use crate::runtime::{self, Action, Current, ExecutionId, Handle, Known, Mode, ObjectId, ObjectKind, Operation, Place};
+use crate::runtime::{self, Action, Current, ExecutionId, Known, Mode, ObjectId, ObjectKind, Operation, Place};
 use crate::statics;
 
-/// A mirror type whose values are objects of an execution.
-pub(crate) trait Mirror {
-    /// What they are.
-    const KIND: ObjectKind;
-    /// Whether there may be something to drop in a value.
-    const OWNS: bool;
-
-    /// The handle of this one.
-    fn handle(&self) -> &Handle;
-}
+pub(crate) use crate::mirror::{Compact, Mirror};
 
 /// The value that stands for `whole` in the running execution, and its object there: in a static it is the execution's
 /// own.
@@ -45,30 +36,6 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
         statics::remember_outside(whole);
     }
     whole
-}
-
-/// What is known by its address, being as short as the value in it.
-pub(crate) trait Compact: Sized {
-    /// What is in it.
-    type Value: Copy;
-
-    /// Another one with the value that this one has now. No step.
-    fn copied(&self) -> Self;
-
-    /// The value as a number, if it is one that is the same in every run: small, so that it is not an address. No step.
-    fn number(&self) -> Option<u64>;
-
-    /// The value that it has now. No step.
-    fn now(&self) -> Self::Value;
-
-    /// Changes the value. No step.
-    fn put(&self, value: Self::Value);
-
-    /// A value as bits.
-    fn bits(value: Self::Value) -> u64;
-
-    /// The value of these bits.
-    fn of_bits(bits: u64) -> Self::Value;
 }
 
 /// A step of an atomic that was announced.

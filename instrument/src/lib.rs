@@ -67,6 +67,7 @@ pub mod collections;
 mod control;
 pub mod hash;
 pub mod hint;
+mod mirror;
 pub mod panic;
 pub mod process;
 pub mod runtime;

@@ -60,11 +60,15 @@ pub use operation::{
     Action, Call, Count, ExecutionId, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb,
 };
 
-/// The payload with which a runtime unwinds a task of an execution that has ended.
-#[derive(Debug)]
-pub struct Abort;
+/// The payload of [`unwind`].
+struct Abort;
 
-/// Whether a caught payload is the runtime's: the catcher must resume it.
+/// Unwinds the running call, whose execution has ended. This is not a panic: no panic hook runs.
+pub fn unwind() -> ! {
+    std::panic::resume_unwind(Box::new(Abort))
+}
+
+/// Whether a caught payload is that of [`unwind`]: the catcher must resume it.
 pub fn is_abort(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Abort>()
 }

@@ -1,4 +1,4 @@
-//! Concurrent objects of the study, with what is known of their methods.
+//! Concurrent objects of the study, and what is known about their methods.
 
 mod chain;
 mod java;
@@ -33,7 +33,7 @@ impl Studied {
     }
 }
 
-/// Those that are written here over the mirror of std: deliberately weak ones, and collections behind a lock.
+/// The objects written here over the mirror of std: deliberately weak ones, and collections behind a lock.
 const OWN: [Studied; 10] = [
     own("striped-map", "two stripes with a lock each, and a counter that lags behind", striped_map::striped_map),
     own("list-set", "a sorted list with one lock for writers and none for readers", list_set::list_set),
@@ -51,7 +51,7 @@ const fn own(name: &'static str, about: &'static str, make: fn() -> Object) -> S
     Studied { name, about, instrumented: true, make }
 }
 
-/// Those of published crates, as they are: real threads run them.
+/// The objects of published crates, as they are: real threads run them.
 const PUBLISHED: [Studied; 15] = [
     published("dashmap", "dashmap 6: DashMap with 8 shards", maps::dashmap),
     published("skip-map", "crossbeam-skiplist 0.1: SkipMap", maps::skip_map),

@@ -108,6 +108,16 @@ impl About {
         }
     }
 
+    /// What it is, as JSON documents name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            About::Case { .. } => "case",
+            About::Program { .. } => "program",
+            About::Test { .. } => "test",
+            About::Schema { .. } => "object",
+        }
+    }
+
     /// What it is, in words: `the case`.
     pub fn what(&self) -> &'static str {
         match self {

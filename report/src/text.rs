@@ -41,7 +41,7 @@ pub fn render(counterexample: &Counterexample, style: Style) -> String {
     let counterexample = &*shown.counterexample;
     title(&mut out, counterexample, width, painter);
     out.push('\n');
-    out.push_str(&Grid::new(counterexample, &shown.numbers).render(width, painter));
+    out.push_str(&Grid::new(&shown).render(width, painter));
     if let Some(deadlock) = &counterexample.deadlock {
         out.push('\n');
         paragraph(&mut out, &format!("Deadlock: {deadlock}."), width, painter);

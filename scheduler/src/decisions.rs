@@ -76,15 +76,15 @@ pub trait Source {
     /// A number below `options`, which is at least 1.
     fn decide(&mut self, question: Question, options: u32) -> u32;
 
-    /// Whether a question of this kind can still get an answer other than 0. If not, the program may leave it out, and
-    /// spare itself the work of computing the options.
+    /// Whether a question of this kind can still get an answer other than 0. If not, the program may skip the question,
+    /// and need not compute the options.
     fn wants(&self, question: Question) -> bool {
         let _ = question;
         true
     }
 
-    /// Takes the next question as asked and answered with 0, if it is known to be of this kind and to have that answer;
-    /// the program need not compute its options then.
+    /// Answers the next question with 0 if the source knows its kind and this answer already; the program then need not
+    /// compute its options.
     fn settled(&mut self, question: Question) -> bool {
         let _ = question;
         false
@@ -108,7 +108,7 @@ impl<S: Source + ?Sized> Source for &mut S {
     }
 }
 
-/// One decision.
+/// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decision {
     /// The question.

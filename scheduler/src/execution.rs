@@ -17,8 +17,8 @@ pub struct Event {
     pub operation: Operation,
     /// Whether the event is part of the step before it: the strategy was not asked.
     pub continues: bool,
-    /// Whether it turned out to only read: an attempt to take a lock that failed, a compare-exchange that failed, a park
-    /// that ended without the token.
+    /// Whether the step only read: a failed attempt to take a lock, a failed compare-exchange, a park that ended
+    /// without the token.
     pub only_read: bool,
     /// What the task waited for before the step, apart from locks.
     pub cause: Cause,
@@ -60,12 +60,13 @@ pub struct Execution {
     pub older: Vec<Older>,
     /// Whether further accesses could have taken another place, had the execution been free to do so more often.
     pub older_left: bool,
-    /// Whether a task that spins or yields was taken to wait for a change where it may go on without one, or has gone on so
-    /// far that others could not come between its rounds: see [`crate::Freedom::Hints`].
+    /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on
+    /// without one, or whether a task went on so far that others could not come between its rounds: see
+    /// [`crate::Freedom::Hints`].
     pub withheld: bool,
-    /// The tasks that had not ended when the execution ended early, for whatever reason.
+    /// The tasks that had not ended when the execution ended early.
     pub stuck: Vec<TaskReport>,
-    /// The panics that ended a task, in their order, including panics that another task handled after a join.
+    /// The panics that ended a task, in their order. They include panics that another task handled after a join.
     pub panics: Vec<PanicReport>,
 }
 
@@ -83,8 +84,9 @@ pub struct Older {
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All tasks ended, or the main one did and the others were given up
-    /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). A panic of a task other than the main one was dealt with by whoever joined it.
+    /// All tasks ended, or the main task ended and the others were abandoned
+    /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). If a task other than the
+    /// main one panicked, the task that joined it handled the panic.
     Finished,
     /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic.
     Panicked(PanicReport),
@@ -104,7 +106,7 @@ pub enum End {
     Leaked(Vec<TaskReport>),
     /// These tasks go round in loops that only read, or only yield, waiting for something that no task does.
     Livelock(Vec<TaskReport>),
-    /// The bound on the steps was reached. The operations are those that the last steps went round in.
+    /// The bound on the steps was reached. The operations are those of the last steps, which may form a loop.
     StepBound(Vec<(TaskId, Operation)>),
     /// A task called `process::exit` or `process::abort`.
     Exited {

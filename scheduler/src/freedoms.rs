@@ -57,8 +57,8 @@ const HINTS_BITS: u32 = 16;
 /// For each [`Freedom`], how often an execution may make use of it; 0 is never. The same type counts the departures of an
 /// execution.
 ///
-/// The text form is `none`, or names with numbers, such as `time:1+hints:8`. A name without a number has its number in
-/// [`Freedoms::ALL`], and `all` is [`Freedoms::ALL`].
+/// The text form is `none`, or names with numbers, such as `time:1+hints:8`. A name without a number takes its number
+/// from [`Freedoms::ALL`], and `all` is [`Freedoms::ALL`].
 ///
 /// ```
 /// use interloper_scheduler::{Freedom, Freedoms};
@@ -78,7 +78,7 @@ impl Freedoms {
     pub const NONE: Freedoms = Freedoms { counts: [0; Freedom::ALL.len()] };
 
     /// One early end of a sleep, one spurious wake-up and one weak failure; each task goes on at most 64 times where it
-    /// spins or yields, and writers go before readers. Memory stays sequentially consistent.
+    /// spins or yields, and waiting writers keep readers out. Memory stays sequentially consistent.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
         .with(Freedom::Wakeups, 1)

@@ -32,6 +32,10 @@ mod explore;
 mod freedoms;
 mod holding;
 mod memory;
+/// What a panic says, and panics that are not printed.
+pub mod panics {
+    pub use crate::engine::panics::{Panicked, caught, message, quietly};
+}
 pub mod schedule;
 mod shrink;
 pub mod strategies;

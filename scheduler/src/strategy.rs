@@ -61,7 +61,7 @@ pub trait Strategy {
         false
     }
 
-    /// The running task did something more as part of its last step: it spawned a task, for example, or ended.
+    /// The running task did something more as part of its last step: for example, it spawned a task, or ended.
     fn part(&mut self, task: TaskId, operation: Operation) {
         let _ = (task, operation);
     }
@@ -78,37 +78,35 @@ pub trait Strategy {
     }
 }
 
-/// A strategy around another one, which sees all that it does not take for itself.
-///
-/// Whatever is `Around` a strategy is a [`Strategy`]: what the engine asks and tells goes on to the inner one. Only what
-/// has a method here can be changed on the way.
+/// A strategy around an inner one. Each type that is `Around` is a [`Strategy`]: it passes what the engine asks and
+/// tells on to the inner strategy. Only what has a method here can be changed on the way.
 pub trait Around {
     /// The inner strategy.
     type Inner: Strategy + ?Sized;
 
-    /// The inner strategy of the present execution.
+    /// The inner strategy of the current execution.
     fn inner(&self) -> &Self::Inner;
 
-    /// The inner strategy of the present execution.
+    /// The inner strategy of the current execution.
     fn inner_mut(&mut self) -> &mut Self::Inner;
 
-    /// Takes the place of [`Strategy::begin`].
+    /// Replaces [`Strategy::begin`].
     fn around_begin(&mut self) -> bool {
         self.inner_mut().begin()
     }
 
-    /// Takes the place of [`Strategy::choose`].
+    /// Replaces [`Strategy::choose`].
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         self.inner_mut().choose(current, pending)
     }
 
-    /// Takes the place of [`Strategy::freedoms`].
+    /// Replaces [`Strategy::freedoms`].
     fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         self.inner_mut().freedoms(admitted)
     }
 }
 
-// The one place that hands on. The lint refuses a method of `Strategy` that is missing here.
+// The only place that passes calls on. The lint refuses a method of `Strategy` that is missing here.
 #[deny(clippy::missing_trait_methods)]
 impl<A: Around> Strategy for A {
     fn begin(&mut self) -> bool {

@@ -1,8 +1,8 @@
-//! What a step knows of each task.
+//! What a step knows about each task.
 
 use interloper_std::runtime::TaskId;
 
-/// For each task, how far it is known: up to and with the place of one of its steps in the execution. Places count from 0.
+/// For each task, the last step known: its place in the execution. Places count from 0.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct VectorClock(Vec<usize>);
 
@@ -46,7 +46,7 @@ impl VectorClock {
         }
     }
 
-    /// Knows what the other one knows, too.
+    /// Adds what the other clock knows.
     pub(crate) fn join(&mut self, other: &VectorClock) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);

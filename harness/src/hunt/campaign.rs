@@ -43,7 +43,7 @@ pub struct Searched {
     pub hunted: Hunted,
     /// What was found, made small.
     pub smallest: Option<Minimised>,
-    /// Whether what was found is the fault of core methods, which show it without this method: they are not atomic, and
+    /// Whether core methods are at fault, because they show the finding without this method: they are not atomic, and
     /// nothing is known of this one.
     pub of_core: bool,
     /// Where it was found on real threads: what the scheduler made of it.
@@ -154,8 +154,8 @@ impl Campaign {
         Searched { method, hunted: all, smallest, of_core, reproduced }
     }
 
-    /// Searches core methods for a violation of their own: random schemas of nothing else. They are taken to be atomic, so
-    /// whatever is said of other methods rests on there being none.
+    /// Searches core methods for a violation of their own, with random schemas of core methods alone. Every verdict
+    /// about another method assumes that core methods are atomic.
     pub fn core(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         let (bounds, most) = self.random.clone().unwrap_or_default();
         let hunt = Hunt {

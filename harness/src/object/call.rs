@@ -1,8 +1,8 @@
 //! Calls with their arguments made ready, and results as small numbers.
 //!
 //! A stress run makes millions of calls a second and sees the same few results again and again. So a call keeps the
-//! results it has seen, as values of the method's own type, and answers with the number of the one that it sees now:
-//! a comparison or two, no conversion, no hashing. What a number stands for is asked once, in the end.
+//! results it has seen, as values of the method's own type, and answers with the number of the current result: a
+//! comparison or two, no conversion, no hashing. The text of each number is read once, at the end.
 //!
 //! Results that come after the first [`COMPARED`] different ones are converted and hashed. However many there are, different
 //! results have different numbers.

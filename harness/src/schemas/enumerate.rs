@@ -132,7 +132,7 @@ impl Enumeration {
         self.candidates
     }
 
-    /// How many of them have been gone through.
+    /// How many candidates have been enumerated.
     pub fn seen(&self) -> u64 {
         self.next
     }

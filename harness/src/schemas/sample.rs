@@ -15,7 +15,8 @@ use crate::object::{MethodId, Object, Role};
 /// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.
 /// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods.
 ///
-/// It ends when it does not come upon a schema in which something can go wrong: a pool has none then, or hardly any.
+/// Sampling ends when many draws in a row give no schema in which something can go wrong: the pool has no such schema,
+/// or hardly any.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     object: Object,

@@ -17,8 +17,8 @@ impl<V> std::ops::Deref for Padded<V> {
 /// How a thread passes the time until another one has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spin {
-    /// It spins, and sleeps for moments when that takes long: the other thread has lost its core to another process, and
-    /// whoever has slept gets a core back at once. [`Spin::Yield`] where there are fewer cores than threads.
+    /// Spins, and sleeps briefly if spinning takes long: then the other thread has lost its core to another process,
+    /// and a thread that has slept gets a core back at once. [`Spin::Yield`] if there are fewer cores than threads.
     Auto,
     /// It only spins.
     Busy,
@@ -31,7 +31,7 @@ const SPINS: u32 = 1 << 13;
 const SPINS_BEFORE_YIELD: u32 = 1 << 6;
 const SLEEP: Duration = Duration::from_micros(50);
 
-/// The run was given up: a thread may never come.
+/// The run was given up, since a thread may never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GivenUp;
 
@@ -116,14 +116,14 @@ impl Meeting {
         Ok(())
     }
 
-    /// Says that the lane has been through so many segments. What it did there happens before what follows
+    /// Announces how many segments the lane has finished. What it did there happens before what follows
     /// [`Meeting::after`] in another lane.
     #[inline]
     pub(super) fn done(&self, lane: usize, segments: u64) {
         self.lanes[lane].done.store(segments, Ordering::Release);
     }
 
-    /// Waits until another lane has been through so many segments.
+    /// Waits until another lane has finished this many segments.
     #[inline]
     pub(super) fn after(&self, other: usize, segments: u64) -> Result<(), GivenUp> {
         self.until(|| self.lanes[other].done.load(Ordering::Acquire) >= segments)
@@ -146,7 +146,7 @@ impl Meeting {
         Ok(())
     }
 
-    /// Says that the lane has made and dropped so many objects.
+    /// Announces how many objects the lane has made and dropped.
     #[inline]
     pub(super) fn objects(&self, lane: usize, objects: u64) {
         self.lanes[lane].objects.store(objects, Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Meeting {
         lanes.wrapping_add(u64::from(self.generation.load(Ordering::Relaxed)))
     }
 
-    /// Lets everyone who waits stop waiting.
+    /// Ends the waiting of all lanes.
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }

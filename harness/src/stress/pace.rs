@@ -5,12 +5,12 @@ use std::time::Duration;
 /// How a team goes through its executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// How many objects are made, run and dropped at a time.
+    /// How many objects are created, run and dropped at a time.
     pub batch: u32,
-    /// After so many executions the threads wait for each other.
+    /// How many executions run between two points where the threads wait for each other.
     pub stride: Stride,
-    /// Where they waited for each other each thread begins after a random delay of at most so many hundredths of the
-    /// time that a sequence takes.
+    /// After each such point, each thread starts after a random delay of at most this many hundredths of the time of a
+    /// sequence.
     pub skew: u32,
 }
 
@@ -31,7 +31,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// With fewer cores than threads nobody can wait for anybody at each execution.
+    /// With fewer cores than threads, the threads cannot wait for each other at each execution.
     pub(super) fn crowded() -> Pace {
         Pace { batch: 128, stride: Stride::Batch, skew: 0 }
     }
@@ -50,7 +50,7 @@ pub(super) struct Tuner {
     spent: Duration,
 }
 
-/// A trial lasts so long at least, and so many batches.
+/// A trial lasts at least this long, and at least this many batches.
 const TRIAL: (Duration, usize) = (Duration::from_micros(400), 6);
 
 impl Tuner {

@@ -6,7 +6,7 @@
 //!
 //! There is no `unsafe` here and nothing that a race detector could object to: objects are shared as `Arc`s of whole
 //! batches, which costs a few atomic operations for each batch; the results of a lane are in atomics that no other lane
-//! writes, on cache lines of their own; everything else is behind a lock that its lane holds for a whole batch.
+//! writes, on cache lines of their own; a lock protects everything else, and its lane holds the lock for a whole batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use interloper_commutativity::Value;
 use interloper_random::{Purpose, Stream};
+use interloper_scheduler::panics;
 
 use super::clock;
 use super::counts::Counts;
@@ -23,7 +24,6 @@ use super::observed::Overlap;
 use super::pace::{Pace, Stride};
 use super::trie::Trie;
 use crate::object::{Call, MethodId, Typed};
-use crate::panics;
 
 pub(super) struct Team<T> {
     pub(super) typed: Arc<Typed<T>>,
@@ -69,7 +69,7 @@ struct Prepared<T> {
 /// What the leader says about the next batch.
 #[derive(Clone)]
 pub(super) struct Plan {
-    /// False when there is none.
+    /// False if no batch follows.
     pub(super) go: bool,
     pub(super) pace: Pace,
     /// How many objects.
@@ -142,10 +142,10 @@ impl<T: Send + Sync + 'static> Team<T> {
         }
     }
 
-    /// What the thread of this lane does. `lead` is called in lane 0 before each batch, with the plan of the last one,
-    /// while nobody else runs.
+    /// The work of this lane's thread. Lane 0 calls `lead` before each batch, with the plan of the last batch, while no
+    /// other lane runs.
     pub(super) fn work(&self, lane: usize, mut lead: impl FnMut(&Team<T>, &Plan) -> Plan) {
-        // A lane that has given up leaves what it holds to whoever still waits.
+        // A lane that has given up leaves its objects to the lanes that still wait.
         let _ = panics::quietly(|| self.batches(lane, &mut lead));
     }
 
@@ -189,8 +189,8 @@ impl<T: Send + Sync + 'static> Team<T> {
             }
         });
         self.meeting.is_at(lane, Place::Between);
-        if let Err(message) = made {
-            lock(&self.failure).get_or_insert(Failure::Constructor(message));
+        if let Err(panicked) = made {
+            lock(&self.failure).get_or_insert(Failure::Constructor(panicked.message));
         }
     }
 
@@ -199,14 +199,14 @@ impl<T: Send + Sync + 'static> Team<T> {
         let objects = Arc::get_mut(&mut shared).expect("internal error: objects of this batch are still in use");
         self.meeting.is_at(lane, Place::Drop);
         // One at a time, since a second panic while a vector drops its elements ends the process.
-        while let Err(message) = panics::caught(|| {
+        while let Err(panicked) = panics::caught(|| {
             while let Some(object) = objects.pop() {
                 books.handled += 1;
                 self.meeting.objects(lane, books.handled);
                 drop(object);
             }
         }) {
-            lock(&self.failure).get_or_insert(Failure::Drop(message));
+            lock(&self.failure).get_or_insert(Failure::Drop(panicked.message));
         }
         self.meeting.is_at(lane, Place::Between);
     }

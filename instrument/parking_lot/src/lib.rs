@@ -1,7 +1,7 @@
 //! A mirror of [`parking_lot`] whose visible steps go through a [`runtime`](interloper_std::runtime).
 //!
-//! The locks are those of [`lock_api`] with raw locks that go through the runtime of the thread. Outside of a controlled run
-//! the raw locks are parking_lot's own.
+//! The locks are those of [`lock_api`] with raw locks that go through the runtime of the thread. Outside a controlled
+//! run the raw locks are parking_lot's own.
 //!
 //! ```
 //! use interloper_parking_lot::{Mutex, RwLock};
@@ -24,6 +24,7 @@
 #![warn(missing_docs)]
 
 mod condvar;
+mod marker;
 mod model;
 mod once;
 mod raw_fair_mutex;
@@ -44,11 +45,6 @@ pub use thread_id::RawThreadId;
 pub use lock_api::{
     ArcMutexGuard, ArcReentrantMutexGuard, ArcRwLockReadGuard, ArcRwLockUpgradableReadGuard, ArcRwLockWriteGuard,
 };
-
-#[cfg(feature = "send_guard")]
-type GuardMarker = lock_api::GuardSend;
-#[cfg(not(feature = "send_guard"))]
-type GuardMarker = lock_api::GuardNoSend;
 
 /// Mirrors [`parking_lot::Mutex`].
 pub type Mutex<T> = lock_api::Mutex<RawMutex, T>;

@@ -6,8 +6,8 @@ use std::panic::Location;
 use interloper_commutativity::ToValue;
 use interloper_scheduler::Freedoms;
 
+use super::grade::Grade;
 use super::mark::Entered;
-use super::report::Grade;
 use super::settings::Settings;
 use super::testing;
 use interloper_scheduler::schedule::Schedule;

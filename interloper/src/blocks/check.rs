@@ -15,13 +15,14 @@ use interloper_std::runtime::Statics;
 
 use super::backtraces;
 use super::describe::describe;
+use super::grade::Grade;
 use super::leaving::Checking;
-use super::report::{Coverage, CutShort, Grade, Misuse, Report, Violation};
+use super::misuse::Misuse;
+use super::report::{Coverage, CutShort, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::Measured;
 use super::sections::{Blocks, Rule};
 use super::settings::{MAX_JOBS, Settings, StepBound};
-use super::unexplored::Unexplored;
 use super::worker::{Found, Summary, Worker};
 
 /// Checks a program with the default [`Settings`]: runs it under many schedules, and says whether its atomic blocks are
@@ -116,7 +117,7 @@ impl Checker {
         self.settings(|settings| settings.blocks = blocks)
     }
 
-    /// Accepts a program that leaves nothing to explore: see [`Unexplored`].
+    /// Accepts a program that leaves nothing to explore: see [`Unexplored`](super::Unexplored).
     pub fn allow_trivial(self) -> Checker {
         self.settings(|settings| settings.allow_trivial = true)
     }
@@ -211,7 +212,7 @@ impl Checker {
         let schedule = format!("{}, seed {}{freedoms}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
-        if let (true, Some(reason)) = (nothing_found, Unexplored::of(&summary, &self.settings)) {
+        if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
             return Err(Misuse::Unexplored(reason));
         }
         let mut minimal = true;

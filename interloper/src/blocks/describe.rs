@@ -61,6 +61,7 @@ pub(crate) fn describe(
         },
         replay: None,
     };
+    let counterexample = counterexample.with_source();
     let history = scene.history(found, &steps, made);
     let shown = scene.described(found).zip(steps).filter(|(index, _)| !is_silent(trace[*index].operation.action));
     let steps = shown.map(|(_, step)| step).collect();

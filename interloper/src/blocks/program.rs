@@ -6,7 +6,9 @@ use interloper_commutativity::Value;
 use interloper_scheduler::decisions::Decisions;
 
 use super::check::Checker;
-use super::report::{Finding, Grade, Misuse, Report};
+use super::grade::Grade;
+use super::misuse::Misuse;
+use super::report::{Finding, Report};
 use super::settings::Settings;
 
 /// A program with blocks and the expected result of its check: an entry of a suite.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use interloper_scheduler::{Detached, Freedoms, Watchdog};
 
-use super::report::{Grade, Misuse};
+use super::grade::Grade;
+use super::misuse::Misuse;
 use super::sections::Blocks;
 use super::watch::Watch;
 use interloper_scheduler::schedule::Schedule;

@@ -7,8 +7,10 @@ use interloper_scheduler::decisions::Decisions;
 
 use super::check::{Checker, LONGEST_SHOWN};
 use super::failures;
+use super::grade::Grade;
+use super::misuse::Misuse;
 use super::overrides::{self, BadVariable};
-use super::report::{Grade, Misuse, Report, Violation};
+use super::report::{Report, Violation};
 use super::runner::Body;
 use super::sections::Blocks;
 use super::settings::Settings;

@@ -15,14 +15,15 @@ use interloper_std::runtime::ObjectKind;
 use super::annotated::block_name;
 use super::backtraces::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
+use super::misuse::Misuse;
 use super::outcome::Outcome;
 use super::reached::{self, Places};
-use super::report::{Finding, Misuse, SerialCoverage, Warning};
+use super::report::{Finding, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
-use super::unexplored::Seen;
+use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
 
 /// Makes executions and has them judged, on one thread.
@@ -63,6 +64,31 @@ pub(crate) struct Summary {
     pub(crate) steps: u64,
     pub(crate) traces: Traces,
     pub(crate) seen: Seen,
+}
+
+impl Summary {
+    /// The reason why a search that found nothing is not a pass, if there is one.
+    pub(crate) fn unexplored(&self, settings: &Settings) -> Option<Unexplored> {
+        let seen = &self.seen;
+        if settings.allow_trivial {
+            return None;
+        }
+        if self.executions > 0
+            && let Some(name) = settings.marked.iter().find(|name| !seen.blocks.contains(**name))
+        {
+            return Some(Unexplored::BlockNeverRan { name: (*name).to_owned() });
+        }
+        Some(match () {
+            () if self.executions == 0 && settings.executions == 0 => Unexplored::NoExecutions,
+            () if self.executions == 0 => Unexplored::NoTime,
+            // What was drawn (which waiter is woken, a random number) was explored.
+            () if seen.drew => return None,
+            () if seen.tasks <= 1 => Unexplored::OneTask,
+            () if !seen.chose => Unexplored::NoChoice { tasks: seen.tasks },
+            () if !seen.met => Unexplored::NothingShared { tasks: seen.tasks },
+            () => return None,
+        })
+    }
 }
 
 /// An execution that shows something, before it is described.

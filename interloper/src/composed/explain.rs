@@ -56,6 +56,7 @@ pub(crate) fn violation(
         },
         replay: Some(replay(decisions)),
     };
+    let counterexample = counterexample.with_source();
     Ok(Violation { counterexample, environment_operations, execution, decisions: decisions.clone(), history })
 }
 

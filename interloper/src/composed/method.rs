@@ -32,7 +32,7 @@ pub struct Settings {
     pub search: Search,
     /// How the environment chooses its operations.
     pub adversary: Adversary,
-    /// Which environment there is.
+    /// Which environment acts.
     pub environment: Environment,
     /// The most environment operations in one execution.
     pub bound: u32,
@@ -188,8 +188,8 @@ where
         self
     }
 
-    /// The states to start from, one value for each collection, instead of all those within
-    /// [`Settings::initial_size`] operations of what `make` makes.
+    /// The states to start from, one value for each collection, instead of all states within [`Settings::initial_size`]
+    /// operations of the result of `make`.
     #[must_use]
     pub fn initial_states(mut self, states: impl IntoIterator<Item = Vec<Value>>) -> Self {
         self.description.initial_states = states.into_iter().collect();
@@ -223,24 +223,24 @@ where
 
     /// Runs `calls` concurrent calls of the method in each execution (1 without this), with the environment around them.
     ///
-    /// Against an environment that may do anything, one call is enough: whatever another call does, the environment
-    /// does too, one atomic operation after the other.
+    /// Against an environment that may do anything, one call is enough: the environment does whatever another call
+    /// does, one atomic operation after the other.
     #[must_use]
     pub fn concurrent(mut self, calls: usize) -> Self {
         self.description.calls = calls.max(1);
         self
     }
 
-    /// What a value counts as when results and states are compared: itself, another value, or `None` for one that is
-    /// not there yet, whose key then counts as missing.
+    /// What a value counts as when results and states are compared: itself, another value, or `None` for a value that
+    /// does not exist yet, whose key then counts as missing.
     #[must_use]
     pub fn abstraction(mut self, abstraction: fn(&Value) -> Option<Value>) -> Self {
         self.description.abstraction = Some(abstraction);
         self
     }
 
-    /// A value that is not there yet (an empty cell) counts as missing; one that a cell gets during the run counts
-    /// from the beginning, for whoever holds the cell will read it (section 5.5, Figure 12(vii)).
+    /// A value that does not exist yet (an empty cell) counts as missing; a value that a cell gets during the run
+    /// counts from the beginning, since every holder of the cell will read it (section 5.5, Figure 12(vii)).
     #[must_use]
     pub fn pending_counts_as_missing(self) -> Self {
         self.abstraction(|value| (*value != interloper_commutativity::pending()).then(|| value.clone()))
@@ -310,7 +310,7 @@ where
     }
 }
 
-/// What a test that passes has covered: `cargo test -- --show-output` shows it.
+/// Prints what a passed test has covered: `cargo test -- --show-output` shows it.
 #[allow(clippy::print_stdout, reason = "libtest captures it")]
 fn said(report: &Report) {
     for coverage in &report.coverage {
@@ -318,7 +318,7 @@ fn said(report: &Report) {
     }
 }
 
-/// Says that the step just made is the linearization point of the running method under test (the paper's `@LP`), for
+/// Says that the last step is the linearization point of the running method under test (the paper's `@LP`), for
 /// [`Mode::GivenPoint`] and for reports. Does nothing outside a check.
 pub fn linearization_point() {
     interloper_collections::session::mark();

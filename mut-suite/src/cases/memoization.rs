@@ -1,4 +1,4 @@
-//! Put-if-absent and memoization, as they are met in Rust.
+//! Put-if-absent and memoization, as Rust programs write them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -141,7 +141,7 @@ fn intern_returns_stored(symbols: &DashMap<&'static str, u32>, (name, fresh): (&
 }
 // end
 
-/// A lock of one key, told from another by the worker that made it.
+/// A lock of one key. The worker that made a lock identifies it.
 #[derive(Debug)]
 struct KeyLock {
     made_by: u32,

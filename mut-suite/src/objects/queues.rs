@@ -10,7 +10,7 @@ use super::java::any;
 /// More than any harness puts in.
 const ROOM: usize = 16;
 
-/// The methods that all queues have, out of those that a queue has itself.
+/// The methods of every queue, made from those that a queue has itself.
 fn queue<Q: Send + Sync + 'static>(
     name: &str,
     make: fn() -> Q,

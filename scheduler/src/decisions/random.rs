@@ -4,11 +4,12 @@ use interloper_random::{Purpose, Stream};
 
 use super::{Question, Source};
 
-/// Uniform answers, but for the environment's: those are 0 with probability 1/2, and uniform among the others
-/// otherwise. Questions about freedoms are answered other than 0 with probability 1/2, 1/8 or 1/32, which is drawn for
-/// each execution: so it is neither always the first opportunity that is taken nor none. Accesses to weak memory take an older
-/// place than the newest with probability 1/2 or 1/4, which is drawn for each execution, and each of the older ones is
-/// equally likely.
+/// Uniform answers, with two exceptions. Questions about the environment are answered 0 with probability 1/2, and
+/// otherwise with one of the other answers, all equally likely. Questions about freedoms are answered other than 0 with
+/// probability 1/2, 1/8 or 1/32, drawn for each execution, so that an execution takes neither always the first
+/// opportunity nor always no opportunity. Accesses to weak memory
+/// take an older place than the newest with probability 1/2 or 1/4, drawn for each execution; all older places are equally
+/// likely.
 ///
 /// The answers are a function of the seed and the number of the execution.
 #[derive(Clone, Debug)]

@@ -4,24 +4,24 @@ use std::fmt;
 
 use super::{Decision, Decisions, Question, Source};
 
-/// Answers from a list, and notices when the run is another one than the list is from.
+/// Answers from a list, and notices when the run is not the one that the list came from.
 #[derive(Clone, Debug)]
 pub struct ReplaySource {
     decisions: Decisions,
     next: usize,
-    /// Behind the last decision about the environment: none is asked for after it.
+    /// The position after the last decision about the environment: the list answers no such question from there on.
     environment_end: usize,
     divergence: Option<Divergence>,
 }
 
-/// The first place where a replayed run and its list part.
+/// The first place where a replayed run differs from its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// How many decisions agreed before.
     pub position: usize,
     /// What the list has here; `None` when it is at its end.
     pub expected: Option<Decision>,
-    /// What the run asked here, with the number of options; `None` when it was at its end.
+    /// What the run asked here, with the number of options; `None` when the run had ended.
     pub asked: Option<(Question, u32)>,
 }
 
@@ -71,10 +71,10 @@ impl ReplaySource {
         ReplaySource { decisions, next: 0, environment_end, divergence: None }
     }
 
-    /// To be called at the end of the run: whether it was the one of the list.
+    /// Ends the run, and says whether it was the run of the list.
     ///
     /// # Errors
-    /// The first difference, also that the list has more decisions than the run asked for.
+    /// The first difference; that the list has decisions left is one.
     pub fn finish(mut self) -> Result<(), Divergence> {
         skip_unused(&self.decisions, &mut self.next);
         match (self.divergence, self.decisions.0.get(self.next)) {
@@ -84,7 +84,7 @@ impl ReplaySource {
         }
     }
 
-    /// Whether the question is about a freedom of which the list says nothing here.
+    /// Whether the question is about a freedom that the list does not mention here.
     fn is_ordinary_here(&mut self, question: Question) -> bool {
         if question.may_depart() {
             let is_other = |next: &Decision| next.question.may_depart() && next.question != question;
@@ -97,7 +97,7 @@ impl ReplaySource {
         false
     }
 
-    /// Where the run left the list, if it has done so.
+    /// Where the run left the list, if it did.
     pub fn divergence(&self) -> Option<&Divergence> {
         self.divergence.as_ref()
     }
@@ -131,7 +131,8 @@ impl Source for ReplaySource {
     }
 }
 
-/// A freedom of which no use is made is as good as none: whether a run asks about it depends on how often it may take it.
+/// Skips freedoms that the list does not use. Whether a run asks about a freedom depends on how often it may use it, so
+/// an unused freedom counts as no freedom.
 fn skip_unused(decisions: &Decisions, next: &mut usize) {
     let unused = |decision: &Decision| decision.question.may_depart() && decision.answer == 0;
     while decisions.0.get(*next).is_some_and(unused) {
@@ -139,9 +140,9 @@ fn skip_unused(decisions: &Decisions, next: &mut usize) {
     }
 }
 
-/// Answers from a list as far as it fits, and 0 otherwise: where the list has ended, where its answer is not among the
-/// options, where it is about something else. The position goes on in any case, but decisions about freedoms are
-/// answered by such alone.
+/// Answers from a list as far as it fits, and 0 otherwise: when the list has ended, when its answer is not among the
+/// options, when it is about something else. The position advances in each case, but only decisions about freedoms
+/// answer questions about freedoms.
 #[derive(Clone, Debug)]
 pub struct LooseSource<'a> {
     decisions: &'a Decisions,
@@ -219,12 +220,12 @@ mod tests {
     #[test]
     fn a_freedom_of_which_no_use_is_made_is_as_good_as_none() {
         use Question::*;
-        // Asked where the list says nothing, and not asked where the list says 0.
+        // The run asks where the list says nothing, and does not ask where the list says 0.
         let asked = [(Freedom, 32), (Task, 2), (Freedom, 2), (Task, 2)];
         assert_eq!(replay("T1.T1", &asked), (vec![0, 1, 0, 1], Ok(())));
         assert_eq!(replay("F3.T1.F1.T1", &asked), (vec![3, 1, 1, 1], Ok(())));
         assert_eq!(replay("F3.F0.T1.F0.F0.T1.F0", &[(Freedom, 32), (Task, 2), (Task, 2)]), (vec![3, 1, 1], Ok(())));
-        // One that is made use of is not left out.
+        // A freedom that is used is not skipped.
         let reason = "decision 2 is about Freedom in the list, but the execution asks about Task";
         assert_eq!(replay("T1.F1.T1", &[(Task, 2), (Task, 2)]).1, Err(reason.to_owned()));
         let reason = "the execution ended before decision 2 of the list (Freedom)";

@@ -136,7 +136,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        /// What is read of a damaged text is what it says, and what is not read has a place and a reason.
+        /// A damaged text that parses means what it says, and one that does not parse gets a place and a reason.
         #[test]
         fn damaged_texts(
             decisions in any_decisions(),

@@ -3,29 +3,29 @@
 //! methods for the verification of concurrent systems*, LNCS 1032, 1996).
 //!
 //! Two executions that differ only in the order of steps that do not depend on each other are the same Mazurkiewicz
-//! trace; one execution of each is made. The search is depth-first: an execution is made to its end; each *race* in it
-//! (two dependent steps that could have come in the other order) leaves, at the state before the first of the two, a
-//! sequence of steps that reverses it; then the deepest state with such a sequence left is taken up again.
+//! trace; the search runs one execution of each. The search is depth-first: an execution runs to its end; each *race*
+//! in it (two dependent steps that could have come in the other order) leaves, at the state before the first of the
+//! two, a sequence of steps that reverses it; then the search returns to the deepest state with such a sequence left.
 //!
 //! Where this deviates from the paper, which assumes that no step disables another one:
 //!
-//! - A step that takes a lock races with the step that *took* the lock before, not with the one that gave it back: before
-//!   that one it is not enabled (see [`History::is_feasible`]).
+//! - A step that takes a lock races with the step that *took* the lock before, not with the step that released it: it
+//!   is not enabled before the release (see [`History::is_feasible`]).
 //! - Tasks that are blocked at the end race with what blocks them, too.
-//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked. A
-//!   sequence that is to be explored goes with the answers that it was seen with; after the others nothing is planned.
+//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked.
+//!   A planned sequence keeps the answers that it was seen with; after other answers nothing is planned.
 //!
-//! Objects and tasks are numbered by the engine as they come, which depends on the schedule. What is kept from one
-//! execution for another one is named by what made it: see `exhaustive/names.rs`.
+//! The engine numbers objects and tasks as they come, so the numbers depend on the schedule. What the search keeps from
+//! one execution for another has a name made of its origin: see `exhaustive/names.rs`.
 //!
 //! # Limits
 //!
-//! An object that was new after a state, in executions that have no use of it in common, can be any other new one there.
-//! It is taken to be, so that nothing is lost: a program that makes its objects as it goes can have executions beyond its
-//! traces ([`Exploration::redundant`]).
+//! An object that is new after a state can be any other new object there, unless two executions use it at a common
+//! place. The search assumes so in order to miss nothing. A program that makes its objects as it goes can therefore
+//! have more executions than traces ([`Exploration::redundant`]).
 //!
-//! A loop that waits by yielding, and a time-out, are enabled by the state of the whole program; what is explored then
-//! covers all outcomes, but can have several executions for one trace.
+//! The state of the whole program enables a loop that waits by yielding, and a time-out. The search then covers all
+//! outcomes, but can run several executions for one trace.
 
 mod history;
 mod names;
@@ -45,16 +45,16 @@ use crate::{Blocked, End, Event, Execution, TaskReport};
 /// One execution of each Mazurkiewicz trace.
 #[derive(Clone, Debug, Default)]
 pub struct Exhaustive {
-    /// The states of the present execution, from the first on, each with the step taken there.
+    /// The states of the current execution, from the first on, each with the step taken there.
     states: Vec<State>,
-    /// How many steps the present execution has made.
+    /// How many steps the current execution has made.
     depth: usize,
-    /// How many decisions were asked for in the present step.
+    /// How many decisions the current step has asked for.
     picked: usize,
-    /// The present execution is not to be explored further.
+    /// Why the current execution is not explored further.
     stray: Option<Stray>,
     names: Names,
-    /// The tasks of the present execution.
+    /// The tasks of the current execution.
     tasks: Tasks,
     begun: bool,
     coverage: Exploration,
@@ -88,7 +88,7 @@ impl Level {
 enum Stray {
     /// Its trace turned out to be explored already.
     Redundant,
-    /// A step that was to be taken was not enabled.
+    /// A planned step was not enabled.
     Infeasible,
 }
 
@@ -127,23 +127,23 @@ pub enum Cut {
     Infeasible,
 }
 
-/// A state on the path of the present execution.
+/// A state on the path of the current execution.
 #[derive(Clone, Debug)]
 struct State {
-    /// Who makes the step here, and what it turned out to do.
+    /// Which task makes the step here, and what the step did.
     task: TaskId,
     effects: Vec<Operation>,
-    /// What it did with other answers to the decisions within it.
+    /// What the step did with other answers to the decisions within it.
     other_effects: Vec<Operation>,
     /// The decisions within the step.
     picks: Vec<Pick>,
-    /// The answers with which the step is part of the sequence that is explored first from here.
+    /// The answers with which the step belongs to the sequence that is explored first from here.
     planned: Vec<u32>,
     /// The last of the objects that were seen before the step.
     known: Option<ObjectId>,
-    /// What need not be explored from here: it was, or its reversal is explored elsewhere.
+    /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
-    /// The wakeup tree: what is to be explored from here. The first branch is the present one.
+    /// The wakeup tree: what is to be explored from here. The first branch is the current one.
     tree: Vec<Branch>,
 }
 
@@ -152,7 +152,7 @@ struct State {
 struct Pick {
     options: u32,
     answer: u32,
-    /// The answer that was tried first. The others follow upwards, and then from 0 on.
+    /// The answer that was tried first. The larger ones follow, and then the smaller ones from 0 on.
     first: u32,
 }
 
@@ -162,12 +162,12 @@ impl Exhaustive {
         Exhaustive::default()
     }
 
-    /// What the search has come to so far.
+    /// The progress of the search so far.
     pub fn exploration(&self) -> &Exploration {
         &self.coverage
     }
 
-    /// A state that the search has not been at: goes along the wakeup tree, or else anywhere that does not sleep.
+    /// Enters a new state: follows the wakeup tree, or else takes any step that does not sleep.
     fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let seen = pending.iter().map(|pending| pending.operation.object).max();
         let (known, sleep, mut tree) = match self.states.last_mut() {
@@ -212,7 +212,7 @@ impl Exhaustive {
         };
         let tasks = std::mem::take(&mut self.tasks);
         let mut history = History::new(trace, &tasks, answers);
-        // Where the process has ended, whoever could go on might have done so before.
+        // Where the process has ended, every task that could go on might have gone on before.
         let ended = trace.iter().rev().take_while(|event| event.continues);
         let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);
         let could_come = |report: &&TaskReport| match report.blocked {
@@ -220,7 +220,7 @@ impl Exhaustive {
             Blocked::No => ended,
             Blocked::Queue | Blocked::Clock | Blocked::Change => false,
         };
-        // What they would use is known before their races are looked at.
+        // What the stuck tasks would use must be known before their races are looked at.
         for report in &execution.stuck {
             history.push_blocked(report.task, report.wants);
             history.pop();
@@ -253,7 +253,7 @@ impl Exhaustive {
     fn backtrack(&mut self) -> bool {
         while let Some(state) = self.states.last_mut() {
             state.other_effects.append(&mut state.effects);
-            // What was planned was explored with the first answers.
+            // The planned sequences were explored with the first answers.
             state.planned.clear();
             while let Some(pick) = state.picks.pop() {
                 let answer = (pick.answer + 1) % pick.options;
@@ -388,7 +388,7 @@ impl Strategy for Exhaustive {
         if self.stray.is_none() {
             self.reverse_races(execution, trace);
         }
-        // What was not reached is not on the path: a stray execution leaves the state from which it strayed.
+        // The path has only states that were reached: a stray execution leaves the state from which it strayed.
         self.states.truncate(self.depth);
         self.note(execution);
         if !self.backtrack() {

@@ -1,4 +1,4 @@
-//! Whatever a source of decisions says: replay, exhaustive enumeration, shrinking.
+//! Follows a source of decisions: replay, exhaustive enumeration, shrinking.
 
 use interloper_std::runtime::TaskId;
 

@@ -6,7 +6,7 @@ use interloper_std::runtime::TaskId;
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
 
-/// At every state takes one of the enabled operations, all equally likely.
+/// Takes one of the enabled operations at every state, all equally likely.
 #[derive(Clone, Debug)]
 pub struct RandomWalk {
     seed: u64,

@@ -1,4 +1,4 @@
-//! What is around a strategy hands on all that it does not take for itself.
+//! A strategy around another one passes on all calls that it does not replace.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -77,7 +77,7 @@ impl Strategy for Listener {
     }
 }
 
-/// Takes nothing for itself.
+/// Replaces no call.
 struct Plain<S>(S);
 
 impl<S: Strategy> Around for Plain<S> {
@@ -154,7 +154,7 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
     check(&listener, &mut Portfolio::new().with("only", inner()));
 }
 
-/// Takes what can be taken.
+/// Replaces each call that can be replaced.
 struct Taking(Listener);
 
 impl Around for Taking {
@@ -186,5 +186,8 @@ fn what_is_taken_is_not_handed_on() {
     let mut taking = Taking(Listener::default());
     let heard = taking.0.clone();
     assert_eq!(everything(&mut taking), (true, 1, [4, 0, 8], [true, false, true]));
-    assert_eq!(*heard.0.borrow(), ["pick", "departs", "wants_marks", "wants_parts", "part", "only_read", "end"]);
+    assert_eq!(
+        *heard.0.borrow(),
+        ["pick", "departs", "place", "wants_marks", "wants_parts", "part", "only_read", "end"]
+    );
 }

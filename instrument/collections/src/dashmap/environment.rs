@@ -1,4 +1,4 @@
-//! A `DashMap` as something that an adversary acts on.
+//! A `DashMap` that an adversary acts on.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
@@ -156,7 +156,7 @@ impl<K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone> DashMap<K, V, S> {
         Value::Map(Arc::new(entries))
     }
 
-    /// Removes all entries but those that `wanted` has, too. How many remain.
+    /// Removes all entries that `wanted` does not have. Returns how many remain.
     fn keep_only(&self, wanted: &BTreeMap<Value, Value>) -> usize {
         let mut kept = 0;
         for shard in self.inner.shards() {
@@ -164,11 +164,11 @@ impl<K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone> DashMap<K, V, S> {
             if table.is_empty() {
                 continue;
             }
-            // SAFETY: the iterator does not outlive the lock; erasing the bucket that it has just given is allowed.
+            // SAFETY: the iterator does not outlive the lock; erasing the bucket that it has just returned is allowed.
             for bucket in unsafe { table.iter() } {
                 // SAFETY: the bucket is full and the table is locked.
                 let (key, value) = unsafe { bucket.as_ref() };
-                // A value that can change through a shared reference may be in other hands: it is made anew.
+                // A value that can change through a shared reference may be shared: it is made anew.
                 if !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.get().to_value()) {
                     kept += 1;
                 } else {

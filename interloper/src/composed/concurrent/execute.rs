@@ -1,11 +1,12 @@
 //! One execution of a program of several calls: its tasks are fibers of the engine, under one session.
 
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 
 use interloper_collections::session::{Instrumented, with_session};
 use interloper_scheduler::decisions::{Question, Source};
 use interloper_scheduler::{End, Engine, Lost, Pending, Strategy};
+use interloper_std::panic::catch_unwind;
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::{Planned, Program};
@@ -37,11 +38,7 @@ pub(super) fn execute(
         for (offset, planned) in calls.iter().enumerate() {
             tasks.begin(first + offset);
             let call = || subject.call(planned.method, arguments.get(planned.argument), &|| run.before_return());
-            let outcome = catch_unwind(AssertUnwindSafe(call));
-            match outcome {
-                Err(payload) if runtime::is_abort(&*payload) => resume_unwind(payload),
-                outcome => run.end_call(first + offset, &returned_value(outcome)),
-            }
+            run.end_call(first + offset, &returned_value(catch_unwind(AssertUnwindSafe(call))));
         }
     };
     // Tasks borrow this, and nothing of the main task's stack.

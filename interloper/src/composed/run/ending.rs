@@ -2,11 +2,10 @@
 
 use std::time::Instant;
 
-use interloper_scheduler::runtime::Exit;
+use interloper_scheduler::runtime::{self, Exit};
 use interloper_scheduler::{Lost, PanicReport, Stuck};
 
 use super::gap::{Inner, MANY_CALLS};
-use super::record::Aborted;
 use super::{Abort, Rules, Run, Stage, Stray};
 use crate::composed::world::StateId;
 
@@ -56,7 +55,7 @@ impl Run<'_> {
         }
         match self.stage {
             Stage::Alone(stack, _) if std::thread::panicking() => stack.give_up(),
-            Stage::Alone(..) => std::panic::resume_unwind(Box::new(Aborted)),
+            Stage::Alone(..) => runtime::unwind(),
             Stage::Several(tasks) => loop {
                 // To be given up with its stack, if it unwinds already.
                 tasks.end();

@@ -105,9 +105,6 @@ pub(crate) struct Claim {
     pub location: &'static Location<'static>,
 }
 
-/// What an aborted run unwinds with.
-pub(crate) struct Aborted;
-
 /// A contradiction between a collection and its model: a defect of this crate, never of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Contradiction(pub String);

@@ -2,7 +2,7 @@
 
 use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
-/// A step that need not be made for as long as nothing happens that it depends on: what follows it was explored.
+/// A step that need not be made until something happens that it depends on: what follows it was explored.
 #[derive(Clone, Debug)]
 pub(super) struct Sleeper {
     pub(super) task: TaskId,
@@ -18,14 +18,14 @@ impl Sleeper {
         Sleeper { task, effects, known }
     }
 
-    /// Whether the order of this and a step of `task` with these effects does not matter.
+    /// Whether the order of this step and a step of `task` with these effects does not matter.
     pub(super) fn is_independent(&self, task: TaskId, effects: &[Operation]) -> bool {
         self.task != task && self.effects.iter().all(|mine| !self.depends(mine, effects))
     }
 
     fn depends(&self, mine: &Operation, effects: &[Operation]) -> bool {
         if mine.action == Action::Spawn {
-            // Nobody else knows a task that is only about to be spawned.
+            // No other task knows a task that is only about to be spawned.
             return false;
         }
         let is_new = |operation: &Operation| Some(operation.object) > self.known;
