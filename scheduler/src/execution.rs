@@ -58,6 +58,9 @@ pub struct Execution {
     pub departures: Freedoms,
     /// The accesses that took another place than the newest: see [`crate::Freedom::Memory`].
     pub older: Vec<Older>,
+    /// Where memory is weak, all accesses to atomics: the event of each, and the event that stored what it read or follows.
+    /// None for the value that was there first.
+    pub accesses: Vec<(u32, Option<u32>)>,
     /// Whether further accesses could have taken another place, had the execution been free to do so more often.
     pub older_left: bool,
     /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on

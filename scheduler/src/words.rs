@@ -278,6 +278,7 @@ mod tests {
             tried: false,
             departures: crate::Freedoms::NONE,
             older: Vec::new(),
+            accesses: Vec::new(),
             older_left: false,
             withheld: false,
             stuck: Vec::new(),

@@ -42,6 +42,8 @@ pub(super) struct Kept {
     places: Vec<Spot>,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
+    /// All accesses: the event of each, and of the store that it read or follows.
+    pub(super) accesses: Vec<(u32, Option<u32>)>,
     /// Others could have done so, had the execution been free to do so more often.
     pub(super) older_left: bool,
 }
@@ -61,13 +63,14 @@ impl Kept {
         self.memory.restart();
         self.locations.clear();
         self.released.clear();
-        self.forget_older();
+        self.forget_accesses();
         self.memory.begin_task(None);
     }
 
-    /// Nothing of that kind in the execution that begins.
-    fn forget_older(&mut self) {
+    /// The execution that begins has made no access.
+    fn forget_accesses(&mut self) {
         self.older.clear();
+        self.accesses.clear();
         self.older_left = false;
     }
 
@@ -149,7 +152,7 @@ impl Core {
         if weak {
             kept.begin();
         } else {
-            kept.forget_older();
+            kept.forget_accesses();
         }
     }
 
@@ -281,8 +284,12 @@ impl Runtime for Weak<'_> {
                 change(found).filter(|_| !(*may_fail && core.departs(state, Freedom::Weak)))
             }
         };
+        let of = kept.memory.origin(at, spot);
+        if core.config.trace {
+            kept.accesses.push((event, of));
+        }
         if !is_newest {
-            kept.older.push(Older { event, of: kept.memory.origin(at, spot), stores: written.is_some() });
+            kept.older.push(Older { event, of, stores: written.is_some() });
             // It saw or did something that is not there for others: that is no round of a loop which waits.
             state.tasks[state.current].spin = Spin::default();
             state.tasks[state.current].rounds.does_something_new();

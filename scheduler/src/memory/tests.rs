@@ -4,6 +4,7 @@
 //! program on the model in every way. `programs` draws programs, `litmus` has the classical ones by name.
 
 mod axioms;
+mod engine;
 mod litmus;
 mod machine;
 mod programs;

@@ -61,9 +61,9 @@ pub struct Exhaustive {
     level: Level,
 }
 
-/// How weak memory is searched: first without any, then with at most 1 and 2 accesses in an execution that do not take the
-/// newest place, and then with any number. So the first failure needs as few as possible, up to 3.
-const LEVELS: [u32; 4] = [0, 1, 2, u32::MAX];
+/// How weak memory is searched: first with no access that does not take the newest place, and then with any number. So
+/// what needs no weak memory is shown without.
+const LEVELS: [u32; 2] = [0, u32::MAX];
 
 /// The present one of the searches with more and more of weak memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -211,7 +211,7 @@ impl Exhaustive {
             self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
         };
         let tasks = std::mem::take(&mut self.tasks);
-        let mut history = History::new(trace, &tasks, answers);
+        let mut history = History::new(trace, &tasks, &execution.accesses, answers);
         // Where the process has ended, every task that could go on might have gone on before.
         let ended = trace.iter().rev().take_while(|event| event.continues);
         let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);

@@ -116,6 +116,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3])
         tried: false,
         departures: Freedoms::NONE,
         older: Vec::new(),
+        accesses: Vec::new(),
         older_left: false,
         withheld: false,
         stuck: Vec::new(),
