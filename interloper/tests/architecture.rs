@@ -163,12 +163,12 @@ fn small_crates_stay_small() {
 }
 
 #[test]
-fn all_but_the_peers_are_default_members() {
+fn all_but_the_peers_and_the_benchmarks_are_default_members() {
     let metadata = metadata();
     let all: BTreeSet<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     let default: BTreeSet<&str> =
         metadata.workspace_default_packages().iter().map(|package| package.name.as_str()).collect();
-    assert_eq!(all.difference(&default).collect::<Vec<_>>(), [&"interloper-peers"]);
+    assert_eq!(all.difference(&default).collect::<Vec<_>>(), [&"interloper-benches", &"interloper-peers"]);
 }
 
 /// `cargo run -- --seed 42` at the root has one binary to run.
