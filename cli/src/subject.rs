@@ -12,7 +12,7 @@ use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions, FREE_EVERY};
 use interloper::objects::{MethodId, Object, Role, Schema};
 use interloper_linearize::program::TooLarge;
-use interloper_suite::objects::{self, Studied};
+use interloper_suite::objects::{self, STUDY_ONLY, Studied};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
 use crate::counts::{grouped, plural};
@@ -32,10 +32,12 @@ pub fn studied(name: &str) -> Result<Studied, Failure> {
     let all = objects::all();
     let names = all.iter().map(|studied| studied.name);
     let hint = "'interloper objects' lists them";
-    all.iter()
-        .find(|studied| studied.name == name)
-        .copied()
-        .ok_or_else(|| Failure::Request(unknown("object", name, names, hint)))
+    all.iter().find(|studied| studied.name == name).copied().ok_or_else(|| {
+        Failure::Request(match STUDY_ONLY.contains(&name) {
+            true => format!("'{name}' needs the feature 'study': cargo run --release --features study -- …"),
+            false => unknown("object", name, names, hint),
+        })
+    })
 }
 
 /// What was asked about.

@@ -100,13 +100,14 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
 
 /// An execution by its structure: its steps, and the result of each call in text order.
 pub fn history(trace: &Trace) -> Vec<Moment> {
-    let step = |event: &Event| {
-        let says = format!("{}: {}", trace.names.task(event.task), trace.names.step(event.operation));
+    let step = |(index, event): (usize, &Event)| {
+        let says = format!("{}: {}", trace.names.task(event.task), trace.names.event(index, event.operation));
         let moment = Moment::new(Some(event.task.0), event.operation.action.code(), &says);
         let moment = Moment { object: u32::try_from(event.operation.object.index()).ok(), ..moment };
         if event.only_read { moment.with("only reads") } else { moment }
     };
-    let steps = trace.steps.iter().filter(|event| !is_silent(event.operation.action)).map(step);
+    let steps = trace.steps.iter().enumerate();
+    let steps = steps.filter(|(_, event)| !is_silent(event.operation.action)).map(step);
     let result = |(call, result): (usize, &Value)| {
         let says = format!("call {} returned {result}", call + 1);
         Moment::new(u32::try_from(call).ok(), "returned", &says).with(result)
@@ -163,7 +164,7 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
         }
         let Some(event) = event else { break };
         let column = trace.tasks.iter().position(|task| *task == Some(event.task));
-        let text = column.and_then(|_| says(trace, event.operation));
+        let text = column.and_then(|_| says(trace, step, event.operation));
         if let (Some(column), Some(text)) = (column, text)
             && open.iter().any(|&call| calls[call].0 == column)
         {
@@ -178,12 +179,12 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
 }
 
 /// A step in words. None for a step that belongs to the task and not to the object.
-fn says(trace: &Trace, operation: Operation) -> Option<String> {
+fn says(trace: &Trace, index: usize, operation: Operation) -> Option<String> {
     let of_the_task = matches!(
         operation.action,
         Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd
     );
-    (!of_the_task && !is_silent(operation.action)).then(|| trace.names.step(operation))
+    (!of_the_task && !is_silent(operation.action)).then(|| trace.names.event(index, operation))
 }
 
 /// The calls with their results, one sequence after the other: real threads leave no trace.

@@ -35,18 +35,27 @@ pub enum Question {
     /// Whether the execution uses one of its freedoms here, such as a sleep that ends early; 0 means no. The first question
     /// of an execution with freedoms asks which freedoms it has: a bit for each, and then the number for hints.
     Freedom,
+    /// The place of an access in the modification order of an atomic, where memory is weak: 0 is the newest store, and the
+    /// others are older ones that it may read or follow.
+    Store,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Question; 6] = [
+    pub const ALL: [Question; 7] = [
         Question::Argument,
         Question::InitialState,
         Question::Environment,
         Question::Task,
         Question::Other,
         Question::Freedom,
+        Question::Store,
     ];
+
+    /// Whether the answer 0 is what happens ordinarily, so that a list need not say so: another answer is a departure.
+    pub(crate) const fn may_depart(self) -> bool {
+        matches!(self, Question::Freedom | Question::Store)
+    }
 
     /// The letter of the question in the text form of a list.
     pub const fn letter(self) -> char {
@@ -57,6 +66,7 @@ impl Question {
             Question::Task => 'T',
             Question::Other => 'O',
             Question::Freedom => 'F',
+            Question::Store => 'S',
         }
     }
 }
@@ -141,8 +151,12 @@ impl Decisions {
 
     /// How far the execution departs from an ordinary one: its freedoms, and how often it uses them.
     pub fn departures(&self) -> u32 {
-        let departures = self.0.iter().filter(|decision| decision.question == Question::Freedom);
-        departures.map(|decision| (decision.answer & Freedoms::WHICH).count_ones()).sum()
+        let departures = |decision: &Decision| match decision.question {
+            Question::Freedom => (decision.answer & Freedoms::WHICH).count_ones(),
+            Question::Store => u32::from(decision.answer != 0),
+            _ => 0,
+        };
+        self.0.iter().map(departures).sum()
     }
 }
 

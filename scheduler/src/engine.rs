@@ -18,6 +18,7 @@ mod state;
 mod task;
 mod turn;
 mod watchdog;
+mod weak;
 
 use std::panic::Location;
 

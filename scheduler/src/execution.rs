@@ -56,6 +56,13 @@ pub struct Execution {
     pub tried: bool,
     /// The departures: see [`crate::Config::freedoms`].
     pub departures: Freedoms,
+    /// The accesses that took another place than the newest: see [`crate::Freedom::Memory`].
+    pub older: Vec<Older>,
+    /// Where memory is weak, all accesses to atomics: the event of each, and the event that stored what it read or follows.
+    /// None for the value that was there first.
+    pub accesses: Vec<(u32, Option<u32>)>,
+    /// Whether further accesses could have taken another place, had the execution been free to do so more often.
+    pub older_left: bool,
     /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on
     /// without one, or whether a task went on so far that others could not come between its rounds: see
     /// [`crate::Freedom::Hints`].
@@ -64,6 +71,17 @@ pub struct Execution {
     pub stuck: Vec<TaskReport>,
     /// The panics that ended a task, in their order. They include panics that another task handled after a join.
     pub panics: Vec<PanicReport>,
+}
+
+/// An access to weak memory that did not take the newest place: it read an older store, or stored right after one, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Older {
+    /// The event of the trace that is the access.
+    pub event: u32,
+    /// The event that stored what it read or follows. None for the value that was there before the first access.
+    pub of: Option<u32>,
+    /// Whether it stored: before stores that it had not seen.
+    pub stores: bool,
 }
 
 /// How an execution ended.

@@ -181,7 +181,7 @@ impl Search {
 
     /// Drops departures from the ordinary: all of them, or one.
     fn without_freedoms(&mut self, run: Run<'_>) -> Option<bool> {
-        let is_freedom = |decision: &Decision| decision.question == Question::Freedom;
+        let is_freedom = |decision: &Decision| decision.question.may_depart();
         if self.smallest.decisions.departures() == 0 {
             return Some(false);
         }
@@ -192,11 +192,16 @@ impl Search {
         }
         for position in 0..self.smallest.decisions.0.len() {
             let decision = self.smallest.decisions.0[position];
-            let bits = (0..u32::BITS).map(|bit| 1 << bit);
-            let bits = bits.filter(|bit| decision.answer & Freedoms::WHICH & bit != 0);
-            for bit in bits.filter(|_| is_freedom(&decision)) {
+            // Only the one that names the freedoms of the execution has several in one.
+            let bits = (0..u32::BITS).map(|bit| 1 << bit).filter(|bit| decision.answer & Freedoms::WHICH & bit != 0);
+            let left: Vec<u32> = match decision.question {
+                Question::Freedom => bits.map(|bit| decision.answer & !bit).collect(),
+                Question::Store if decision.answer != 0 => vec![0],
+                _ => Vec::new(),
+            };
+            for answer in left {
                 let mut candidate = self.smallest.decisions.clone();
-                candidate.0[position].answer &= !bit;
+                candidate.0[position].answer = answer;
                 if self.attempt(run, Plan::Decisions(candidate))? {
                     return Some(true);
                 }
@@ -210,7 +215,7 @@ impl Search {
         let blocks: Vec<Vec<TaskId>> = self.tasks.chunk_by(|a, b| a == b).map(<[_]>::to_vec).collect();
         let decisions = &self.smallest.decisions;
         let which = usize::from(decisions.freedoms() != 0);
-        let is_pick = |decision: &&Decision| matches!(decision.question, Question::Other | Question::Freedom);
+        let is_pick = |decision: &&Decision| decision.question == Question::Other || decision.question.may_depart();
         let picks = decisions.0.iter().skip(which).filter(is_pick);
         let picks: Vec<u32> = picks.map(|decision| decision.answer).collect();
         let freedoms = decisions.clone();

@@ -44,6 +44,12 @@ pub trait Strategy {
         self.pick(2) == 1
     }
 
+    /// The place of an access to weak memory, a number below `options`: 0 for the newest store, and then the older ones that
+    /// it may read or follow.
+    fn place(&mut self, options: u32) -> u32 {
+        self.pick(options)
+    }
+
     /// Whether the engine also asks the strategy before a task enters or leaves an atomic block. If not, entering or leaving
     /// belongs to the step before it: no other task can tell the difference, and the strategy has fewer choices.
     fn wants_marks(&self) -> bool {
@@ -122,6 +128,10 @@ impl<A: Around> Strategy for A {
 
     fn departs(&mut self) -> bool {
         self.inner_mut().departs()
+    }
+
+    fn place(&mut self, options: u32) -> u32 {
+        self.inner_mut().place(options)
     }
 
     fn wants_marks(&self) -> bool {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
+use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb};
 
 use crate::execution::{End, Event, Execution};
 
@@ -21,6 +21,8 @@ pub struct Names {
     numbers: Vec<TaskId>,
     /// Tasks that have a name of their own.
     called: BTreeMap<TaskId, String>,
+    /// The accesses that did not take the newest place: whether they store, and who stored what they saw, and where.
+    older: BTreeMap<usize, (bool, Option<(TaskId, Place)>)>,
     blocks: Vec<&'static str>,
 }
 
@@ -57,7 +59,10 @@ impl Names {
         let main = trace.iter().find(|event| event.task == TaskId::MAIN && event.operation.action == Action::Start);
         let main = main.map(|event| (event.operation.object, TaskId::MAIN));
         let task_objects = main.into_iter().chain(spawned).take(execution.tasks).collect();
-        Names { objects, task_objects, numbers: canonical_numbers(trace), called: BTreeMap::new(), blocks }
+        let of = |event: u32| trace.get(event as usize).map(|event| (event.task, event.operation.location));
+        let older = execution.older.iter().map(|older| (older.event as usize, (older.stores, older.of.and_then(of))));
+        let (older, numbers) = (older.collect(), canonical_numbers(trace));
+        Names { objects, task_objects, numbers, called: BTreeMap::new(), older, blocks }
     }
 
     /// Gives a task another name.
@@ -114,6 +119,21 @@ impl Names {
             Action::Park => "parks".to_owned(),
             Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => self.call_of(verb, "an entry", object),
             _ => format!("{} {}", verb(action), self.object(object)),
+        }
+    }
+
+    /// What a step does that is the event of this index in the trace: as [`Names::step`], with what weak memory adds.
+    pub fn event(&self, index: usize, operation: Operation) -> String {
+        let step = self.step(operation);
+        let Some((stores, of)) = self.older.get(&index) else { return step };
+        let whose = match of {
+            Some((task, place)) => format!("that {} stored at {place}", self.task(*task)),
+            None => "that was there at first".to_owned(),
+        };
+        match (operation.action, stores) {
+            (Action::Write, _) => format!("{step}, but before newer stores, which it has not seen"),
+            (_, true) => format!("{step}: changes the stale value {whose}, before newer stores, which it has not seen"),
+            (_, false) => format!("{step}: sees the stale value {whose}"),
         }
     }
 
@@ -257,6 +277,9 @@ mod tests {
             steered: false,
             tried: false,
             departures: crate::Freedoms::NONE,
+            older: Vec::new(),
+            accesses: Vec::new(),
+            older_left: false,
             withheld: false,
             stuck: Vec::new(),
             panics: Vec::new(),

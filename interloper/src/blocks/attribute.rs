@@ -48,10 +48,10 @@ impl<R> NoValue for &Returned<'_, R> {
     fn note(&self, _: &Block) {}
 }
 
-/// The schedule that a text describes.
+/// The schedule that a text names.
 ///
 /// # Panics
-/// If the text is not a schedule.
+/// When `text` names no strategy.
 #[track_caller]
 pub fn schedule(text: &str) -> Schedule {
     text.parse().unwrap_or_else(|error| panic!("strategy: {error}"))

@@ -105,6 +105,7 @@ fn needs(departures: Freedoms) -> Option<String> {
         Freedom::Weak => "a weak compare-exchange to fail although the expected value is there",
         Freedom::Hints => "a thread that spins or yields to go on although nothing has changed",
         Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
+        Freedom::Memory => "weak memory: an atomic access that does not see the newest store",
     };
     let needs: Vec<&str> = departures.each().map(need).collect();
     (!needs.is_empty()).then(|| format!("needs {}", needs.join(", and ")))
@@ -268,7 +269,7 @@ impl Scene<'_> {
     fn says_of(&self, index: usize) -> String {
         let operation = self.trace[index].operation;
         let (Some(call), Some(said)) = (operation.action.call(), self.said(index)) else {
-            return self.names.step(operation);
+            return self.names.event(index, operation);
         };
         let result = said.result.as_ref().map(|result| format!(" → {}", shown(result))).unwrap_or_default();
         format!("{}{result}", self.names.call_of(call.verb, &shown(&said.arguments), operation.object))

@@ -35,7 +35,7 @@ fn checked() -> std::sync::MutexGuard<'static, Vec<String>> {
     CHECKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The process ends, as a success as far as is known. Gives whether it must fail.
+/// Called when the process ends, with success so far. Returns whether it must fail.
 fn leaves() -> bool {
     // Another thread holds the lock only briefly, to begin or to end a check. But this thread itself may hold it.
     let Ok(checked) = CHECKED.try_lock() else { return false };

@@ -176,7 +176,7 @@ impl SerialOrders {
         let mut before = self.nodes[..first].iter().rposition(|node| matches!(node, Node::Task(_)));
         for index in first..self.nodes.len() {
             let sleep = match before.map(|before| &self.nodes[before]) {
-                Some(Node::Task(before)) => before.sleepers_behind(),
+                Some(Node::Task(before)) => before.sleepers_after(),
                 _ => Vec::new(),
             };
             let Node::Task(choice) = &mut self.nodes[index] else { continue };
@@ -299,7 +299,7 @@ impl Choice {
     }
 
     /// Which tasks sleep after this transition: those that slept before it and are independent of it.
-    fn sleepers_behind(&self) -> Vec<Sleeper> {
+    fn sleepers_after(&self) -> Vec<Sleeper> {
         if !self.fixed {
             return Vec::new();
         }

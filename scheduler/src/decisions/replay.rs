@@ -86,9 +86,12 @@ impl ReplaySource {
 
     /// Whether the question is about a freedom that the list does not mention here.
     fn is_ordinary_here(&mut self, question: Question) -> bool {
-        let next = |next: usize| self.decisions.0.get(next).map(|decision| decision.question);
-        if question == Question::Freedom {
-            return next(self.next) != Some(Question::Freedom);
+        if question.may_depart() {
+            let is_other = |next: &Decision| next.question.may_depart() && next.question != question;
+            while self.decisions.0.get(self.next).is_some_and(|next| next.answer == 0 && is_other(next)) {
+                self.next += 1;
+            }
+            return self.decisions.0.get(self.next).is_none_or(|next| next.question != question);
         }
         skip_unused(&self.decisions, &mut self.next);
         false
@@ -110,7 +113,7 @@ impl Source for ReplaySource {
             Some(decision)
                 if decision.question == question
                     && decision.answer < options
-                    && decision.options.is_none_or(|expected| expected.get() == options) =>
+                    && (question.may_depart() || decision.options.is_none_or(|expected| expected.get() == options)) =>
             {
                 self.next += 1;
                 decision.answer
@@ -131,7 +134,7 @@ impl Source for ReplaySource {
 /// Skips freedoms that the list does not use. Whether a run asks about a freedom depends on how often it may use it, so
 /// an unused freedom counts as no freedom.
 fn skip_unused(decisions: &Decisions, next: &mut usize) {
-    let unused = |decision: &Decision| decision.question == Question::Freedom && decision.answer == 0;
+    let unused = |decision: &Decision| decision.question.may_depart() && decision.answer == 0;
     while decisions.0.get(*next).is_some_and(unused) {
         *next += 1;
     }
@@ -155,12 +158,12 @@ impl<'a> LooseSource<'a> {
 
 impl Source for LooseSource<'_> {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
-        let is_freedom = |decision: &&Decision| decision.question == Question::Freedom;
-        while question != Question::Freedom && self.decisions.0.get(self.next).filter(is_freedom).is_some() {
+        let departs = |decision: &&Decision| decision.question.may_depart();
+        while !question.may_depart() && self.decisions.0.get(self.next).filter(departs).is_some() {
             self.next += 1;
         }
         let decision = self.decisions.0.get(self.next);
-        if question == Question::Freedom && decision.filter(is_freedom).is_none() {
+        if question.may_depart() && decision.filter(|decision| decision.question == question).is_none() {
             return 0;
         }
         self.next += 1;
@@ -227,6 +230,17 @@ mod tests {
         assert_eq!(replay("T1.F1.T1", &[(Task, 2), (Task, 2)]).1, Err(reason.to_owned()));
         let reason = "the execution ended before decision 2 of the list (Freedom)";
         assert_eq!(replay("T1.F1", &[(Task, 2)]).1, Err(reason.to_owned()));
+    }
+
+    #[test]
+    fn departures_of_another_kind_do_not_answer() {
+        use Question::*;
+        assert_eq!(replay("T1", &[(Store, 3), (Task, 2)]), (vec![0, 1], Ok(())));
+        assert_eq!(replay("S2/3.T1", &[(Store, 3), (Task, 2)]), (vec![2, 1], Ok(())));
+        assert_eq!(replay("F0.S2.F1", &[(Store, 3), (Freedom, 2)]), (vec![2, 1], Ok(())));
+        assert_eq!(replay("F1.S2", &[(Store, 3), (Freedom, 2), (Store, 3)]), (vec![0, 1, 2], Ok(())));
+        let reason = "decision 1 (Store) has answer 2 in the list, but the execution has 2 options";
+        assert_eq!(replay("S2", &[(Store, 2)]).1, Err(reason.to_owned()));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::panics::message;
 use super::state::State;
 use super::task::{Gate, Task};
 use super::watchdog::Beat;
+use super::weak::Kept;
 use super::{Config, Detached};
 use crate::execution::{End, PanicReport, SourcePlace};
 use crate::strategy::Strategy;
@@ -52,6 +53,10 @@ pub(super) struct Core {
     /// In this execution waits can end early, so the order in which tasks look at the clock matters.
     pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
+    /// In this execution memory is weak.
+    pub(super) weak: Cell<bool>,
+    /// What an execution keeps whose memory is weak.
+    pub(super) kept: RefCell<Kept>,
     /// Where tasks were spawned that cannot be unwound: unwinding them would abort the process.
     pub(super) fragile: RefCell<Vec<Place>>,
     main: Cell<Option<*mut dyn FnMut()>>,
@@ -85,6 +90,8 @@ impl Core {
             bursting: Cell::new(false),
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
+            weak: Cell::new(false),
+            kept: RefCell::default(),
             fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
@@ -105,6 +112,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         state.reset();
         self.begin_freedoms(&mut state, strategy);
+        self.begin_memory(&state);
         state.add_task(None, location, None);
         state.limit = state.next_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
@@ -205,6 +213,7 @@ impl Core {
             self.record_part(&mut state, task, object, Action::Exit, location);
         }
         state.finish(task);
+        self.synchronise(|kept| kept.end_task(TaskId(task as u32)));
         if state.unfinished == 0 {
             self.over.set(true);
         } else if task == MAIN && !state.aborting && self.config.detached == Detached::GivenUp {

@@ -30,7 +30,7 @@ pub(super) fn run(
     core.begin(strategy, main, location);
     let panicking = std::thread::panicking();
     escape::install_handlers();
-    panics::observed(core, || runtime::enter(core, || drive(core, fibers)));
+    panics::observed(core, || core.with_runtime(|runtime| runtime::enter(runtime, || drive(core, fibers))));
     if !panicking {
         panics::forget_unfinished();
     }
@@ -142,6 +142,7 @@ fn drop_payloads(core: &Core) {
 
 fn summary(core: &Core) -> Execution {
     let mut state = core.state.borrow_mut();
+    let mut kept = core.kept.borrow_mut();
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,
@@ -151,6 +152,9 @@ fn summary(core: &Core) -> Execution {
         steered: state.steered,
         tried: state.tried,
         departures: state.used,
+        older: std::mem::take(&mut kept.older),
+        accesses: std::mem::take(&mut kept.accesses),
+        older_left: kept.older_left,
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),

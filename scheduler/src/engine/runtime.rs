@@ -283,7 +283,11 @@ impl Runtime for Core {
         let (mut state, ended) = self.wait_at(Gate::Token, (timeout, Wakes::AlsoUnasked), operation, Gate::Open);
         let task = state.current;
         match ended {
-            Ended::Ordinarily(_) => state.tasks[task].token = false,
+            Ended::Ordinarily(_) => {
+                state.tasks[task].token = false;
+                let object = state.tasks[task].object;
+                self.synchronise(|kept| kept.acquire(TaskId(task as u32), object, Mode::Exclusive));
+            }
             // If the token has come meanwhile, it stays for the next park.
             Ended::Unasked | Ended::Early(_) => state.leave_token(),
         }

@@ -13,6 +13,9 @@ use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Pending;
 use crate::traces::Pick;
 
+/// As many freedoms have an object: see [`State::object_of`].
+const FREEDOM_OBJECTS: usize = 5;
+
 /// Everything that changes while a program runs.
 pub(super) struct State {
     pub(super) execution: ExecutionId,
@@ -65,7 +68,7 @@ pub(super) struct State {
     /// The object that stands for the clock, where freedoms are granted.
     pub(super) clock_object: ObjectId,
     /// The objects that stand for how often the execution may still use each freedom, where any are granted.
-    pub(super) freedom_objects: [ObjectId; Freedom::ALL.len()],
+    pub(super) freedom_objects: [ObjectId; FREEDOM_OBJECTS],
     pub(super) clock: Duration,
     pub(super) timers: Vec<Timer>,
     /// Orders waiters and timers by their age.
@@ -119,7 +122,7 @@ impl State {
             freedoms_answer: None,
             withheld: false,
             clock_object: ObjectId::from_index(0),
-            freedom_objects: [ObjectId::from_index(0); Freedom::ALL.len()],
+            freedom_objects: [ObjectId::from_index(0); FREEDOM_OBJECTS],
             clock: Duration::ZERO,
             timers: Vec::new(),
             tickets: 0,

@@ -166,7 +166,7 @@ impl Core {
     #[cold]
     fn suspend_elsewhere(&self, link: Link) {
         // SAFETY: as in `suspend`.
-        runtime::enter(self, || unsafe { link.suspend() });
+        self.with_runtime(|runtime| runtime::enter(runtime, || unsafe { link.suspend() }));
     }
 
     /// As [`Core::suspend`], for a task that unwinds.

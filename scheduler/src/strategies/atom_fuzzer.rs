@@ -296,6 +296,10 @@ impl Strategy for AtomFuzzer {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
+    fn place(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Store, options)
+    }
+
     fn only_read(&mut self, task: TaskId, operation: Operation) {
         if let Some(last) = self.last.filter(|last| (last.task, last.operation) == (task, operation)) {
             let access = Access::of_step(operation.action, true);

@@ -38,6 +38,7 @@ use self::history::History;
 use self::names::{Names, Tasks};
 use self::sleep::Sleeper;
 use self::wakeup::Branch;
+use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::{Pending, Strategy};
 use crate::{Blocked, End, Event, Execution, TaskReport};
 
@@ -57,6 +58,29 @@ pub struct Exhaustive {
     tasks: Tasks,
     begun: bool,
     coverage: Exploration,
+    level: Level,
+}
+
+/// How weak memory is searched: first with no access that does not take the newest place, and then with any number. So
+/// what needs no weak memory is shown without.
+const LEVELS: [u32; 2] = [0, u32::MAX];
+
+/// The present one of the searches with more and more of weak memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    /// Which of [`LEVELS`].
+    number: usize,
+    /// How much of it the engine admits.
+    admitted: u32,
+    /// An execution could have had more.
+    limited: bool,
+}
+
+impl Level {
+    /// How many such accesses an execution may have.
+    fn bound(self) -> u32 {
+        LEVELS[self.number].min(self.admitted)
+    }
 }
 
 /// Why an execution does not count in the search.
@@ -79,6 +103,9 @@ pub struct Exploration {
     pub complete: bool,
     /// Why some traces were not explored: the first execution that was cut, and how.
     pub cut: Option<Cut>,
+    /// Where memory may be weak: all executions were explored in which at most so many accesses take another place than the
+    /// newest. `u32::MAX` says that more makes no difference.
+    pub older: Option<u32>,
 }
 
 /// Why a search is not complete.
@@ -184,7 +211,7 @@ impl Exhaustive {
             self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
         };
         let tasks = std::mem::take(&mut self.tasks);
-        let mut history = History::new(trace, &tasks, answers);
+        let mut history = History::new(trace, &tasks, &execution.accesses, answers);
         // Where the process has ended, every task that could go on might have gone on before.
         let ended = trace.iter().rev().take_while(|event| event.continues);
         let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);
@@ -250,7 +277,27 @@ impl Exhaustive {
         false
     }
 
+    /// No execution of the present level is left. Goes on to the next one, if that has more.
+    fn end_level(&mut self) {
+        let Level { number, admitted, limited } = self.level;
+        let complete = self.coverage.cut.is_none();
+        // Without weak memory the engine does not know what there would be.
+        let may_have_more = limited || (number == 0 && admitted > 0);
+        if admitted > 0 && complete {
+            self.coverage.older = Some(if may_have_more { self.level.bound() } else { u32::MAX });
+        }
+        if may_have_more && self.level.bound() < admitted && complete {
+            self.level = Level { number: number + 1, admitted, limited: false };
+            self.begun = false;
+            // They come again.
+            self.coverage.redundant += std::mem::take(&mut self.coverage.traces);
+        } else {
+            self.coverage.complete = complete;
+        }
+    }
+
     fn note(&mut self, execution: &Execution) {
+        self.level.limited |= execution.older_left;
         let cut = match (&self.stray, &execution.end) {
             (Some(Stray::Infeasible), _) => Some(Cut::Infeasible),
             (_, End::StepBound(_)) => Some(Cut::StepBound),
@@ -315,6 +362,11 @@ impl Strategy for Exhaustive {
         state.picks[self.picked - 1].answer.min(options - 1)
     }
 
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.level.admitted = admitted.count(Freedom::Memory);
+        admitted.with(Freedom::Memory, self.level.bound())
+    }
+
     fn wants_parts(&self) -> bool {
         true
     }
@@ -340,7 +392,7 @@ impl Strategy for Exhaustive {
         self.states.truncate(self.depth);
         self.note(execution);
         if !self.backtrack() {
-            self.coverage.complete = self.coverage.cut.is_none();
+            self.end_level();
         }
     }
 }

@@ -55,4 +55,8 @@ impl<S: Source> Strategy for Guided<S> {
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
     }
+
+    fn place(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Store, options)
+    }
 }

@@ -143,6 +143,10 @@ impl Strategy for Pct {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
+    fn place(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Store, options)
+    }
+
     fn end(&mut self, _: &Execution, _: &[Event]) {
         if self.measures {
             self.length = self.length.max(self.step);

@@ -59,6 +59,10 @@ impl Strategy for PreemptionBound {
         self.search.decide(Question::Freedom, 2) == 1
     }
 
+    fn place(&mut self, options: u32) -> u32 {
+        self.search.decide(Question::Store, options)
+    }
+
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.search.end_run();
     }

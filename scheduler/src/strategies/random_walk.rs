@@ -50,4 +50,8 @@ impl Strategy for RandomWalk {
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
     }
+
+    fn place(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Store, options)
+    }
 }

@@ -289,6 +289,10 @@ impl Strategy for Surw {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
+    fn place(&mut self, options: u32) -> u32 {
+        self.source.decide(Question::Store, options)
+    }
+
     fn end(&mut self, _: &Execution, trace: &[Event]) {
         if self.profile.is_none() {
             self.profile = Some(Profile::of(trace));

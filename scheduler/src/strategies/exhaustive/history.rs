@@ -22,6 +22,17 @@ pub(super) struct History<'a> {
     objects: BTreeMap<Use, ObjectId>,
     /// Where each object was used.
     uses: BTreeMap<ObjectId, Vec<Use>>,
+    /// Where memory is weak, what each access to an atomic read or follows, by events.
+    accesses: BTreeMap<u32, Option<u32>>,
+}
+
+/// What the order of two steps means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Tie {
+    /// The first one happens before the second one.
+    orders: bool,
+    /// The second one could come first, with another result.
+    races: bool,
 }
 
 struct Step {
@@ -41,10 +52,16 @@ struct Step {
 
 impl<'a> History<'a> {
     /// `answers` gives the answers to the decisions within a step.
-    pub(super) fn new(trace: &'a [Event], tasks: &'a Tasks, answers: impl Fn(usize) -> Vec<u32>) -> History<'a> {
+    pub(super) fn new(
+        trace: &'a [Event],
+        tasks: &'a Tasks,
+        accesses: &[(u32, Option<u32>)],
+        answers: impl Fn(usize) -> Vec<u32>,
+    ) -> History<'a> {
         let step_of = Vec::with_capacity(trace.len());
         let (objects, uses) = (BTreeMap::new(), BTreeMap::new());
-        let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses };
+        let accesses = accesses.iter().copied().collect();
+        let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses, accesses };
         let mut start = 0;
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
@@ -199,13 +216,18 @@ impl<'a> History<'a> {
         let mut races = Vec::new();
         for earlier in (0..number).rev() {
             let other = &self.steps[earlier];
-            if seen.covers(other.task, earlier) || !dependent(&other.effects, &self.steps[number].effects) {
+            if seen.covers(other.task, earlier) {
                 continue;
             }
-            clock.join(&other.clock);
-            if self.is_feasible(earlier, number) {
+            let tie = self.tie(earlier, number);
+            if tie.orders {
+                clock.join(&other.clock);
+            }
+            if tie.races && self.is_feasible(earlier, number) {
                 seen.join(&self.steps[earlier].clock);
                 races.push(earlier);
+            } else if tie.orders && !tie.races {
+                seen.join(&self.steps[earlier].clock);
             }
         }
         let earlier = self.steps[..number].iter().enumerate();
@@ -215,6 +237,33 @@ impl<'a> History<'a> {
         let step = &mut self.steps[number];
         (step.clock, step.past, step.races) = (clock, past, races);
         self.note_uses(number, before);
+    }
+
+    /// What the order of two steps of different tasks means. Where memory is weak, an access to an atomic chooses among all
+    /// stores that were made before it. So the order of a store and a later access matters only in one way: by what the
+    /// later one reads. And if a store comes after a load, the load could have read it.
+    fn tie(&self, first: usize, second: usize) -> Tie {
+        let (one, other) = (&self.steps[first], &self.steps[second]);
+        let Some((_, of)) = self.weak_access(first).zip(self.weak_access(second)) else {
+            let depends = dependent(&one.effects, &other.effects);
+            return Tie { orders: depends, races: depends };
+        };
+        if dependent(&one.effects[1..], &other.effects) || dependent(&one.effects[..1], &other.effects[1..]) {
+            return Tie { orders: true, races: true };
+        }
+        if one.effects[0].object != other.effects[0].object {
+            return Tie { orders: false, races: false };
+        }
+        let reads = |step: &Step| step.effects[0].action != Action::Write;
+        let writes = |step: &Step| step.effects[0].action != Action::Read;
+        let orders = reads(other) && of.is_some_and(|of| self.step_of[of as usize] == first);
+        Tie { orders, races: reads(one) && writes(other) }
+    }
+
+    /// What an access to an atomic read or follows, where memory is weak: the event that stored it, if any did.
+    fn weak_access(&self, step: usize) -> Option<Option<u32>> {
+        let events = &self.steps[step].events;
+        self.accesses.get(&(events.start as u32)).copied().filter(|_| !events.is_empty())
     }
 
     /// Records what a step uses. `before` is the step by which its task has come there.
