@@ -59,7 +59,7 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
-                folders.push(path);
+                folders.extend((!path.ends_with("tests")).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
                 let text = fs::read_to_string(&path).expect("a source");
                 let code = text.split("#[cfg(test)]").next().unwrap_or_default();

@@ -38,7 +38,7 @@ impl<R: ToValue> WithValue for Returned<'_, R> {
     }
 }
 
-/// For the others: they are not.
+/// For all other types: they are not.
 pub trait NoValue {
     /// Does nothing.
     fn note(&self, block: &Block);
@@ -60,7 +60,7 @@ pub fn schedule(text: &str) -> Schedule {
 /// The freedoms that a text names.
 ///
 /// # Panics
-/// When it names none.
+/// If the text does not name freedoms.
 #[track_caller]
 pub fn freedoms(text: &str) -> Freedoms {
     text.parse().unwrap_or_else(|error| panic!("freedoms: {error}"))

@@ -1,4 +1,4 @@
-//! Where a program was when it made its steps: the calls that led there.
+//! Where a program was at each of its steps: the calls that led there.
 //!
 //! Many crates implement their own locks, with a word and a place to park. The engine does not see such a lock: it does
 //! not know who holds it, and the places of its steps are inside the crate. So an execution that is stuck is rerun with
@@ -99,7 +99,7 @@ impl<S> Callers<S> {
     fn of(&self, report: &TaskReport, steps: &[Step<'_>]) -> Option<Waiting> {
         let task = report.task;
         let at = Call::of(&self.last.get(task.index())?.as_ref()?.to_string())?.place;
-        // The word that it has looked at last says no.
+        // The task waits on the word that it read last.
         let word = steps.iter().rev().find(|step| step.event.task == task)?.event.operation.object;
         let waits = |step: &Step<'_>| step.call.as_ref().is_some_and(|call| call.place == at);
         // What it did while it waited has not taken anything.

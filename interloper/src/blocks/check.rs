@@ -57,7 +57,7 @@ impl Checker {
         self
     }
 
-    /// The present settings.
+    /// The current settings.
     pub fn current_settings(&self) -> &Settings {
         &self.settings
     }
@@ -491,11 +491,11 @@ impl Default for Work {
 /// The chunks that have run.
 #[derive(Default)]
 struct Chunks {
-    /// Those up to the first that is missing, or up to the first that ends the search.
+    /// The chunks up to the first missing one, or up to the first that ends the search.
     joined: Summary,
     /// How many these are.
     next: u64,
-    /// The last of them ends the search.
+    /// Whether the last joined chunk ends the search.
     ended: bool,
     /// Chunks that have run out of turn, and whether each ends the search.
     ahead: BTreeMap<u64, (Summary, bool)>,

@@ -22,7 +22,7 @@ const DESCRIBED: usize = 10_000;
 /// How many threads get a column of their own, even if none of their steps is shown.
 const COLUMNS: usize = 16;
 
-/// Describes the execution that the worker has made last. `execution` is its number in a search.
+/// Describes the execution that the worker ran last. `execution` is its number in a search.
 pub(crate) fn describe(
     worker: &Worker<'_>,
     name: &str,
@@ -87,7 +87,7 @@ fn ending(found: &Found, made: &Made) -> Vec<Moment> {
     [returned].into_iter().chain(results).chain([end]).collect()
 }
 
-/// The columns of the tasks. Where there are many, those have one that do something that is shown.
+/// The columns of the tasks. If there are many tasks, only those with a row have a column.
 fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
     let is_shown = |task: &usize| *task == 0 || tasks <= COLUMNS || rows.iter().any(|row| row.column == *task);
     let shown: Vec<usize> = (0..tasks).filter(is_shown).collect();

@@ -22,7 +22,7 @@ pub(crate) struct Judge<'a> {
     scanner: Scanner,
     /// The serial orders without departures from the ordinary: for executions that are so, too.
     ordinary: Explanations<'a>,
-    /// Those with departures, as often as executions may have them: for executions that have some.
+    /// Serial orders with departures, for executions with departures.
     free: Explanations<'a>,
     /// Whether the last execution had some.
     departed: bool,
@@ -115,7 +115,7 @@ impl<'a> Judge<'a> {
         judgement
     }
 
-    /// Whether a serial order gives the outcome. Each outcome is looked up among the serial orders once.
+    /// Whether a serial order gives the outcome. Each outcome is compared with the serial orders once.
     fn explains(&mut self, outcome: &Outcome) -> Explained {
         let Explanations { reference, explained: known, last } =
             if self.departed { &mut self.free } else { &mut self.ordinary };

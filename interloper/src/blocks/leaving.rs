@@ -60,7 +60,7 @@ mod at_exit {
     }
 
     extern "C" fn ends(status: c_int, _: *mut c_void) {
-        // What fails anyway has said why.
+        // A process that fails anyway has reported why.
         if status == 0 && super::leaves() {
             // SAFETY: it can be called at any time; it does not come back.
             unsafe { _exit(1) }

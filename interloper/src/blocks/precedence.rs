@@ -9,13 +9,13 @@ use super::sections::Passage;
 /// A trace longer than this is not looked at: the graph is quadratic.
 const LONGEST: usize = 4096;
 
-/// Whether the execution is equivalent to one in which no block is interrupted: the same steps, with those that depend
-/// on each other in the same order. Then both have the same outcome.
+/// Whether the execution is equivalent to an execution in which no block is interrupted: one with the same steps, and
+/// with dependent steps in the same order. Then both have the same outcome.
 ///
-/// The precedence graph has a node for each block and for each step outside one, and an edge from a node to a later
-/// one of the same task or one with a step that depends on one of its own. Without a cycle, any topological order of it
-/// is such an execution. (P. A. Bernstein, V. Hadzilacos, N. Goodman, *Concurrency Control and Recovery in Database
-/// Systems*, 1987, theorem 2.1.) False for a trace that is too long to be looked at.
+/// The precedence graph has a node for each block and for each step outside blocks. It has an edge from a node to each
+/// later node that belongs to the same task or has a step that depends on a step of the first. Without a cycle, every
+/// topological order of the graph is such an execution. (P. A. Bernstein, V. Hadzilacos, N. Goodman, *Concurrency
+/// Control and Recovery in Database Systems*, 1987, theorem 2.1.) False for a trace that is too long for the graph.
 pub(crate) fn is_serialisable(annotated: &Annotated, trace: &[Event]) -> bool {
     trace.len() <= LONGEST && !has_cycle(&edges(&nodes(annotated, trace), trace))
 }
@@ -146,8 +146,8 @@ mod tests {
         begins.chain(own).chain(ends).collect()
     }
 
-    /// Whether three steps with `wanted` accesses are there: two of a task that is in a block, and one of the other task
-    /// between them, all on one object.
+    /// Whether there are three steps with `wanted` accesses: two of a task in a block, and between them one of the
+    /// other task, all on one object.
     fn has(steps: &[Step], in_block: &[u32], wanted: impl Fn(Access, Access, Access) -> bool) -> bool {
         let access = |step: &Step| Access::of(step.action).unwrap();
         let triples = (0..steps.len()).flat_map(|p| (p + 1..steps.len()).map(move |q| (p, q)));

@@ -28,7 +28,7 @@ pub(crate) struct Reference<'a> {
     runner: Runner<'a>,
     rule: Rule,
     search: SerialOrders,
-    /// How many executions may be made.
+    /// How many executions may run.
     most: u64,
     /// When no further serial order is run.
     deadline: Deadline,
@@ -75,8 +75,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Whether some serial order gives this outcome, and what has to be run to know it. The serial orders are always run
-    /// in the same order, so neither depends on what was asked before.
+    /// Whether some serial order gives this outcome, and which serial orders the answer needs. Serial orders always run
+    /// in the same order, so neither depends on earlier questions.
     pub(crate) fn explains(&mut self, outcome: &Outcome) -> (Explained, SerialCoverage) {
         loop {
             if let Some(coverage) = self.outcomes.get(outcome) {
@@ -115,7 +115,7 @@ impl<'a> Reference<'a> {
         self.made += 1;
         self.watch.note(Phase::SerialOrders(self.made));
         match (self.search.verdict(), made.outcome) {
-            // It cannot be told what the serial orders are; nothing is held against the program.
+            // The serial orders cannot be known, so the program gets the benefit of the doubt.
             (Serial::Diverged, _) => self.most = self.made,
             // Another one may not end, either.
             _ if matches!(made.execution.end, End::Stuck(_)) => self.most = self.made,

@@ -5,9 +5,9 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Rule, Tracker};
 
-/// Enumerates the executions in which each block runs from its beginning to its end without interruption, and what is
-/// outside blocks step by step. Of executions that differ in the order of independent steps only, one is a
-/// [`Serial::Order`]; others may be made and are [`Serial::Redundant`].
+/// Enumerates the executions in which each block runs from beginning to end without interruption, and code outside
+/// blocks step by step. Of several executions that differ only in the order of independent steps, one is a
+/// [`Serial::Order`]; others may run and are [`Serial::Redundant`].
 ///
 /// It is a search with sleep sets (P. Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996,
 /// chapter 5) whose transitions are whole blocks: what a block accesses is known once it has run.
@@ -18,9 +18,9 @@ pub(crate) struct SerialOrders {
     nodes: Vec<Node>,
     /// Nodes from here on are new: what happens at them is known when the execution is over.
     known: usize,
-    /// How many nodes the present execution has passed.
+    /// How many nodes the current execution has passed.
     depth: usize,
-    /// How many steps it has made.
+    /// How many steps the current execution has made.
     steps: usize,
     /// How many objects are known from them: objects have numbers in the order of first use.
     objects: usize,
@@ -58,7 +58,7 @@ pub(crate) enum Serial {
 /// A place where the search chooses.
 #[derive(Clone, Debug)]
 enum Node {
-    /// Who runs a block or makes a step.
+    /// Which task runs a block or makes a step.
     Task(Choice),
     /// Not about tasks.
     Pick { options: u32, answer: u32 },

@@ -25,7 +25,7 @@ pub(crate) struct Twice {
     pub(crate) first: Operation,
     /// The other one.
     pub(crate) again: Operation,
-    /// The index of the other one in the trace.
+    /// The index of the other step in the trace.
     pub(crate) index: usize,
 }
 
@@ -69,7 +69,7 @@ struct Watch {
 const NONE: u32 = u32::MAX;
 
 impl Scanner {
-    /// Looks through the trace of an execution. Gives the triple that is complete first, if there is any.
+    /// Reads the trace of an execution. Returns the triple that is complete first, if there is one.
     pub(crate) fn scan(&mut self, annotated: &Annotated, trace: &[Event]) -> Option<Triple> {
         self.restart();
         for (index, (event, &passage)) in trace.iter().zip(annotated.passages()).enumerate() {
@@ -206,7 +206,7 @@ impl Scanner {
         found
     }
 
-    /// The block accesses the object of a watch again; `same` if it is the same part of it.
+    /// The block accesses the object of a watch again; `same` if it accesses the same part.
     fn complete(&mut self, trace: &[Event], at: u32, index: u32, access: Access, same: bool) {
         let watch = &mut self.watches[at as usize];
         if same && !std::mem::replace(&mut watch.twice, true) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// What a check is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The search runs executions: the number that one thread has run of its share.
+    /// The search runs executions: how many of its share one thread has run.
     Searching(u64),
     /// The check runs serial orders: how many so far.
     SerialOrders(u64),
@@ -38,7 +38,7 @@ impl fmt::Debug for Watch {
 }
 
 impl PartialEq for Watch {
-    /// Who watches makes no difference.
+    /// Settings with different watches are equal.
     fn eq(&self, _: &Watch) -> bool {
         true
     }

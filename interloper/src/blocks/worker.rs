@@ -56,7 +56,7 @@ pub(crate) struct Summary {
     pub(crate) serial: SerialCoverage,
     /// The strategy has no more executions.
     pub(crate) exhausted: bool,
-    /// What keeps it from having made all there are nevertheless.
+    /// Why the strategy has not run all executions nevertheless.
     pub(crate) cut: Option<&'static str>,
     /// The time ran out before all executions had run.
     pub(crate) timed_out: bool,
@@ -277,7 +277,7 @@ impl<'a> Worker<'a> {
         if given_up { Some(known.clone()) } else { judgement.finding }
     }
 
-    /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. The execution is rerun.
+    /// For the last execution, which is stuck: which lines of the program wait, and for what. The execution is rerun.
     pub(crate) fn waiting(&mut self, decisions: &Decisions, made: &Made) -> Vec<Waiting> {
         if !matches!(made.execution.end, End::Deadlock(_) | End::Leaked(_)) {
             return Vec::new();
@@ -292,7 +292,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks for a smaller execution that shows the same kind of thing as one that was just made.
+    /// Looks for a smaller execution with the same kind of finding as the last execution.
     pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Shrunk {
         let first = self.runner.engine.failing(&made.execution);
         let judge = &mut self.judge;

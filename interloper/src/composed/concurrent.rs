@@ -26,7 +26,7 @@ use describe::describe;
 use execute::execute;
 use history::Made;
 
-/// Calls that one task of a closed program makes at most: two let another call see what lies between them.
+/// How many calls one task of a closed program makes at most. With two, another call can see the state between them.
 const CALLS_IN_A_ROW: usize = 2;
 
 /// One call of a program: which of the object's methods, with which of the arguments.
@@ -89,7 +89,7 @@ fn closed_program(runner: &Runner<'_>) -> (Draw, usize) {
     }
 }
 
-/// How many tasks call the method at once: those asked for, and at least two.
+/// How many tasks call the method at once: as many as requested, but at least two.
 fn at_once(runner: &Runner<'_>) -> usize {
     runner.description.calls.max(2)
 }

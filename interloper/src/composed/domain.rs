@@ -52,7 +52,8 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
     if touched { Ok(initial) } else { Err(Misuse::NoInstrumentedOperation) }
 }
 
-/// Runs every method alone from each state and notes the keys and values that it uses. Gives whether it made a step.
+/// Runs every method alone from each state and notes the keys and values that it uses. Returns whether some method made
+/// a step.
 fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Result<bool, Misuse> {
     let mut touched = false;
     for method in 0..=runner.description.beside.len() {
@@ -61,7 +62,7 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
                 runner.look(method, argument, state)?;
                 touched |= runner.log.steps > 0;
                 if runner.log.lost {
-                    // The search makes this run, too, and shows it. Each lost call costs a stack.
+                    // The search repeats this run and shows it. Each lost call costs a stack.
                     return Ok(true);
                 }
                 for event in &runner.log.events {
@@ -205,7 +206,7 @@ fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
     letters
 }
 
-/// The states to start from: those given, or those within a few environment operations of `base`, nearest first.
+/// The initial states: the given ones, or the states within a few environment operations of `base`, nearest first.
 fn initial_states(runner: &mut Runner<'_>, base: StateId) -> Result<Vec<StateId>, Misuse> {
     let given = &runner.description.initial_states;
     if !given.is_empty() {

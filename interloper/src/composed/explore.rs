@@ -33,7 +33,7 @@ pub(crate) trait Program {
     /// Makes one run as `source` decides. Gives whether no sequential order explains it.
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse>;
 
-    /// What the run that was just made has shown.
+    /// What the last run has shown.
     fn shown(&self) -> Shown;
 
     /// Repeats the run that these decisions determine, and describes it, however late it is.
@@ -120,10 +120,10 @@ fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) ->
     described
 }
 
-/// The runs that a search makes, as sources of decisions.
+/// The runs of a search, as sources of decisions.
 #[allow(clippy::large_enum_variant)] // there is one of these, and it never moves
 enum Runs {
-    /// All of them.
+    /// All runs.
     Exhaustive(Deviations),
     /// So many that are drawn at random; the answers depend on the seed and on the number of the run alone.
     Random { source: Recorder<RandomSource>, seed: u64, executions: u64 },
@@ -140,7 +140,7 @@ impl Runs {
         }
     }
 
-    /// Begins another run after `made` ones, if there is one.
+    /// Begins another run after `made` runs, if one is left.
     fn begin(&mut self, made: u64) -> bool {
         match self {
             Runs::Exhaustive(deviations) => deviations.next_run(),
@@ -173,7 +173,7 @@ impl Runs {
         }
     }
 
-    /// An exhaustive search that met different questions after the same answers says so.
+    /// Refuses an exhaustive search that met different questions after the same answers.
     fn diverged(&self) -> Result<(), Misuse> {
         match self {
             Runs::Exhaustive(deviations) => match deviations.divergence() {

@@ -55,7 +55,7 @@ pub struct Settings {
     pub step_bound: u32,
     /// Compare the state of the model with the state read back from the collections, at each step of each execution.
     pub audit: bool,
-    /// Continue after the first violation, and count the others.
+    /// Continue after the first violation, and count further violations.
     pub keep_going: bool,
 }
 
@@ -134,8 +134,8 @@ where
     A: Datum,
     R: ToValue,
 {
-    /// Wraps `method`, called `name` in reports, on what `make` makes: one instrumented collection, a tuple of them,
-    /// or a struct made a subject by [`crate::subject!`].
+    /// Wraps `method`, called `name` in reports, on the subject that `make` creates: one instrumented collection, a
+    /// tuple of collections, or a struct with [`crate::subject!`].
     ///
     /// The method must be deterministic and keep its state in the collections.
     #[track_caller]
@@ -167,7 +167,7 @@ where
         }
     }
 
-    /// The arguments that the method is called with, each in its own executions. Without any, Interloper makes one up.
+    /// The arguments of the method, each in its own executions. Without arguments, Interloper makes one up.
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments = arguments.into_iter().collect();
@@ -286,8 +286,7 @@ where
     /// Checks, and asserts that no violation was found: that the method is linearizable within the bounds or, with a
     /// random search, that a sequential order explains every execution.
     ///
-    /// # Panics
-    /// With the report when there is a violation, and with the reason when the description does not fit the method.
+    /// # Panics With the report if there is a violation, or with the reason if the description does not fit the method.
     #[track_caller]
     pub fn assert_linearizable(&self) {
         self.assert_verdict(match self.description.settings.search {

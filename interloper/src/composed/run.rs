@@ -183,7 +183,7 @@ impl<'r> Run<'r> {
         inner.log.events.push(event);
     }
 
-    /// Returns when no guard of anybody keeps what `needs` says.
+    /// Returns when no guard holds a lock that `needs` names.
     fn wait_for(&self, part: PartId, needs: Needs, wanted: Claim) {
         loop {
             let inner = self.inner.borrow();

@@ -87,7 +87,7 @@ pub(crate) struct Runner<'m> {
     lost: u32,
     /// What [`stray::runs`] was when it was last looked at.
     strays: u64,
-    /// By method (the one under test first, then those beside it), argument and state: what it does alone.
+    /// By method (first the method under test, then those beside it), argument and state: what it does alone.
     references: Vec<Vec<Vec<Option<Ended>>>>,
     /// The state that the collections hold, when it is known.
     holds: Option<StateId>,
@@ -264,7 +264,7 @@ impl<'m> Runner<'m> {
         self.log.lost || self.log.kept().is_some()
     }
 
-    /// What keeps the run that was just made from saying anything about the method.
+    /// Why the last run says nothing about the method, if it does not.
     fn misuse(&mut self) -> Option<Misuse> {
         if self.strays != stray::runs() {
             self.strays = stray::runs();
@@ -310,7 +310,7 @@ impl<'m> Runner<'m> {
         Ok(())
     }
 
-    /// What a call that has not returned gives, in the run that was just made.
+    /// The result of a call that has not returned in the last run.
     pub fn not_returned(&mut self) -> ResultId {
         let value = given(None, &self.log);
         self.world.result(&value)

@@ -16,13 +16,13 @@ use super::super::runner::{Body, Runner};
 use super::super::sections::{Blocks, Passage};
 use super::*;
 
-/// What a task does, one after the other.
+/// One action of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Item {
     Load(usize),
     Store(usize),
     Add(usize),
-    /// Takes a lock, loads, and gives it back.
+    /// Takes a lock, loads, and releases the lock.
     Locked(usize),
     /// The steps between two brackets form a block.
     Bracket,

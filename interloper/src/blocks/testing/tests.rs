@@ -68,7 +68,7 @@ fn good() -> Value {
     increments(true)
 }
 
-/// A test in a world of its own: its folder, and these variables.
+/// A test with its own folder and its own variables.
 fn run(
     folder: &Folder,
     variables: &[(&str, &str)],

@@ -117,7 +117,7 @@ impl Run<'_> {
         self.left(abort)
     }
 
-    /// The same for a call that made no step for too long: the run says nothing.
+    /// The same for a call that made no step for too long: the run has no result.
     pub fn stuck(self, stuck: Box<Stuck>) -> StateId {
         let inner = self.inner.into_inner();
         inner.log.lost = true;

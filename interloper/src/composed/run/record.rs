@@ -9,7 +9,7 @@ use interloper_scheduler::{PanicReport, Stuck};
 
 use crate::composed::world::{CallId, CallSet, ResultId, StateId};
 
-/// Who made a step.
+/// Whose step it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     /// A call of the method under test: which one.
@@ -69,7 +69,7 @@ pub(crate) enum Abort {
 }
 
 impl Abort {
-    /// Whether the run shows what is wrong by itself, so that no sequential order has to be compared with it.
+    /// Whether the run alone shows what is wrong, so that no sequential order has to be compared with it.
     pub fn speaks_for_itself(self) -> bool {
         !matches!(self, Abort::StepBound | Abort::CutShort)
     }
@@ -109,7 +109,7 @@ pub(crate) struct Claim {
 #[derive(Clone, Debug)]
 pub(crate) struct Contradiction(pub String);
 
-/// What makes a run say nothing about its method: the method does what cannot be controlled.
+/// Why a run says nothing about its method: the method does something that cannot be controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stray {
     /// A thread of the method's own used a collection here.
@@ -187,13 +187,13 @@ impl Scratch {
 /// What the adversary remembers of one call of the method under test.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// Operations that do not commute with a step already made, each judged in the state before that step.
+    /// Operations that do not commute with an earlier step, each judged in the state before that step.
     pub preceding: CallSet,
     /// The same for the last step alone.
     pub last: CallSet,
-    /// The steps already made, to be judged in the current state too.
+    /// The earlier steps, which are judged in the current state, too.
     pub calls: Vec<CallId>,
-    /// The step made last.
+    /// The last step.
     pub latest: Option<CallId>,
     /// The operation that was announced last.
     pub announced: Option<CallId>,
