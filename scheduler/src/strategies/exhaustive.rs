@@ -141,6 +141,8 @@ struct State {
     planned: Vec<u32>,
     /// The last of the objects that were seen before the step.
     known: Option<ObjectId>,
+    /// The atomic that the step accesses, where memory is weak.
+    atomic: Option<ObjectId>,
     /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
     /// The wakeup tree: what is to be explored from here. The first branch is the current one.
@@ -195,7 +197,7 @@ impl Exhaustive {
         let task = pending[index].task;
         let planned = tree[0].future.answers.clone();
         let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
-        self.states.push(State { task, effects, other_effects, picks, planned, known, sleep, tree });
+        self.states.push(State { task, effects, other_effects, picks, planned, known, atomic: None, sleep, tree });
         index
     }
 
@@ -225,6 +227,7 @@ impl Exhaustive {
             history.push_blocked(report.task, report.wants);
             history.pop();
         }
+        self.states.iter_mut().enumerate().for_each(|(step, state)| state.atomic = history.atomic(step));
         for step in 0..history.len() {
             self.reverse_races_with(&history, step);
         }
@@ -268,7 +271,7 @@ impl Exhaustive {
                 state.planned.clone_from(&next.future.answers);
             }
             let effects = std::mem::take(&mut state.other_effects);
-            state.sleep.push(Sleeper::new(state.task, effects, state.known));
+            state.sleep.push(Sleeper::new(state.task, effects, state.known).with_atomic(state.atomic));
             if !state.tree.is_empty() {
                 return true;
             }

@@ -10,12 +10,19 @@ pub(super) struct Sleeper {
     effects: Vec<Operation>,
     /// The last object that there was before it. A later object differs from execution to execution.
     known: Option<ObjectId>,
+    /// The atomic that the step accesses, where memory is weak.
+    atomic: Option<ObjectId>,
 }
 
 impl Sleeper {
     /// A step with these effects, made in a state with objects up to `known`.
     pub(super) fn new(task: TaskId, effects: Vec<Operation>, known: Option<ObjectId>) -> Sleeper {
-        Sleeper { task, effects, known }
+        Sleeper { task, effects, known, atomic: None }
+    }
+
+    /// Where memory is weak, the step is an access to this atomic.
+    pub(super) fn with_atomic(self, atomic: Option<ObjectId>) -> Sleeper {
+        Sleeper { atomic, ..self }
     }
 
     /// Whether the order of this step and a step of `task` with these effects does not matter.
@@ -32,7 +39,13 @@ impl Sleeper {
         // Both new: they may be the same object.
         let alike = |theirs: &Operation| Operation { object: theirs.object, ..*mine }.depends(theirs);
         let unknown = |theirs: &Operation| is_new(mine) && is_new(theirs) && alike(theirs);
-        dependent(&[*mine], effects) || effects.iter().any(unknown)
+        let matters = |theirs: &Operation| match self.atomic == Some(mine.object) && mine.object == theirs.object {
+            // A store that comes later can be read only by an access that comes later still. Everything else is as if the
+            // sleeping access had been made first: the other one chooses among the same stores then.
+            true => mine.action != Action::Write && theirs.action != Action::Read,
+            false => dependent(&[*mine], &[*theirs]),
+        };
+        effects.iter().any(|theirs| matters(theirs) || unknown(theirs))
     }
 }
 
