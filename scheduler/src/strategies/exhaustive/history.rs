@@ -266,7 +266,7 @@ impl<'a> History<'a> {
 
     /// What an access to an atomic read or follows, where memory is weak: the event that stored it, if any did.
     fn weak_access(&self, step: usize) -> Option<Option<u32>> {
-        let events = &self.steps[step].events;
+        let events = &self.steps.get(step)?.events;
         self.accesses.get(&(events.start as u32)).copied().filter(|_| !events.is_empty())
     }
 
