@@ -183,7 +183,7 @@ impl Memory {
         self.locations[location.0 as usize].messages()[spot.0].value
     }
 
-    /// The event of the execution that stored what is at a place; none for the initial value.
+    /// What the caller knows the store at a place by; none for the initial value.
     pub(crate) fn origin(&self, location: LocationId, spot: Spot) -> Option<u32> {
         self.locations[location.0 as usize].messages()[spot.0].origin
     }
@@ -209,7 +209,7 @@ impl Memory {
         self.locations[location.0 as usize].note_read(spot.0, (task, event), knows, sources.as_ref());
     }
 
-    /// Stores a value right after a place. `origin` is the event of the execution that does so.
+    /// Stores a value right after a place. The caller knows the store by `origin`.
     pub(crate) fn store(
         &mut self,
         task: TaskId,

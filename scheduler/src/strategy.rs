@@ -44,10 +44,11 @@ pub trait Strategy {
         self.pick(2) == 1
     }
 
-    /// The place of an access to weak memory, a number below `options`: 0 for the newest store, and then the older ones that
-    /// it may read or follow.
-    fn place(&mut self, options: u32) -> u32 {
-        self.pick(options)
+    /// The place of an access to weak memory: the index of one of those that it may take. The first one is that of the newest
+    /// store, and older ones follow. `stored` has the step that stored what is there, counted from 1; 0 for the value that was
+    /// there before all.
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.pick(stored.len() as u32)
     }
 
     /// Whether the engine also asks the strategy before a task enters or leaves an atomic block. If not, entering or leaving
@@ -130,8 +131,8 @@ impl<A: Around> Strategy for A {
         self.inner_mut().departs()
     }
 
-    fn place(&mut self, options: u32) -> u32 {
-        self.inner_mut().place(options)
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.inner_mut().place(stored)
     }
 
     fn wants_marks(&self) -> bool {

@@ -42,8 +42,12 @@ pub(super) struct Kept {
     places: Vec<Spot>,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
-    /// All accesses: the event of each, and of the store that it read or follows.
+    /// The steps that stored what is at these places.
+    stored: Vec<u64>,
+    /// All accesses: the event of each, and of the store that it read or follows. A store is known by its number here.
     pub(super) accesses: Vec<(u32, Option<u32>)>,
+    /// The steps of these accesses.
+    steps: Vec<u64>,
     /// Others could have done so, had the execution been free to do so more often.
     pub(super) older_left: bool,
 }
@@ -71,6 +75,7 @@ impl Kept {
     fn forget_accesses(&mut self) {
         self.older.clear();
         self.accesses.clear();
+        self.steps.clear();
         self.older_left = false;
     }
 
@@ -195,13 +200,16 @@ impl Core {
         spot
     }
 
-    fn ask_for_place(&self, state: &mut State, kept: &Kept, at: LocationId) -> Spot {
+    fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Spot {
         self.note_freedoms(state);
         let options = kept.places.len() as u32;
+        let Kept { memory, places, stored, steps, .. } = kept;
+        stored.clear();
+        stored.extend(places.iter().map(|&spot| memory.origin(at, spot).map_or(0, |access| steps[access as usize])));
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
-        let answer = unsafe { (*strategy).place(options) };
+        let answer = unsafe { (*strategy).place(stored) };
         assert!(answer < options, "the strategy chose the place {answer} out of {options}");
         self.choosing.set(false);
         if self.config.decisions {
@@ -284,10 +292,10 @@ impl Runtime for Weak<'_> {
                 change(found).filter(|_| !(*may_fail && core.departs(state, Freedom::Weak)))
             }
         };
-        let of = kept.memory.origin(at, spot);
-        if core.config.trace {
-            kept.accesses.push((event, of));
-        }
+        let access = kept.accesses.len() as u32;
+        let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
+        kept.accesses.push((event, of));
+        kept.steps.push(state.steps);
         if !is_newest {
             kept.older.push(Older { event, of, stores: written.is_some() });
             // It saw or did something that is not there for others: that is no round of a loop which waits.
@@ -295,8 +303,8 @@ impl Runtime for Weak<'_> {
             state.tasks[state.current].rounds.does_something_new();
         }
         match (&effect, written) {
-            (Effect::Store(_), Some(value)) => kept.memory.store(task, at, order, spot, (value, event)),
-            (_, Some(value)) => kept.memory.update(task, at, order, spot, (value, event)),
+            (Effect::Store(_), Some(value)) => kept.memory.store(task, at, order, spot, (value, access)),
+            (_, Some(value)) => kept.memory.update(task, at, order, spot, (value, access)),
             (Effect::Load, None) => kept.memory.load(task, at, order, spot),
             (_, None) => kept.memory.load(task, at, failure, spot),
         }

@@ -20,7 +20,7 @@ pub(super) struct Location {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) value: u64,
-    /// The event of the execution that stored it; none for what was there at first.
+    /// What the caller knows it by; none for what was there at first.
     pub(super) origin: Option<u32>,
     /// It is that of a read-modify-write which read the store before it.
     pub(super) updates: bool,

@@ -296,8 +296,8 @@ impl Strategy for AtomFuzzer {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
-    fn place(&mut self, options: u32) -> u32 {
-        self.source.decide(Question::Store, options)
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 
     fn only_read(&mut self, task: TaskId, operation: Operation) {

@@ -141,6 +141,8 @@ struct State {
     planned: Vec<u32>,
     /// The last of the objects that were seen before the step.
     known: Option<ObjectId>,
+    /// The atomic that the step accesses, where memory is weak.
+    atomic: Option<ObjectId>,
     /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
     /// The wakeup tree: what is to be explored from here. The first branch is the current one.
@@ -148,12 +150,32 @@ struct State {
 }
 
 /// A decision within a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Pick {
-    options: u32,
-    answer: u32,
-    /// The answer that was tried first. The larger ones follow, and then the smaller ones from 0 on.
-    first: u32,
+    /// The answers that are tried. After the first one the larger ones follow, and then the smaller ones.
+    answers: Vec<u32>,
+    /// Which of them is tried.
+    at: usize,
+    /// Which of them was tried first.
+    first: usize,
+}
+
+impl Pick {
+    /// Tries this answer first, or the first one if it is not among them.
+    fn new(answers: Vec<u32>, planned: u32) -> Pick {
+        let first = answers.iter().position(|answer| *answer == planned).unwrap_or(0);
+        Pick { answers, at: first, first }
+    }
+
+    fn answer(&self) -> u32 {
+        self.answers[self.at]
+    }
+
+    /// The same decision with the next answer. None after the last one.
+    fn next(mut self) -> Option<Pick> {
+        self.at = (self.at + 1) % self.answers.len();
+        (self.at != self.first).then_some(self)
+    }
 }
 
 impl Exhaustive {
@@ -173,16 +195,17 @@ impl Exhaustive {
         let (known, sleep, mut tree) = match self.states.last_mut() {
             Some(before) => {
                 let tree = std::mem::take(&mut before.tree[0].children);
-                let awake = |sleeper: &&Sleeper| sleeper.is_independent(before.task, &before.effects);
+                let asleep = |sleeper: &Sleeper| sleeper.after(before.task, &before.effects);
                 let used = before.effects.iter().map(|effect| effect.object).max();
-                (before.known.max(used).max(seen), before.sleep.iter().filter(awake).cloned().collect(), tree)
+                (before.known.max(used).max(seen), before.sleep.iter().filter_map(asleep).collect(), tree)
             }
             None => (seen, Vec::new(), Vec::new()),
         };
         let index = match tree.first() {
             Some(branch) => pending.iter().position(|pending| self.tasks.name(pending.task) == branch.future.task),
             None => {
-                let asleep = |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task);
+                let asleep =
+                    |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task && !sleeper.is_woken);
                 let tasks = current.into_iter().chain(pending.iter().map(|pending| pending.task));
                 let Some(task) = tasks.into_iter().find(|&task| !asleep(task)) else {
                     return self.stray(Stray::Redundant);
@@ -195,7 +218,7 @@ impl Exhaustive {
         let task = pending[index].task;
         let planned = tree[0].future.answers.clone();
         let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
-        self.states.push(State { task, effects, other_effects, picks, planned, known, sleep, tree });
+        self.states.push(State { task, effects, other_effects, picks, planned, known, atomic: None, sleep, tree });
         index
     }
 
@@ -206,7 +229,7 @@ impl Exhaustive {
 
     /// Leaves a sequence that reverses it for each race of the execution (Algorithm 2, lines 3 to 9).
     fn reverse_races(&mut self, execution: &Execution, trace: &[Event]) {
-        let answer = |pick: &Pick| pick.answer;
+        let answer = Pick::answer;
         let answers = |step: usize| -> Vec<u32> {
             self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
         };
@@ -225,6 +248,7 @@ impl Exhaustive {
             history.push_blocked(report.task, report.wants);
             history.pop();
         }
+        self.states.iter_mut().enumerate().for_each(|(step, state)| state.atomic = history.atomic(step));
         for step in 0..history.len() {
             self.reverse_races_with(&history, step);
         }
@@ -239,7 +263,8 @@ impl Exhaustive {
         for first in history.races_with(second) {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
-            if !state.sleep.iter().any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
+            let mut asleep = state.sleep.iter().filter(|sleeper| !sleeper.is_woken);
+            if !asleep.any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
                 // The current branch cannot start the sequence: its own step is the first half of the race.
                 let (_, others) = state.tree.split_at_mut(1);
                 if let Some(rest) = wakeup::insert(others, history, state.known, reversed) {
@@ -251,14 +276,14 @@ impl Exhaustive {
 
     /// Goes to the deepest state with something left to explore. Returns false when no such state exists.
     fn backtrack(&mut self) -> bool {
-        while let Some(state) = self.states.last_mut() {
+        while let Some(since) = self.states.len().checked_sub(1) {
+            let state = &mut self.states[since];
             state.other_effects.append(&mut state.effects);
             // The planned sequences were explored with the first answers.
             state.planned.clear();
             while let Some(pick) = state.picks.pop() {
-                let answer = (pick.answer + 1) % pick.options;
-                if answer != pick.first {
-                    state.picks.push(Pick { answer, ..pick });
+                if let Some(next) = pick.next() {
+                    state.picks.push(next);
                     state.tree[0].children.clear();
                     return true;
                 }
@@ -268,7 +293,7 @@ impl Exhaustive {
                 state.planned.clone_from(&next.future.answers);
             }
             let effects = std::mem::take(&mut state.other_effects);
-            state.sleep.push(Sleeper::new(state.task, effects, state.known));
+            state.sleep.push(Sleeper::new(state.task, effects, state.known).with_atomic(state.atomic, since as u64));
             if !state.tree.is_empty() {
                 return true;
             }
@@ -355,11 +380,33 @@ impl Strategy for Exhaustive {
             return 0;
         }
         if self.picked == state.picks.len() {
-            let first = state.planned.get(self.picked).copied().unwrap_or(0).min(options - 1);
-            state.picks.push(Pick { options, answer: first, first });
+            let planned = state.planned.get(self.picked).copied().unwrap_or(0);
+            state.picks.push(Pick::new((0..options).collect(), planned.min(options - 1)));
         }
         self.picked += 1;
-        state.picks[self.picked - 1].answer.min(options - 1)
+        state.picks[self.picked - 1].answer().min(options - 1)
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        let Some(state) = self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)) else { return 0 };
+        if self.stray.is_some() {
+            return 0;
+        }
+        if self.picked == state.picks.len() {
+            // An access that slept has been explored with the stores that were there when it fell asleep.
+            let woken = state.sleep.iter().filter(|sleeper| sleeper.is_woken && sleeper.task == state.task);
+            let since = woken.map(|sleeper| sleeper.since).max();
+            let is_new = |&place: &u32| since.is_none_or(|since| stored[place as usize] > since);
+            let places: Vec<u32> = (0..stored.len() as u32).filter(is_new).collect();
+            if places.is_empty() {
+                self.stray = Some(Stray::Redundant);
+                return 0;
+            }
+            let planned = state.planned.get(self.picked).copied().unwrap_or(0);
+            state.picks.push(Pick::new(places, planned));
+        }
+        self.picked += 1;
+        state.picks[self.picked - 1].answer().min(stored.len() as u32 - 1)
     }
 
     fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {

@@ -56,7 +56,7 @@ impl<S: Source> Strategy for Guided<S> {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
-    fn place(&mut self, options: u32) -> u32 {
-        self.source.decide(Question::Store, options)
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 }

@@ -59,8 +59,8 @@ impl Strategy for PreemptionBound {
         self.search.decide(Question::Freedom, 2) == 1
     }
 
-    fn place(&mut self, options: u32) -> u32 {
-        self.search.decide(Question::Store, options)
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.search.decide(Question::Store, stored.len() as u32)
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {

@@ -289,8 +289,8 @@ impl Strategy for Surw {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
-    fn place(&mut self, options: u32) -> u32 {
-        self.source.decide(Question::Store, options)
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 
     fn end(&mut self, _: &Execution, trace: &[Event]) {

@@ -49,9 +49,9 @@ impl Strategy for Listener {
         true
     }
 
-    fn place(&mut self, options: u32) -> u32 {
+    fn place(&mut self, stored: &[u64]) -> u32 {
         self.hears("place");
-        options - 1
+        stored.len() as u32 - 1
     }
 
     fn wants_marks(&self) -> bool {
@@ -102,7 +102,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3])
     let picked = strategy.pick(5);
     let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
     let departs = strategy.departs();
-    let place = strategy.place(9);
+    let place = strategy.place(&[0; 9]);
     let answers = [departs, strategy.wants_marks(), strategy.wants_parts()];
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);

@@ -167,13 +167,12 @@ impl<'a> History<'a> {
 
     /// Whether a step directly happens before a later step of another task, with no step between them in this order.
     fn is_needed(&self, before: usize, step: usize) -> bool {
-        let (before_step, step) = (&self.steps[before], &self.steps[step]);
-        let is_cause = match step.cause {
+        let is_cause = match self.steps[step].cause {
             Cause::Ready => false,
             Cause::Event(event) => self.step_of[event as usize] == before,
             Cause::Idle(events) => self.is_before(before, events),
         };
-        is_cause || dependent(&before_step.effects, &step.effects)
+        is_cause || self.tie(before, step).orders
     }
 
     /// Whether a step is among the steps of this many first events of the trace.
@@ -260,9 +259,14 @@ impl<'a> History<'a> {
         Tie { orders, races: reads(one) && writes(other) }
     }
 
+    /// The atomic that a step accesses, where memory is weak.
+    pub(super) fn atomic(&self, step: usize) -> Option<ObjectId> {
+        self.weak_access(step).map(|_| self.steps[step].effects[0].object)
+    }
+
     /// What an access to an atomic read or follows, where memory is weak: the event that stored it, if any did.
     fn weak_access(&self, step: usize) -> Option<Option<u32>> {
-        let events = &self.steps[step].events;
+        let events = &self.steps.get(step)?.events;
         self.accesses.get(&(events.start as u32)).copied().filter(|_| !events.is_empty())
     }
 
