@@ -1,7 +1,9 @@
-//! What the suite has, checked: composed operations and programs with blocks, which commands check, report and show alike.
+//! What the suite has: composed operations and programs with blocks, which commands list, check, report, show and replay
+//! alike.
 
 pub mod cases;
 pub mod programs;
+pub mod recorded;
 mod trace;
 
 use interloper_report::Counterexample;
@@ -15,6 +17,34 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{jobs, output};
 
+/// An entry of the suite.
+pub trait Item: Copy {
+    /// The entry with what its check gave.
+    type Checked: Checked;
+
+    /// What a list says of it.
+    fn listed(&self) -> Listed;
+
+    /// Checks `items`, on several threads. Results are in the order of the items.
+    fn check_all(items: &[Self], search: &SearchArgs) -> Result<Vec<Self::Checked>, Failure>;
+}
+
+/// An entry in a list.
+#[derive(Serialize)]
+pub struct Listed {
+    pub name: &'static str,
+    pub origin: &'static str,
+    about: &'static str,
+    expected: String,
+    /// What is expected, in the words of a table.
+    #[serde(skip)]
+    pub in_table: String,
+    /// Which parts of a program are blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<&'static str>,
+    twin: Option<&'static str>,
+}
+
 /// An entry of the suite, and what its check gave.
 pub trait Checked: Sized {
     /// What a JSON document says of it.
@@ -23,7 +53,7 @@ pub trait Checked: Sized {
     /// The name of the entry.
     fn name(&self) -> &'static str;
 
-    /// Whether this is what nobody expected.
+    /// Whether the result differs from the expected one.
     fn is_unexpected(&self) -> bool;
 
     /// Whether nothing was explored.
@@ -42,7 +72,7 @@ pub trait Checked: Sized {
     /// The counterexample, if there is one, with its replay file written.
     fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure>;
 
-    /// The mark of what was found.
+    /// The mark of the result.
     fn mark(&self) -> &'static str {
         if self.is_unexpected() { "✗" } else { "✓" }
     }
@@ -56,7 +86,7 @@ pub trait Checked: Sized {
     /// What must be found, if anything must.
     fn expectation(&self) -> Option<String>;
 
-    /// How many executions were made, if any.
+    /// How many executions ran, if any.
     fn executions(&self) -> Option<u64>;
 
     /// What was found, in one of [`Checked::words`].

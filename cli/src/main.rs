@@ -31,7 +31,6 @@ use args::Request;
 use failure::{Failure, Finding};
 
 fn main() -> ExitCode {
-    internal::install();
     let ending = internal::guard(run).and_then(|ending| ending);
     if let Err(failure) = &ending {
         output::note(&failure.to_string());

@@ -1,4 +1,4 @@
-//! The concurrent object of a request, how it is run, and who is told how it goes.
+//! The concurrent object of a request, how it runs, and how its progress is shown.
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions, FREE_EVERY};
 use interloper::objects::{MethodId, Object, Role, Schema};
 use interloper_linearize::program::TooLarge;
-use interloper_suite::objects::{self, Studied};
+use interloper_suite::objects::{self, STUDY_ONLY, Studied};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
 use crate::counts::{grouped, plural};
@@ -23,8 +23,22 @@ use crate::progress::Heartbeat;
 use crate::strategy;
 use crate::values::to_json;
 
-/// A random strategy has no end: it makes so many executions of each schema, unless `--executions` says otherwise.
+/// A random strategy has no end: this is how many executions of each schema it runs, unless `--executions` sets another
+/// number.
 const AT_RANDOM: u64 = 1_000;
+
+/// The object called `name`.
+pub fn studied(name: &str) -> Result<Studied, Failure> {
+    let all = objects::all();
+    let names = all.iter().map(|studied| studied.name);
+    let hint = "'interloper objects' lists them";
+    all.iter().find(|studied| studied.name == name).copied().ok_or_else(|| {
+        Failure::Request(match STUDY_ONLY.contains(&name) {
+            true => format!("'{name}' needs the feature 'study': cargo run --release --features study -- …"),
+            false => unknown("object", name, names, hint),
+        })
+    })
+}
 
 /// What was asked about.
 pub struct Subject {
@@ -36,13 +50,9 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Looks up what was typed.
+    /// Looks up the names that were typed.
     pub fn find(args: &ObjectArgs) -> Result<Subject, Failure> {
-        let all = objects::all();
-        let names = || all.iter().map(|studied| studied.name);
-        let Some(&studied) = all.iter().find(|studied| studied.name == args.name) else {
-            return Err(Failure::Request(unknown("object", &args.name, names(), "'interloper objects' lists them")));
-        };
+        let studied = studied(&args.name)?;
         let object = studied.object();
         let methods = match &args.method {
             None => object.with_role(Role::UnderTest).collect(),
@@ -104,7 +114,7 @@ impl Subject {
         }
     }
 
-    /// How the engine chooses schedules, for a report; none for real threads.
+    /// How the engine chooses schedules, for a report; `None` for real threads.
     pub fn strategy(engine: &Engine, search: &SearchArgs) -> Option<String> {
         let Engine::Systematic(settings) = engine else { return None };
         let freedoms = search.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
@@ -148,7 +158,7 @@ pub struct Watcher {
     schemas: u64,
 }
 
-/// A line is made this often.
+/// How often a line is written.
 const NOW_AND_THEN: Duration = Duration::from_millis(100);
 
 impl Watcher {
@@ -170,7 +180,7 @@ impl Watcher {
         Watcher { last, heartbeat, bar, started: now, said: now, executions: 0, schemas: 0 }
     }
 
-    /// A method is tried with a schema next, and has had so many schemas and executions.
+    /// A method is about to be tried with a schema, after this many schemas and executions.
     pub fn note(&mut self, method: &str, schema: &Schema, schemas: u64, executions: u64) {
         if schemas > 0 && self.said.elapsed() < NOW_AND_THEN {
             return;
@@ -215,12 +225,12 @@ impl Watcher {
     }
 }
 
-/// A finding is being made smaller: with this schema next, after so many others.
+/// A finding is being made smaller: `schema` comes next, after `tried` others.
 fn making_smaller(method: &str, schema: &Schema, tried: u64) -> String {
     format!("{method}: making the violation smaller, {} tried, now {schema}", plural(tried, "smaller schema"))
 }
 
-/// The first schema on which an object and its model disagree, among those that were not judged.
+/// The first of the skipped schemas on which an object and its model disagree.
 pub fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<&(Schema, Refusal)> {
     skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
 }

@@ -23,8 +23,8 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
     explain_until(object, method, visibility, found, Deadline::NEVER)
 }
 
-/// Describes a finding of a method. When the time is over it shows one sequential order that does not explain the
-/// outcome, and does not run the calls in the others.
+/// Describes a finding of a method. When the time is over, it shows one sequential order that does not explain the
+/// outcome, and does not run the calls in other orders.
 pub fn explain_until(
     object: &Object,
     method: &str,
@@ -59,6 +59,7 @@ pub fn explain_until(
         deadlock: None,
         replay: None,
     }
+    .with_source()
 }
 
 /// Describes an execution of a schema that was ended before it had an outcome: see
@@ -94,17 +95,19 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
         deadlock: None,
         replay: None,
     }
+    .with_source()
 }
 
 /// An execution by its structure: its steps, and the result of each call in text order.
 pub fn history(trace: &Trace) -> Vec<Moment> {
-    let step = |event: &Event| {
-        let says = format!("{}: {}", trace.names.task(event.task), trace.names.step(event.operation));
+    let step = |(index, event): (usize, &Event)| {
+        let says = format!("{}: {}", trace.names.task(event.task), trace.names.event(index, event.operation));
         let moment = Moment::new(Some(event.task.0), event.operation.action.code(), &says);
         let moment = Moment { object: u32::try_from(event.operation.object.index()).ok(), ..moment };
         if event.only_read { moment.with("only reads") } else { moment }
     };
-    let steps = trace.steps.iter().filter(|event| !is_silent(event.operation.action)).map(step);
+    let steps = trace.steps.iter().enumerate();
+    let steps = steps.filter(|(_, event)| !is_silent(event.operation.action)).map(step);
     let result = |(call, result): (usize, &Value)| {
         let says = format!("call {} returned {result}", call + 1);
         Moment::new(u32::try_from(call).ok(), "returned", &says).with(result)
@@ -112,7 +115,7 @@ pub fn history(trace: &Trace) -> Vec<Moment> {
     steps.chain(trace.outcome.iter().enumerate().map(result)).collect()
 }
 
-/// Of an execution that was cut, so many steps at its end are shown.
+/// How many of the last steps of a cut execution are shown.
 const SHOWN_STEPS: usize = 60;
 /// Decisions of more letters than this are not shown.
 const LONGEST_DECISIONS: usize = 500;
@@ -142,8 +145,8 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
     let mut made = vec![false; calls.len()];
     for step in 0..=trace.steps.len() {
         let event = trace.steps.get(step);
-        // Calls end before others begin. A call begins when its sequence makes a step next; one without a step of its
-        // own ends where it began.
+        // A call ends before the next call of its sequence begins. A call begins just before the next step of its
+        // sequence; a call without a step ends where it began.
         let ended = |call: &usize| trace.calls[*call].and_then(|span| span.end).is_some_and(|end| end <= step);
         rows.extend(open.iter().filter(|call| ended(call)).map(|&call| returned(call)));
         open.retain(|call| !ended(call));
@@ -161,7 +164,7 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
         }
         let Some(event) = event else { break };
         let column = trace.tasks.iter().position(|task| *task == Some(event.task));
-        let text = column.and_then(|_| says(trace, event.operation));
+        let text = column.and_then(|_| says(trace, step, event.operation));
         if let (Some(column), Some(text)) = (column, text)
             && open.iter().any(|&call| calls[call].0 == column)
         {
@@ -176,12 +179,12 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
 }
 
 /// A step in words. None for a step that belongs to the task and not to the object.
-fn says(trace: &Trace, operation: Operation) -> Option<String> {
+fn says(trace: &Trace, index: usize, operation: Operation) -> Option<String> {
     let of_the_task = matches!(
         operation.action,
         Action::Start | Action::Exit | Action::End | Action::BlockBegin(_) | Action::BlockEnd
     );
-    (!of_the_task && !is_silent(operation.action)).then(|| trace.names.step(operation))
+    (!of_the_task && !is_silent(operation.action)).then(|| trace.names.event(index, operation))
 }
 
 /// The calls with their results, one sequence after the other: real threads leave no trace.
@@ -204,8 +207,8 @@ fn blocked(program: &Program, places: &[Blocked]) -> Vec<Row> {
     places.into_iter().map(row).collect()
 }
 
-/// Each sequential order with the first result that is another one. With methods that may miss something there are more
-/// explanations than orders: then it says how many outcomes are right.
+/// Each sequential order with its first result that differs. If methods may miss earlier calls, there are more
+/// explanations than orders: then the report says how many outcomes are correct.
 fn orders(
     program: &Program,
     visibility: &Visibility,

@@ -1,7 +1,7 @@
 //! Tests as Rust files: a violation that was found, or outcomes that a object keeps to.
 //!
-//! A generated file holds schemas and the outcomes that are right for them. It needs this library, and a function that
-//! gives the object's description; nothing is computed when it runs, and it does not change when the library does.
+//! A generated file contains schemas and their correct outcomes. It needs this library and a function that returns the
+//! object's description. It computes nothing when it runs, and it does not change when the library changes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub struct Case {
     pub schema: Schema,
     /// The outcomes that are right: results in text order.
     pub right: Vec<Vec<Value>>,
-    /// A sentence for whoever reads the test; empty, or what was seen when it was made.
+    /// A sentence for the reader of the test: empty, or what the search saw.
     pub note: String,
 }
 
@@ -33,7 +33,7 @@ pub struct Case {
 pub struct Names {
     /// The path of this library, `interloper_harness` for example.
     pub library: String,
-    /// An expression that gives the [`Object`], `my_crate::described()` for example.
+    /// An expression for the [`Object`], `my_crate::described()` for example.
     pub object: String,
 }
 
@@ -74,8 +74,8 @@ const LISTED: usize = 200;
 /// So many schemas stand for a method that no violation was found of.
 const CONFORMING: usize = 3;
 
-/// What tests say of a method that was searched: the violation that was found, as small as it was made; or a few schemas
-/// that it kept to.
+/// The tests of a method that was searched: its violation, made as small as possible, or else a few schemas without a
+/// violation.
 pub fn cases(campaign: &Campaign, searched: &Searched) -> Vec<Case> {
     let object = &campaign.object;
     let right = |schema: &Schema| -> Option<Vec<Vec<Value>>> {
@@ -110,13 +110,12 @@ pub fn cases(campaign: &Campaign, searched: &Searched) -> Vec<Case> {
 /// How long [`check`] runs a schema on real threads.
 pub const TIME: Duration = Duration::from_millis(200);
 
-/// Runs a schema, and panics when it shows an outcome that is not among those that are right. Generated tests call it.
+/// Runs a schema and panics if it shows an outcome other than the correct ones. Generated tests call this function.
 ///
-/// An object that is written over the mirror of std is run under the scheduler, in every interleaving; any other one on
-/// real threads, for [`TIME`].
+/// An object that is written over the mirror of std runs under the scheduler, in every interleaving. Any other object
+/// runs on real threads, for [`TIME`].
 ///
-/// # Panics
-/// When the object is not as it should be, or has no such methods.
+/// # Panics If an outcome is not correct, or if the object has no such methods.
 pub fn check(object: &Object, schema: &str, right: &[&str]) {
     let program = Schema::parse(schema).and_then(|schema| object.program(&schema));
     let program = program.unwrap_or_else(|mistake| panic!("{mistake}"));
@@ -154,6 +153,8 @@ pub fn check(object: &Object, schema: &str, right: &[&str]) {
 mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
+    use interloper_scheduler::panics;
+
     use super::*;
 
     fn counter() -> Object {
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn wrong_outcomes_and_wrong_schemas_fail() {
         let failure = |schema: &str, right: &[&str]| {
-            let failed = crate::panics::quietly(|| crate::panics::caught(|| check(&counter(), schema, right)));
-            failed.expect_err("a panic")
+            let failed = panics::quietly(|| panics::caught(|| check(&counter(), schema, right)));
+            failed.expect_err("a panic").message
         };
         let wrong = failure("{ add(1); add(1) }", &["0, 2", "1, 1"]);
         assert!(wrong.starts_with("counter: { add(1); add(1) } gave\n    0, 1\nafter "), "{wrong}");

@@ -51,7 +51,7 @@ pub struct Hunt {
 /// Where schemas come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// At random, for ever.
+    /// At random, without end.
     Random {
         /// How large they are.
         bounds: Bounds,
@@ -62,7 +62,7 @@ pub enum Source {
     ByRank {
         /// How large they are.
         bounds: Bounds,
-        /// In which order those of a rank come.
+        /// Determines the order of the schemas within a rank.
         seed: u64,
     },
     /// These.
@@ -207,11 +207,10 @@ impl Attempt {
     }
 }
 
-/// Runs the execution of a schema that these decisions determine. Also whether its outcome is right; none when the
-/// decisions do not fit the schema.
+/// Runs the execution of a schema that these decisions determine. Also says whether its outcome is correct. `None` if
+/// the decisions do not fit the schema.
 ///
-/// # Errors
-/// When what is right cannot be told.
+/// # Errors If the correct outcomes cannot be computed.
 pub fn replay(
     object: &Object,
     schema: &Schema,
@@ -231,7 +230,7 @@ pub fn replay(
     Ok(Some((Found { schema: schema.clone(), what, frequencies: Vec::new(), runs }, right)))
 }
 
-/// A finding shows so many of the outcomes that would have been right.
+/// How many of the correct outcomes a finding shows.
 pub const ADMITTED_SHOWN: usize = 64;
 
 /// The progress of a search.
@@ -245,8 +244,8 @@ pub struct Progress<'h> {
     pub executions: u64,
     /// How long that took.
     pub took: Duration,
-    /// Where the schema of a finding is made smaller: how many smaller ones were tried before this one. They do not count
-    /// among those of the search.
+    /// While the schema of a finding is made smaller: how many smaller schemas were tried before this one. They do not
+    /// count as schemas of the search.
     pub smaller: Option<u64>,
 }
 
@@ -257,7 +256,7 @@ pub struct Hunted {
     pub schemas: u64,
     /// How many executions they had.
     pub executions: u64,
-    /// How many steps these made, and to how many traces they belong, where the scheduler ran them.
+    /// How many steps the executions had, and how many traces, if the scheduler ran them.
     pub coverage: Coverage,
     /// How long it took.
     pub took: Duration,
@@ -270,14 +269,14 @@ pub struct Hunted {
 /// What the executions of a search under the scheduler cover.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
-    /// How many steps they made.
+    /// How many steps the executions had.
     pub steps: u64,
     /// The sum over the schemas of the different Mazurkiewicz traces that the executions of each belong to.
     pub traces: u64,
     /// Whether there were more traces than are counted.
     pub more_traces: bool,
-    /// For random schedules: what the executions say about the traces of their schemas that they have not shown. Of a schema
-    /// whose executions ended with a finding it says nothing.
+    /// For random schedules: what the executions say about the traces of their schemas that they have not shown. This
+    /// leaves out schemas whose executions ended with a finding.
     pub unseen: Option<Unseen>,
     /// How many executions were ended without an outcome, in a livelock or at the bound on their steps.
     pub cut: u64,

@@ -12,8 +12,8 @@ use crate::object::{Program, Sequential};
 /// How long a call that runs alone may take before it counts as blocked.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The judge of a program, see [`Judge::new`], as long as there is time. When a call takes longer than `patience`, the
-/// refusal names the call, and its thread is left to itself.
+/// The judge of a program, see [`Judge::new`], if there is time. If a call takes longer than `patience`, the refusal
+/// names the call, and the thread of the call is left running.
 ///
 /// # Errors
 /// When the correct outcomes are unknown, and why: [`Refusal::OutOfTime`], for one.
@@ -36,7 +36,7 @@ pub fn within(
     let (sender, receiver) = mpsc::channel();
     let work = move || {
         let judge = Judge::new(&program, &mut sequential, &visibility, bound);
-        // Nobody listens any more when the watch was given up.
+        // Sending fails if the watch was given up; the result is not needed then.
         let _ = sender.send(judge.map(|judge| (judge, sequential)));
     };
     let name = "sequential".to_owned();
@@ -53,7 +53,7 @@ pub fn within(
             Err(RecvTimeoutError::Timeout) => {}
         }
         if deadline.is_over() {
-            // The thread ends before its next call. Nobody waits for its result.
+            // The thread ends before its next call; its result is not needed.
             pulse.stop();
             return Err(Refusal::OutOfTime);
         }

@@ -22,7 +22,6 @@ pub mod judge;
 pub mod judged;
 mod next;
 pub mod object;
-mod panics;
 pub mod schemas;
 pub mod stress;
 pub mod systematic;

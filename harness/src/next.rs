@@ -1,4 +1,4 @@
-//! What whoever looks at outcomes says to the engine that makes them.
+//! The answer of a function that looks at outcomes to the engine that produces them.
 
 /// What is to be done after a new outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

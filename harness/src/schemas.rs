@@ -1,7 +1,7 @@
 //! Which schemas an object is tried with: drawn at random, or enumerated.
 //!
-//! Both make schemas of a few sequences of a few invocations whose arguments are about a few values, and leave out those
-//! in which nothing can go wrong (methods that only read, side by side).
+//! Both produce schemas of a few sequences of a few invocations over a few values. They leave out schemas in which
+//! nothing can go wrong (only reading methods run in parallel, for example).
 
 mod alphabet;
 mod enumerate;
@@ -37,7 +37,7 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// Those of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints.
+    /// The bounds of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints.
     fn default() -> Bounds {
         Bounds { sequences: 2..=2, invocations: 3..=6, values: 2..=2, constraints: false }
     }
@@ -92,10 +92,10 @@ impl Harness<'_> {
 
     /// Whether something can go wrong that the methods under test are to blame for.
     ///
-    /// Core methods are atomic by assumption, and methods that only read disturb nobody. So a method under test has to
-    /// overlap a method that changes the object, or overlap anything while it changes the object itself, or come after
-    /// core methods that have overlapped each other and may have left the object in a state that no sequential run
-    /// leaves it in (a count that has lost an update, say).
+    /// Core methods are atomic by assumption, and methods that only read do not disturb other calls. So a method under
+    /// test has to overlap a method that changes the object, or overlap anything while it changes the object itself, or
+    /// come after core methods that have overlapped each other and may have left the object in a state that no
+    /// sequential run leaves it in (a count that has lost an update, say).
     ///
     /// *Exposing non-atomic methods* (section 4) leaves the last kind out where the method under test only reads. It is
     /// possible only where there are happens-before constraints.

@@ -33,13 +33,14 @@ pub use controlled::{blocked, unreached};
 /// The result of an exploration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explored {
-    /// How often each outcome occurred. A call that never returned is `blocked`, and what comes after it `unreached`.
+    /// How often each outcome occurred. A call that never returned is `blocked`, and the calls after it are
+    /// `unreached`.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     /// How many executions there were.
     pub executions: u64,
     /// How many executions were cut, in a livelock or at the step bound.
     pub cut: u64,
-    /// The first of those.
+    /// The first execution that was cut.
     pub first_cut: Option<Box<Trace>>,
     /// Whether the time ran out before all executions ran.
     pub timed_out: bool,
@@ -53,8 +54,8 @@ pub struct Explored {
     pub complete: bool,
     /// The first execution that `look` ended the exploration with.
     pub stopped: Option<Trace>,
-    /// Whether calls made any visible step. If not, the object is not written over the mirror of std, and whole
-    /// sequences were interleaved at most.
+    /// Whether calls made any visible step. If not, the object is not written over the mirror of std, and only whole
+    /// sequences were interleaved.
     pub instrumented: bool,
 }
 
@@ -69,9 +70,9 @@ pub struct Trace {
     pub failing: Failing,
     /// Its steps.
     pub steps: Vec<Event>,
-    /// Which task ran each sequence; none for one that was never started.
+    /// Which task ran each sequence; `None` for a sequence that never started.
     pub tasks: Vec<Option<TaskId>>,
-    /// The calls in text order: where each begins and ends among the steps. None for one that was never made.
+    /// The calls in text order: where each begins and ends among the steps. `None` for a call that never started.
     pub calls: Vec<Option<Span>>,
     /// The names of its tasks and objects.
     pub names: Names,
@@ -80,7 +81,7 @@ pub struct Trace {
 }
 
 impl Explored {
-    /// What the panic said that ended the exploration, if one did.
+    /// The message of the panic that ended the exploration, if one did.
     pub fn panicked(&self) -> Option<&str> {
         panic_in(&self.stopped.as_ref()?.end)
     }
@@ -103,10 +104,9 @@ pub struct Settings {
     pub schedule: Schedule,
     /// The seed of random schedules.
     pub seed: u64,
-    /// Of so many executions in a row that a random strategy makes, the last one has the freedoms of the limits: 1 for all
-    /// executions.
+    /// The period of freedoms: with n, every n-th execution of a random strategy has the freedoms of the limits.
     pub free_every: u64,
-    /// How many of them.
+    /// How many executions run.
     pub executions: Executions,
     /// The time after which no further execution begins.
     pub deadline: Deadline,
@@ -184,7 +184,7 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         let (mut explored, tried) = explored(program, &*controlled, limits, search.strategy(), amount, look);
         let complete = search.is_complete() && explored.cut == 0;
         explored.complete = complete && explored.exhausted && explored.stopped.is_none();
-        // When a task tries to take a lock, the moment of its release makes a difference.
+        // When a task tries to take a lock, it matters when the lock is released.
         if !tried || explored.stopped.is_some() || explored.timed_out || unlock == Unlock::Step {
             return explored;
         }
@@ -276,7 +276,7 @@ pub(crate) fn sequence_name(number: usize) -> String {
     format!("sequence {}", number + 1)
 }
 
-/// Whether a step was made by a call, and not by what runs the sequences.
+/// Whether a step belongs to a call, and not to the code that runs the sequences.
 fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
     let Event { task, operation, .. } = event;
     tasks.contains(&Some(*task))
@@ -285,8 +285,8 @@ fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
         && operation.location.file() != controlled::FILE
 }
 
-/// What the panic said that ended an execution: those of calls are caught, so it was one of the constructor or of a drop,
-/// or one that ends the process.
+/// The message of the panic that ended an execution. Panics of calls are caught, so it came from the constructor or
+/// from a drop, or it ended the process.
 fn panic_in(end: &End) -> Option<&str> {
     match end {
         End::Panicked(report) | End::Aborted(report) => Some(&report.message),

@@ -1,4 +1,4 @@
-//! Mirrors [`std::alloc`]: under control, no atomics are left in memory that is given back.
+//! Mirrors [`std::alloc`]: under control, atomics in freed memory are forgotten.
 
 pub use std::alloc::*;
 
@@ -11,17 +11,17 @@ use crate::runtime;
 #[inline]
 pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
     runtime::forget_range(ptr.addr(), layout.size());
-    // SAFETY: for the caller to see to.
+    // SAFETY: the caller keeps the contract of std's function.
     unsafe { std::alloc::dealloc(ptr, layout) };
 }
 
-/// As [`std::alloc::realloc`]. What is in the memory is moved, also when it stays where it is.
+/// As [`std::alloc::realloc`]. The content of the memory counts as moved, even if the memory stays where it is.
 ///
 /// # Safety
 /// As of std's.
 #[inline]
 pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
     runtime::forget_range(ptr.addr(), layout.size());
-    // SAFETY: for the caller to see to.
+    // SAFETY: the caller keeps the contract of std's function.
     unsafe { std::alloc::realloc(ptr, layout, new_size) }
 }

@@ -2,19 +2,10 @@
 
 use std::ptr;
 
-use crate::runtime::{self, Action, Current, ExecutionId, Handle, Known, Mode, ObjectId, ObjectKind, Operation, Place};
+use crate::runtime::{self, Action, Current, ExecutionId, Known, Mode, ObjectId, ObjectKind, Operation, Place};
 use crate::statics;
 
-/// A mirror type whose values are objects of an execution.
-pub(crate) trait Mirror {
-    /// What they are.
-    const KIND: ObjectKind;
-    /// Whether there may be something to drop in a value.
-    const OWNS: bool;
-
-    /// The handle of this one.
-    fn handle(&self) -> &Handle;
-}
+pub(crate) use crate::mirror::{Compact, Mirror};
 
 /// The value that stands for `whole` in the running execution, and its object there: in a static it is the execution's
 /// own.
@@ -47,41 +38,41 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
     whole
 }
 
-/// What is known by its address, being as short as the value in it.
-pub(crate) trait Compact: Sized {
-    /// Another one with the value that this one has now. No step.
-    fn copied(&self) -> Self;
-
-    /// The value as a number, if it is one that is the same in every run: small, so that it is not an address. No step.
-    fn number(&self) -> Option<u64>;
+/// A step of an atomic that was announced.
+pub(crate) struct Stepped<'a, A> {
+    /// The one that stands for it here.
+    pub(crate) here: &'a A,
+    /// Its object, where memory is weak.
+    pub(crate) weak: Option<ObjectId>,
 }
 
-/// Announces a step of an atomic, in a controlled run; gives the one that stands for `whole` here.
+/// Announces a step of an atomic, in a controlled run.
 #[inline]
-pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> &A {
-    let here = runtime::with(|current| {
+pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> Stepped<'_, A> {
+    let stepped = runtime::with(|current| {
         let (here, object) = placed(&current, whole);
         current.runtime().step(Operation { object, action, location });
-        if current.addresses().are_watched() {
-            show(&current, here);
-        }
-        here
+        let weak = if current.addresses().are_attended() { attend(&current, here, object) } else { None };
+        Stepped { here, weak }
     });
-    here.unwrap_or_else(|| {
+    stepped.unwrap_or_else(|| {
         if !action.only_reads() {
             statics::atomics::remember(whole);
         }
-        whole
+        Stepped { here: whole, weak: None }
     })
 }
 
-/// Tells the runtime what the step finds.
+/// Tells the runtime what the step finds, if it wants to know. Gives the object where memory is weak.
 #[cold]
 #[inline(never)]
-fn show<A: Compact>(current: &Current<'_>, here: &A) {
-    if let Some(number) = here.number() {
+fn attend<A: Compact>(current: &Current<'_>, here: &A, object: ObjectId) -> Option<ObjectId> {
+    if current.addresses().are_watched()
+        && let Some(number) = here.number()
+    {
         current.runtime().saw(number);
     }
+    current.addresses().are_weak().then_some(object)
 }
 
 #[inline]

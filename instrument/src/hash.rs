@@ -8,8 +8,8 @@ pub use std::hash::*;
 
 /// Mirrors [`std::hash::RandomState`].
 ///
-/// Under control all of them are seeded alike, with [`Runtime::seed`](crate::runtime::Runtime::seed), so that the order
-/// of a map does not depend on the schedule.
+/// Under control all of them have the same seed, [`Runtime::seed`](crate::runtime::Runtime::seed), so that the order of
+/// a map does not depend on the schedule.
 #[derive(Clone)]
 pub struct RandomState(Kind);
 

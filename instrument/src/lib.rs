@@ -31,7 +31,8 @@
 //!
 //! # Limits
 //!
-//! - Memory is sequentially consistent under control.
+//! - Under control, the runtime says whether memory is sequentially consistent, and what an atomic access reads where it is
+//!   not. Plain memory is always as the last step left it.
 //! - The counts of an `Arc` are those of std: the engine does not explore which task drops the last `Arc`, or what
 //!   `Arc::strong_count` returns, for its own sake.
 //! - An atomic has room only for its value, so the runtime knows it by its address. An atomic that is moved after its first
@@ -66,6 +67,7 @@ pub mod collections;
 mod control;
 pub mod hash;
 pub mod hint;
+mod mirror;
 pub mod panic;
 pub mod process;
 pub mod runtime;

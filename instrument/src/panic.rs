@@ -4,7 +4,7 @@ use crate::runtime;
 
 pub use std::panic::*;
 
-/// As [`std::panic::catch_unwind`]. What unwinds a task because its execution has ended is not caught.
+/// As [`std::panic::catch_unwind`]. It does not catch the unwinding of a task whose execution has ended.
 ///
 /// # Errors
 /// The payload of the panic.

@@ -9,7 +9,8 @@
 //!
 //! | mirror of | is expressed by |
 //! |---|---|
-//! | atomics | [`Runtime::step`] with `Read`, `Write` or `ReadWrite`, then the real operation. Sequentially consistent |
+//! | atomics | [`Runtime::step`] with `Read`, `Write` or `ReadWrite`, then the real operation; where memory is weak, [`Runtime::access`] says which store is read |
+//! | `fence` | [`Runtime::fence`] |
 //! | `Mutex`, `RwLock`, upgradable locks | [`Runtime::acquire`], [`try_acquire`](Runtime::try_acquire), [`release`](Runtime::release), [`convert`](Runtime::convert): the runtime knows who holds and who wants what, and where |
 //! | re-entrant locks | `acquire` at the first level only; the count is the mirror's |
 //! | `Condvar` | [`Runtime::wait`], which gives the lock back and takes it again; [`Runtime::notify`] |
@@ -32,13 +33,14 @@
 //! # Unwinding
 //!
 //! A runtime that ends an execution early (a deadlock, a step bound) unwinds its tasks: any method that may block can
-//! unwind with an [`Abort`] payload instead of returning. Methods never unwind in a task that is unwinding already, so
-//! that they may be called from destructors; a lock that a destructor then takes is granted as usual. While a task
-//! unwinds it is not preempted.
+//! [`unwind`] instead of returning. Methods never unwind in a task that is unwinding already, so that they may be
+//! called from destructors; a lock that a destructor then takes is granted as usual. While a task unwinds it is not
+//! preempted.
 
 mod addresses;
 pub mod calls;
 mod handle;
+mod memory;
 mod operation;
 
 use std::any::Any;
@@ -46,6 +48,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub use crate::statics::whole::{Running, Statics};
@@ -53,15 +56,20 @@ pub use addresses::Addresses;
 pub(crate) use addresses::{Bytes, Known, Word};
 pub(crate) use handle::Home;
 pub use handle::{Handle, Resolved, Slot};
+pub use memory::{Accessed, Effect};
 pub use operation::{
     Action, Call, Count, ExecutionId, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb,
 };
 
-/// The payload with which a runtime unwinds a task of an execution that has ended.
-#[derive(Debug)]
-pub struct Abort;
+/// The payload of [`unwind`].
+struct Abort;
 
-/// Whether a caught payload is the runtime's: the catcher must resume it.
+/// Unwinds the running call, whose execution has ended. This is not a panic: no panic hook runs.
+pub fn unwind() -> ! {
+    std::panic::resume_unwind(Box::new(Abort))
+}
+
+/// Whether a caught payload is that of [`unwind`]: the catcher must resume it.
 pub fn is_abort(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Abort>()
 }
@@ -167,6 +175,25 @@ pub trait Runtime {
     /// The number that the step of an atomic found, before it wrote. Asked for by [`Addresses::watch`] only.
     fn saw(&self, number: u64) {
         let _ = number;
+    }
+
+    /// The step that the task is in is an access to an atomic, in which `newest` is: what comes of it where memory is weak.
+    /// Asked for by [`Addresses::weaken`] only. `order` is that of the access, or of one that succeeds, and `failure` that of
+    /// a compare-exchange that fails.
+    fn access(
+        &self,
+        object: ObjectId,
+        newest: u64,
+        effect: Effect<'_>,
+        (order, failure): (Ordering, Ordering),
+    ) -> Accessed {
+        let _ = (object, order, failure);
+        effect.on_newest(newest)
+    }
+
+    /// A fence: part of the step that the task is in.
+    fn fence(&self, order: Ordering, location: Place) {
+        let _ = (order, location);
     }
 
     /// The step that the task is in turned out to have only read: a compare-exchange that failed, say.

@@ -1,10 +1,10 @@
-//! What stands in a static: each execution has its own.
+//! The value of a static: each execution has its own.
 //!
-//! The compiler has made the value of a static, so it owns nothing that another copy of its bytes would not: nothing can
-//! be allocated there. Before anybody uses the value its bytes are remembered, and the value of an execution is a copy of
-//! them.
+//! The compiler has made the value of a static, so the value owns nothing that another copy of its bytes would not own:
+//! nothing can be allocated there. The bytes are recorded before the first use of the value, and the value of an
+//! execution is a copy of them.
 //!
-//! That holds for what the mirror knows. Whatever else is in a static of a chosen crate is restored at the end of an
+//! This holds for the types of the mirror. Everything else in a static of a chosen crate is restored at the end of an
 //! execution: see [`whole`].
 
 pub(crate) mod atomics;
@@ -22,7 +22,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-use crate::control::Mirror;
+use crate::mirror::Mirror;
 use crate::runtime::{self, Current, Home, Slot};
 
 /// The statics that have been used.
@@ -31,19 +31,20 @@ static INITIAL: Mutex<Initial> = Mutex::new(Initial { bytes: Vec::new(), numbers
 struct Initial {
     /// By their numbers: the bytes of each before its first use.
     bytes: Vec<Box<[MaybeUninit<u8>]>>,
-    /// By where they begin and how long they are. Several where one execution has made several values there.
+    /// By the start and the length of a value. Several numbers where one execution has made several values at the same
+    /// place.
     numbers: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
-/// `whole`, which was not used yet, is about to be used outside executions.
+/// `whole`, which is new, is about to be used outside executions.
 #[cold]
 pub(crate) fn remember_outside<M: Mirror + ?Sized>(whole: &M) {
     whole::used_outside(address(whole));
     remember(whole, |_| true);
 }
 
-/// Remembers what `whole`, which was not used yet, is like. What an execution makes in a static has the number that was
-/// there in an earlier one, if that `is_free`.
+/// Records the bytes of `whole`, which is new. A value that an execution makes in a static gets the number of an
+/// earlier value at the same place, if that number `is_free`.
 #[cold]
 fn remember<M: Mirror + ?Sized>(whole: &M, is_free: impl Fn(usize) -> bool) {
     let place = (address(whole), size_of_val(whole));
@@ -54,7 +55,7 @@ fn remember<M: Mirror + ?Sized>(whole: &M, is_free: impl Fn(usize) -> bool) {
     // Another thread may have been quicker.
     if whole.handle().is_new() {
         let start = ptr::from_ref(whole).cast::<MaybeUninit<u8>>();
-        // SAFETY: these are the bytes of `whole`, and nobody writes to them: who does has remembered them before.
+        // SAFETY: these are the bytes of `whole`, and no thread writes to them: each writer records them first.
         let bytes = unsafe { std::slice::from_raw_parts(start, size_of_val(whole)) };
         if M::OWNS && may_own(whole) {
             return whole.handle().settle(Home::Elsewhere);
@@ -77,7 +78,7 @@ impl Initial {
     }
 }
 
-/// The value that the running execution has for `whole`: itself, unless it stands in a static.
+/// The value that the running execution has for `whole`: `whole` itself, unless it is in a static.
 pub(crate) fn instance<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> &'a M {
     if whole.handle().is_new() {
         if !image::contains(address(whole)) {
@@ -88,13 +89,13 @@ pub(crate) fn instance<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a
     }
     let Home::Static(number) = whole.handle().home() else { return whole };
     let start = Instances::of(current).start(number, whole);
-    // SAFETY: at `start` there is a copy of the value, and the rest of the pointer is that of `whole`. It stays there until
-    // the end of the execution. What borrows from a static of an execution must not be used after it: see the limits of the
-    // crate.
+    // SAFETY: at `start` there is a copy of the value, and the rest of the pointer comes from `whole`. The copy stays
+    // there until the end of the execution. A borrow from a static of an execution must not be used after it: see the
+    // limits of the crate.
     unsafe { &*with_start(whole, start) }
 }
 
-/// From here on what is put into the slots of the execution is dropped before the values of statics, which it may use.
+/// From here on, values in the slots of the execution are dropped before the values of statics, which they may use.
 pub(crate) fn outlive(current: &Current<'_>) {
     Instances::of(current);
 }
@@ -110,14 +111,14 @@ fn may_own<M: ?Sized>(whole: &M) -> bool {
         return true;
     }
     (0..words).any(|index| {
-        // SAFETY: the word is inside the static, whose memory the loader has filled. Read as a volatile one since it may
-        // be padding.
+        // SAFETY: the word is inside the static, whose memory the loader has filled. The read is volatile because the
+        // word may be padding.
         let word = unsafe { start.add(index).read_volatile() };
         image::may_be_mapped(word) && !image::is_loaded(word)
     })
 }
 
-/// The pointer to what is at `start` and in all other respects like `whole`.
+/// The pointer to `start` that is otherwise like the pointer to `whole`.
 fn with_start<M: ?Sized>(whole: &M, start: NonNull<u8>) -> *mut M {
     let mut pointer = ptr::from_ref(whole).cast_mut();
     // SAFETY: a pointer begins with the address, whatever follows.
@@ -135,7 +136,7 @@ struct Instances {
 struct Instance {
     start: NonNull<u8>,
     layout: Layout,
-    /// How many there were before.
+    /// How many instances are older.
     age: usize,
     /// What drops the value, if it may own something.
     drop: Option<Box<dyn FnOnce()>>,
@@ -172,7 +173,7 @@ impl Instances {
 }
 
 impl Drop for Instances {
-    /// Destructors still find the statics that own nothing as they are.
+    /// Destructors of values that own something still find the statics that own nothing unchanged.
     fn drop(&mut self) {
         let mut owning = Vec::new();
         for instance in self.all.get_mut() {
@@ -197,9 +198,9 @@ impl Instance {
         unsafe { ptr::copy_nonoverlapping(initial.bytes[number].as_ptr().cast(), start.as_ptr(), layout.size()) };
         let pointer = with_start(whole, start);
         let drop = M::OWNS.then(|| {
-            // SAFETY: it is the value that was just made, and this is called once, at its end.
+            // SAFETY: this is the new value, and its only drop, at its end.
             let drop: Box<dyn FnOnce() + '_> = Box::new(move || unsafe { pointer.drop_in_place() });
-            // SAFETY: only the lifetime changes. What stands in a static borrows nothing that ends.
+            // SAFETY: only the lifetime changes. A value in a static borrows nothing that ends.
             unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(drop) }
         });
         Instance { start, layout, age, drop }
@@ -208,11 +209,11 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        /// Also when dropping the value unwinds.
+        /// Frees the memory, even if dropping the value unwinds.
         struct Free(NonNull<u8>, Layout);
         impl Drop for Free {
             fn drop(&mut self) {
-                // SAFETY: it was allocated so, and nobody uses it any more.
+                // SAFETY: the memory was allocated with this layout, and nothing uses it any more.
                 unsafe { dealloc(self.0.as_ptr(), self.1) };
             }
         }

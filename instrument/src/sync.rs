@@ -1,5 +1,8 @@
 //! Mirrors [`std::sync`].
 
+#[macro_use]
+mod lock;
+
 pub mod atomic;
 mod barrier;
 mod condvar;

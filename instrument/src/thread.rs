@@ -70,7 +70,7 @@ pub fn sleep_ms(ms: u32) {
     sleep(Duration::from_millis(u64::from(ms)));
 }
 
-/// As [`std::thread::park`]. Under control nobody is unparked for no reason, unless the run is free to do so.
+/// As [`std::thread::park`]. Under control a task is not unparked without a reason, unless the run is free to do so.
 #[track_caller]
 pub fn park() {
     let location = Location::caller();

@@ -17,14 +17,71 @@ const START_OF_EXECUTION: Duration = Duration::from_secs(1_577_836_800);
 
 /// Mirrors [`std::time::Instant`].
 ///
-/// Under control the text is the virtual time. The hash is that of the virtual time always. It converts to and from the
-/// original.
+/// Under control the text is the virtual time. The hash is always the hash of the virtual time. The type converts to
+/// and from the original.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(std::time::Instant);
 
-/// Mirrors [`std::time::SystemTime`]. What `std::fs` gives and takes is the original, to and from which this converts.
+/// Mirrors [`std::time::SystemTime`]. `std::fs` uses the original, to and from which this type converts.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SystemTime(std::time::SystemTime);
+
+/// What both points in time have in common: a duration can be added and taken away, and they convert to the original.
+macro_rules! arithmetic {
+    ($time:ident) => {
+        impl $time {
+            #[doc = concat!("As [`std::time::", stringify!($time), "::checked_add`].")]
+            pub fn checked_add(&self, duration: Duration) -> Option<$time> {
+                self.0.checked_add(duration).map($time)
+            }
+
+            #[doc = concat!("As [`std::time::", stringify!($time), "::checked_sub`].")]
+            pub fn checked_sub(&self, duration: Duration) -> Option<$time> {
+                self.0.checked_sub(duration).map($time)
+            }
+        }
+
+        impl Add<Duration> for $time {
+            type Output = $time;
+
+            fn add(self, duration: Duration) -> $time {
+                $time(self.0 + duration)
+            }
+        }
+
+        impl AddAssign<Duration> for $time {
+            fn add_assign(&mut self, duration: Duration) {
+                *self = *self + duration;
+            }
+        }
+
+        impl Sub<Duration> for $time {
+            type Output = $time;
+
+            fn sub(self, duration: Duration) -> $time {
+                $time(self.0 - duration)
+            }
+        }
+
+        impl SubAssign<Duration> for $time {
+            fn sub_assign(&mut self, duration: Duration) {
+                *self = *self - duration;
+            }
+        }
+
+        impl From<std::time::$time> for $time {
+            fn from(time: std::time::$time) -> $time {
+                $time(time)
+            }
+        }
+
+        impl From<$time> for std::time::$time {
+            fn from(time: $time) -> std::time::$time {
+                time.0
+            }
+        }
+    };
+}
 
 /// The instant at which executions start.
 fn origin() -> std::time::Instant {
@@ -67,63 +124,15 @@ impl Instant {
     pub fn elapsed(&self) -> Duration {
         Instant::now() - *self
     }
-
-    /// As [`std::time::Instant::checked_add`].
-    pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
-        self.0.checked_add(duration).map(Instant)
-    }
-
-    /// As [`std::time::Instant::checked_sub`].
-    pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
-        self.0.checked_sub(duration).map(Instant)
-    }
 }
 
-impl Add<Duration> for Instant {
-    type Output = Instant;
-
-    fn add(self, other: Duration) -> Instant {
-        Instant(self.0 + other)
-    }
-}
-
-impl AddAssign<Duration> for Instant {
-    fn add_assign(&mut self, other: Duration) {
-        *self = *self + other;
-    }
-}
-
-impl Sub<Duration> for Instant {
-    type Output = Instant;
-
-    fn sub(self, other: Duration) -> Instant {
-        Instant(self.0 - other)
-    }
-}
-
-impl SubAssign<Duration> for Instant {
-    fn sub_assign(&mut self, other: Duration) {
-        *self = *self - other;
-    }
-}
+arithmetic!(Instant);
 
 impl Sub<Instant> for Instant {
     type Output = Duration;
 
     fn sub(self, other: Instant) -> Duration {
         self.duration_since(other)
-    }
-}
-
-impl From<std::time::Instant> for Instant {
-    fn from(instant: std::time::Instant) -> Instant {
-        Instant(instant)
-    }
-}
-
-impl From<Instant> for std::time::Instant {
-    fn from(instant: Instant) -> std::time::Instant {
-        instant.0
     }
 }
 
@@ -170,57 +179,9 @@ impl SystemTime {
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         SystemTime::now().duration_since(*self)
     }
-
-    /// As [`std::time::SystemTime::checked_add`].
-    pub fn checked_add(&self, duration: Duration) -> Option<SystemTime> {
-        self.0.checked_add(duration).map(SystemTime)
-    }
-
-    /// As [`std::time::SystemTime::checked_sub`].
-    pub fn checked_sub(&self, duration: Duration) -> Option<SystemTime> {
-        self.0.checked_sub(duration).map(SystemTime)
-    }
 }
 
-impl Add<Duration> for SystemTime {
-    type Output = SystemTime;
-
-    fn add(self, dur: Duration) -> SystemTime {
-        SystemTime(self.0 + dur)
-    }
-}
-
-impl AddAssign<Duration> for SystemTime {
-    fn add_assign(&mut self, other: Duration) {
-        *self = *self + other;
-    }
-}
-
-impl Sub<Duration> for SystemTime {
-    type Output = SystemTime;
-
-    fn sub(self, dur: Duration) -> SystemTime {
-        SystemTime(self.0 - dur)
-    }
-}
-
-impl SubAssign<Duration> for SystemTime {
-    fn sub_assign(&mut self, other: Duration) {
-        *self = *self - other;
-    }
-}
-
-impl From<std::time::SystemTime> for SystemTime {
-    fn from(time: std::time::SystemTime) -> SystemTime {
-        SystemTime(time)
-    }
-}
-
-impl From<SystemTime> for std::time::SystemTime {
-    fn from(time: SystemTime) -> std::time::SystemTime {
-        time.0
-    }
-}
+arithmetic!(SystemTime);
 
 impl fmt::Debug for SystemTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

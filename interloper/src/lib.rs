@@ -50,7 +50,8 @@
 //!   executions alone differ ([`Misuse::Nondeterministic`]).
 //! - The collections themselves are assumed to be correct: each of their operations is one atomic step, unless the
 //!   documentation of a wrapper says that it takes several.
-//! - Memory is sequentially consistent under control.
+//! - Memory is sequentially consistent under control, unless an execution has the freedom of memory. Then atomics follow
+//!   C++20 but for load buffering: no load reads what a later step stores. Plain memory is always as the last step left it.
 
 pub mod blocks;
 mod composed;

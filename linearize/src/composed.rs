@@ -28,7 +28,7 @@ pub trait Reference {
     fn environment(&mut self, state: Self::State, call: Self::Call) -> (Self::State, Self::Result);
 
     /// Whether the final state of an order agrees with the observed one. An abstraction that forgets a part of the
-    /// state (values that are not there yet) belongs here, unless states are abstract already.
+    /// state (values that do not exist yet) belongs here, unless states are abstract already.
     fn same_state(&self, expected: Self::State, observed: Self::State) -> bool {
         expected == observed
     }
@@ -45,7 +45,7 @@ pub struct Observed<C, R> {
     pub after: usize,
 }
 
-/// What was seen of a run.
+/// The observation of a run.
 pub struct Observation<'a, R: Reference> {
     /// The state in which the method was called.
     pub initial: R::State,
@@ -59,17 +59,18 @@ pub struct Observation<'a, R: Reference> {
 
 /// Which orders are tried: the three modes of COLT, section 5.1.1, and linearization points that the program gives.
 ///
-/// Only [`Mode::Linearizations`] is exact: what it refutes no sequential order explains. The other modes try some of
+/// Only [`Mode::Linearizations`] is exact: no sequential order explains what it refutes. The other modes try some of
 /// the orders, so they may refute a run that is linearizable; what they explain is explained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// All k + 1 orders.
     #[default]
     Linearizations,
-    /// The method takes effect at one of its own steps: an order that puts it between two environment operations is
-    /// tried when one of its steps happened between them. A call without any step may take effect anywhere.
+    /// The method takes effect at one of its own steps: an order that puts the method between two environment
+    /// operations is tried when one of the method's steps happened between them. A call without any step may take
+    /// effect anywhere.
     CandidatePoints,
-    /// The method takes effect at its last step that changed the state, or at its last step when none did. A call
+    /// The method takes effect at its last step that changed the state, or at its last step when no step did. A call
     /// without any step takes effect where it starts.
     GuessedPoint,
     /// The method takes effect at the step that the program marked.
@@ -103,8 +104,8 @@ pub enum Judgement {
     NoPoint,
 }
 
-/// Judges a run. The cost is at most one run of the method and k environment operations for each order; nothing is
-/// allocated.
+/// Judges a run. The cost is at most one run of the method and k environment operations for each order, without an
+/// allocation.
 pub fn judge<R: Reference>(
     reference: &mut R,
     observation: &Observation<'_, R>,
@@ -118,7 +119,7 @@ pub fn judge<R: Reference>(
         if tried.includes(observation, position, points.steps) && explains(reference, observation, position, state) {
             return Judgement::Explained { position };
         }
-        // Every later order starts with these same operations, so once one of them disagrees all of them fail.
+        // Every later order starts with these same operations, so once one of them disagrees, all later orders fail.
         let Some(next) = environment.get(position) else { break };
         let (after, result) = reference.environment(state, next.call);
         if result != next.result {
@@ -153,7 +154,7 @@ fn explains<R: Reference>(
 /// The positions that a mode tries.
 enum Tried {
     All,
-    /// Those with a step of the method in them.
+    /// The positions with a step of the method.
     WithStep,
     Only(usize),
 }
@@ -186,7 +187,7 @@ impl Tried {
     }
 }
 
-/// One sequential order, run alone from the initial state, beside the run that was observed.
+/// One sequential order, run alone from the initial state, beside the observed run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order<S, R> {
     /// How many environment operations come before the method.
@@ -197,7 +198,7 @@ pub struct Order<S, R> {
     pub environment: Vec<R>,
     /// The state at the end of this order.
     pub end: S,
-    /// Where this order first disagrees with the run, in the sequence of the order; none when it explains the run.
+    /// Where this order first disagrees with the run, in the sequence of the order; `None` when it explains the run.
     pub disagreement: Option<Disagreement<S, R>>,
 }
 
@@ -222,7 +223,7 @@ pub enum Disagreement<S, R> {
         /// The result in the run.
         observed: R,
     },
-    /// In the final state, every result being the same.
+    /// In the final state, although every result is the same.
     End {
         /// The final state of this order.
         expected: S,
@@ -243,8 +244,8 @@ impl<S, R> Order<S, R> {
     }
 }
 
-/// Every sequential order of a run with its results, by position, and where it disagrees first: the argument behind
-/// a [`Judgement::Refuted`] of [`Mode::Linearizations`].
+/// Every sequential order of a run with its results, by position, and where it first disagrees: the argument for a
+/// [`Judgement::Refuted`] of [`Mode::Linearizations`].
 pub fn explain<R: Reference>(reference: &mut R, observation: &Observation<'_, R>) -> Vec<Order<R::State, R::Result>> {
     (0..=observation.environment.len()).map(|position| order(reference, observation, position)).collect()
 }

@@ -1,14 +1,14 @@
 //! Linearizability in O(n log n) where every value is inserted at most once.
 //!
-//! For queues, stacks, priority queues, sets, registers and texts whose values are distinct, the values tell which insertion
-//! a removal or a read belongs to, and the search of [`crate::general`] can be replaced by a direct construction. That
-//! this is possible is due to Gibbons and Korach (*Testing shared memories*, 1997) for registers, to Bouajjani, Emmi,
-//! Enea and Hamza (*On reducing linearizability to state reachability*, 2015) for queues and stacks, and to Lee and
-//! Mathur (*Efficient decrease-and-conquer linearizability monitoring*, 2025) in this time for all of them. Each
+//! In a history of a queue, stack, priority queue, set, register or text whose values are distinct, the values tell
+//! which insertion a removal or a read belongs to. A direct construction can then replace the search of
+//! [`crate::general`]. This is due to Gibbons and Korach (*Testing shared memories*, 1997) for registers, to Bouajjani,
+//! Emmi, Enea and Hamza (*On reducing linearizability to state reachability*, 2015) for queues and stacks, and to Lee
+//! and Mathur (*Efficient decrease-and-conquer linearizability monitoring*, 2025) in this time for all types. Each
 //! module says why its construction is complete.
 //!
-//! All of them look at the *gaps* between two events of the history, one after the other: a call takes effect in a gap
-//! between its invocation and its return, and several calls may take effect in the same gap, in any order.
+//! All constructions look at the *gaps* between two events of the history, one after the other: a call takes effect in
+//! a gap between its invocation and its return, and several calls may take effect in the same gap, in any order.
 //! Consequently:
 //!
 //! - A list of calls is a linearization of the real-time order when each call can be given a gap of its own interval so
@@ -16,9 +16,10 @@
 //! - A value is *certainly in* a collection in the gaps between the return of its insertion and the invocation of its
 //!   removal. In all other gaps of its life it can be in or out.
 //!
-//! A history that these methods do not apply to is not judged, see [`NotApplicable`]. The judgement agrees with the
-//! one of the general search; the witness of a violation has one longest linearization only.
+//! A history outside these limits is not judged, see [`NotApplicable`]. The judgement agrees with the general search;
+//! the witness of a violation has only one longest linearization.
 
+mod calls;
 mod collection;
 mod cover;
 mod events;
@@ -37,78 +38,12 @@ use crate::history::History;
 use collection::{Lives, Unfit};
 use events::{Cut, Events};
 
-/// A value of a history: equal values have equal numbers. For priority queues the order of the numbers is the order in
-/// which values leave the queue.
-pub type ValueId = u32;
-
-/// A call of a queue, a stack or a priority queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CollectionCall {
-    /// Inserts a value.
-    Insert(ValueId),
-    /// Removes a value.
-    Remove(ValueId),
-    /// A removal that finds nothing.
-    Empty,
-    /// A pending call that removes what it finds, if it takes effect.
-    UnknownRemoval,
-}
-
-/// A call of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SetCall {
-    /// The element that the call is about.
-    pub value: ValueId,
-    /// What the call does.
-    pub action: SetAction,
-}
-
-/// What a call of a set does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetAction {
-    /// Adds the element, which was not there.
-    Add,
-    /// Removes the element, which was there.
-    Remove,
-    /// Finds the element: a test that says so, an addition of an element that is there already.
-    Find,
-    /// Does not find the element: a test that says so, a removal of an element that is not there.
-    Miss,
-    /// A pending addition or removal.
-    Unknown,
-}
-
-/// A call of a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegisterCall {
-    /// Writes a value.
-    Write(ValueId),
-    /// Reads a value.
-    Read(ValueId),
-    /// Reads what the register held at the start of the history.
-    ReadInitial,
-}
-
-/// A call of a text, which is empty at first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextCall<'t> {
-    /// Replaces the text.
-    Put(&'t str),
-    /// Appends a piece.
-    Append(&'t str),
-    /// Reads the text.
-    Read(&'t str),
-}
-
-/// The calls are not such that this method knows the answer: a value is inserted twice, or there are too many values that
-/// pending calls may have removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotApplicable;
+pub use calls::{CollectionCall, NotApplicable, RegisterCall, SetAction, SetCall, TextCall, ValueId};
 
 /// A first-in-first-out queue that is empty at first.
 ///
 /// # Errors
-/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
+/// When a value is inserted twice, or pending removals may have removed too many values.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -119,7 +54,7 @@ pub fn queue(history: &History, calls: &[CollectionCall]) -> Result<Verdict, Not
 /// A last-in-first-out stack that is empty at first.
 ///
 /// # Errors
-/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
+/// When a value is inserted twice, or pending removals may have removed too many values.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -130,7 +65,7 @@ pub fn stack(history: &History, calls: &[CollectionCall]) -> Result<Verdict, Not
 /// A priority queue that is empty at first; the smallest [`ValueId`] leaves first.
 ///
 /// # Errors
-/// When a value is inserted twice, or removals are pending and there are too many values that they may have removed.
+/// When a value is inserted twice, or pending removals may have removed too many values.
 ///
 /// # Panics
 /// When there is not one call for each call of the history.
@@ -199,7 +134,7 @@ fn collection(
     if calls.contains(&CollectionCall::UnknownRemoval) { unknown::judge(history, calls, known) } else { known(calls) }
 }
 
-/// The verdict, given how to linearize the part of the history before a cut.
+/// The verdict. `order` linearizes the part of the history before a cut.
 fn judge(events: &Events, order: impl Fn(Cut) -> Option<Vec<usize>>) -> Verdict {
     judge_with(events, order(events.whole()), order)
 }
@@ -222,7 +157,7 @@ fn judge_with(events: &Events, whole: Option<Vec<usize>>, order: impl Fn(Cut) ->
             None => bad = middle,
         }
     }
-    // What has happened before the return that fails: the same returns, and the invocations since the last of them.
+    // What happened before the failing return: the same returns, and the invocations since the last of them.
     if let Some(order) = order(events.before_return(bad)) {
         longest = order;
     }

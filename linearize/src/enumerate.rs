@@ -1,8 +1,8 @@
 //! Every linearization of a program with every visibility: the algorithm of Figure 7 of *Weak-consistency specification
-//! via visibility relaxation*, as it stands.
+//! via visibility relaxation*, as printed.
 //!
-//! This is what a table like the paper's Table 1 shows, and what [`crate::outcomes`] is tested against. Its cost is the
-//! number of linearizations times, for each relaxed invocation, two to the number of those before it.
+//! A table like the paper's Table 1 shows this, and [`crate::outcomes`] is tested against it. The cost is the number of
+//! linearizations times, for each relaxed invocation, two to the number of invocations before it.
 
 use interloper_commutativity::Value;
 
@@ -30,8 +30,8 @@ impl Row {
 /// Calls `each` with every row, the linearizations in lexicographic order of the invocations, until it says no.
 ///
 /// # Errors
-/// When there are more linearizations with a choice of what each invocation sees than the bound, whether they satisfy the
-/// predicates or not. The rows before that were given.
+/// When there are more linearizations with a choice of what each invocation sees than the bound, whether they satisfy
+/// the predicates or not. `each` has received the rows before that.
 pub fn rows<B: Behaviour>(
     behaviour: &mut B,
     program: &Program,
@@ -74,7 +74,7 @@ fn linearizations(program: &Program, order: &mut Vec<usize>, each: &mut dyn FnMu
     })
 }
 
-/// Calls `each` with every choice of what the invocations from `place` on see. Those that must see everything do.
+/// Calls `each` with every choice of what the invocations from `place` on see. Complete invocations see everything.
 fn visibilities(
     program: &Program,
     linearization: &[usize],

@@ -1,25 +1,25 @@
 //! The general search for a linearization.
 //!
-//! Wing and Gong's search (*Testing and verifying concurrent objects*, 1993) with Lowe's memory of what was tried
-//! (*Testing for linearizability*, 2017): depth first, one call after the other is linearized, and a pair of the set
-//! of calls linearized so far and the state they lead to is never explored twice.
+//! Wing and Gong's search (*Testing and verifying concurrent objects*, 1993) with Lowe's memory of earlier attempts
+//! (*Testing for linearizability*, 2017): depth first, the search linearizes one call after the other, and never
+//! explores a pair of the set of calls linearized so far and their state twice.
 //!
-//! Such a set is small to write down. Let r be the first return, in the order of the history, of a call that is not
-//! in the set: every call that returned before r is in it, and none that was invoked after r. What is left is a bit
+//! Such a set is small to write down. Let r be the first return, in the order of the history, of a call outside the
+//! set: every call that returned before r is in the set, and no call that was invoked after r. What is left is a bit
 //! for each call that is open at r, and calls that are never open together share a bit.
 //!
-//! States are numbered when they are met first, and what a call does from a state is looked up when it was asked before, so
-//! that the search does not allocate but for what it meets for the first time. Large states are not all kept
-//! (`states.rs`), so that the memory grows with the number of nodes and not with the size of states. What is left is
-//! bounded: a search that would take more memory than it may ends with [`Bound::Memory`].
+//! States are numbered when the search first meets them, and what a call does from a state is stored, so that the
+//! search allocates only for what it meets for the first time. Large states are not all kept (`states.rs`), so that the
+//! memory grows with the number of nodes and not with the size of states. The rest is bounded: a search that would
+//! exceed its memory ends with [`Bound::Memory`].
 //!
 //! A [`Search`] is a value; its caller says how many attempts to make next. The caller can therefore look at a clock between
 //! attempts, or run several searches in turns.
 //!
-//! A complete call that is known to change no state comes next as soon as it can, and nothing else is tried then. Where
-//! every call that could come next is about a known part of the object, only those about the part of the call that has to
-//! return first are tried: a persistent set (Godefroid, *Partial-order methods*, 1996). So the parts of an object multiply
-//! what is tried only while a call about all of the object is open.
+//! A complete call that is known to change no state comes next as soon as it can, and the search then tries nothing
+//! else. Where every call that could come next is about a known part of the object, the search tries only the calls
+//! about the part of the call that has to return first: a persistent set (Godefroid, *Partial-order methods*, 1996). So
+//! the parts of an object multiply the attempts only while a call about the whole object is open.
 
 mod mask;
 mod plan;
@@ -51,23 +51,23 @@ pub trait Spec {
         call
     }
 
-    /// Whether `call`, a complete one, leaves every state from which it can return what it did as it was. The search
-    /// is faster when it knows; false is always right.
+    /// Whether `call`, a complete one, leaves each state unchanged from which it can return what it returned. The
+    /// search is faster when it knows; false is always right.
     fn is_read_only(&self, call: usize) -> bool {
         let _ = call;
         false
     }
 
     /// The part of the object that `call` is about. Two calls of different parts do not notice each other: in either
-    /// order each can return what it did, and the state after them is the same. The search is faster when it knows; `None`,
-    /// for a call about the whole object, is always right.
+    /// order each can return what it returned, and the state after them is the same. The search is faster when it
+    /// knows; `None`, for a call about the whole object, is always right.
     fn part(&self, call: usize) -> Option<u32> {
         let _ = call;
         None
     }
 
-    /// About how many bytes of memory a state takes. Where states are of different sizes this has to be known, or the search
-    /// takes more memory than it may.
+    /// About how many bytes of memory a state takes. If states have different sizes, this must be known: otherwise the
+    /// search may exceed its memory.
     fn bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
     }
@@ -130,10 +130,10 @@ impl Budget {
     }
 }
 
-/// What was used up before a verdict was known.
+/// What ran out before a verdict was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The attempts that the caller has allowed.
+    /// The attempts that the caller allowed.
     Attempts,
     /// The memory: [`Search::MEMORY`], or what [`Search::set_memory`] says.
     Memory,
@@ -153,16 +153,17 @@ pub enum Verdict {
     Unknown(Bound),
 }
 
-/// The argument that a history is not linearizable: how far one gets, and what cannot be placed then.
+/// The argument that a history is not linearizable: how far a linearization gets, and which call then has no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The call that cannot be placed: the history is linearizable up to the event before this call's return, and
-    /// not any further; a call that returns later may have taken effect before, with the result that it will return.
-    /// `None` when all calls can be placed, but only with a final state that is not accepted.
+    /// The call without a place: the history is linearizable up to the event before this call's return, and no further;
+    /// a call that returns later may have taken effect before, with the result that it will return. `None` when all
+    /// calls have a place, but only with a final state that is not accepted.
     pub stuck: Option<usize>,
     /// The longest linearizations up to there, in the order in which the search found them; at most
     /// [`Witness::LONGEST`] of them. Pending calls that change nothing are left out. Where calls have different parts
-    /// ([`Spec::part`]) the longest ones are looked for when the verdict is known, and not much longer than that took.
+    /// ([`Spec::part`]), the search looks for the longest ones once the verdict is known, and not much longer than the
+    /// verdict took.
     pub longest: Vec<Vec<usize>>,
 }
 
@@ -210,30 +211,30 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Goes on for this many attempts to linearize a call next, or until there is a verdict. It stops between two calls
-    /// that are linearized, so there may be a few attempts more; a call that is run from a large state counts as several.
+    /// Continues for this many attempts to linearize a call next, or until there is a verdict. It stops between two
+    /// linearized calls, so there may be a few attempts more; a call that runs from a large state counts as several.
     /// How often the search is interrupted does not change what it finds.
     pub fn advance(&mut self, attempts: u64) -> Progress {
         self.0.advance(attempts)
     }
 
-    /// Ends the search with what is known so far: a violation that was found, while the longest linearizations were still
-    /// looked for, or [`Bound::Attempts`].
+    /// Ends the search with what is known so far: a violation, if the search was still looking for the longest
+    /// linearizations, or else [`Bound::Attempts`].
     pub fn conclude(mut self) -> Verdict {
         self.0.conclude()
     }
 
-    /// How many attempts were made.
+    /// The number of attempts so far.
     pub fn attempts(&self) -> u64 {
         self.0.attempts()
     }
 
-    /// About how many bytes of memory it takes, or will take while its tables grow next.
+    /// About how many bytes of memory the search takes, or will take when its tables grow next.
     pub fn memory(&self) -> usize {
         self.0.memory()
     }
 
-    /// How many bytes of memory it may take.
+    /// Sets how many bytes of memory the search may take.
     pub fn set_memory(&mut self, bytes: usize) {
         self.0.set_memory(bytes);
     }
@@ -250,14 +251,14 @@ pub fn check<S: Spec>(spec: &mut S, history: &History, budget: Budget) -> Verdic
     }
 }
 
-/// The bytes of a vector, and of the one that replaces it when it has no room left.
+/// The bytes of a vector, and of its replacement once it is full.
 fn vector_bytes<T>(vector: &Vec<T>) -> usize {
     let now = vector.capacity() * size_of::<T>();
     if vector.len() == vector.capacity() { 3 * now } else { now }
 }
 
-/// The bytes of a hash table with entries of type `T`, and of the one that replaces it when it has no room left. An entry
-/// takes a byte more, and an eighth of the places stays free.
+/// The bytes of a hash table with entries of type `T`, and of its replacement once it is full. An entry takes a byte
+/// more, and an eighth of the places stays free.
 fn table_bytes<T>(len: usize, capacity: usize) -> usize {
     let now = capacity / 7 * 8 * (size_of::<T>() + 1);
     if len == capacity { 3 * now } else { now }

@@ -1,4 +1,4 @@
-//! Recorded histories out of nothing: correct ones, and ones that were tampered with.
+//! Generated histories: correct ones, and corrupted ones.
 //!
 //! A few processes call a reference data type. Each call takes effect at one moment between its invocation and its
 //! return, so the history is linearizable. The seed of the numbers decides everything.
@@ -19,7 +19,7 @@ pub struct Workload {
     pub processes: usize,
     /// How many calls there are.
     pub length: usize,
-    /// Of a thousand calls, how many never return. Their process goes on under another number.
+    /// How many calls in a thousand never return. Their process continues under another number.
     pub pending: usize,
 }
 
@@ -152,7 +152,7 @@ pub fn correct(workload: &Workload, random: &mut Stream) -> Recording {
             }
             Some(Call::Invoked(invocation)) => {
                 let never_returns = random.index(1000) < workload.pending;
-                // Half of those that never return take effect.
+                // Half of the calls that never return take effect.
                 if never_returns && random.index(2) == 0 {
                     (*name, next_name) = (next_name, next_name + 1);
                     None
@@ -173,8 +173,8 @@ pub fn correct(workload: &Workload, random: &mut Stream) -> Recording {
     recorder.finish()
 }
 
-/// Exchanges the results of two calls of the same method which differ, and says whether there are two. Usually the history
-/// is not linearizable then; calls that are far from each other are taken where there are such.
+/// Exchanges two different results of calls of the same method, and says whether there are two. Usually the history is
+/// then not linearizable; calls that are far apart are taken where there are such calls.
 pub fn corrupt(recording: &mut Recording, random: &mut Stream) -> bool {
     let calls = &recording.calls;
     if calls.is_empty() {
@@ -196,7 +196,7 @@ pub fn corrupt(recording: &mut Recording, random: &mut Stream) -> bool {
             recording.calls[second].result = std::mem::replace(&mut recording.calls[first].result, result);
             return true;
         }
-        // All calls of this method have the same result: look for another method further on.
+        // All calls of this method have the same result: the search goes on with another method.
     }
     false
 }

@@ -1,9 +1,9 @@
 //! The happens-before orders that synchronization can impose on a program.
 //!
 //! A program is a program order with a *set* of happens-before orders (*Weak-consistency specification via visibility
-//! relaxation*, section 3): besides the order of each thread there is what its locks and volatile variables impose, and
-//! that depends on the execution. The possible orders are found by running the synchronization alone, in every
-//! interleaving (Example 3.1).
+//! relaxation*, section 3): besides the order of each thread, its locks and volatile variables impose an order that
+//! depends on the execution. Running the synchronization alone, in every interleaving, finds the possible orders
+//! (Example 3.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub enum Action {
     Write(usize),
     /// Reads a volatile variable: the last write to it, and what the writer has done before, happens before.
     Read(usize),
-    /// Acquires a lock: its last release, and what was done before that, happens before.
+    /// Acquires a lock: its last release, and what happened before that release, happens before.
     Lock(usize),
     /// Releases a lock.
     Unlock(usize),
@@ -25,8 +25,8 @@ pub enum Action {
 /// A happens-before order: for each invocation those that happen before it, ascending.
 pub type Order = Vec<Vec<usize>>;
 
-/// Every happens-before order that an execution of the threads can have, sorted. It has all of the program order.
-/// Executions that do not end, because of a lock that is never released, do not count.
+/// Every happens-before order that an execution of the threads can have, sorted. Each order contains the program order.
+/// Executions that do not end, because a lock is never released, do not count.
 pub fn orders(threads: &[Vec<Action>]) -> Vec<Order> {
     let mut starts = Vec::with_capacity(threads.len());
     let mut count = 0;
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn executions_that_are_stuck_do_not_count() {
-        // Whoever comes second waits for ever.
+        // The second thread waits for ever.
         assert_eq!(orders(&[vec![Lock(0), Invoke], vec![Lock(0), Invoke]]), Vec::<Order>::new());
         // Two locks in opposite orders: the executions that end have one critical section before the other.
         let opposite = |first, second| vec![Lock(first), Lock(second), Invoke, Unlock(second), Unlock(first)];

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A concurrent history: for each call, when it was invoked and when it returned. What was called and what it
-/// returned is the business of the specification that the history is checked against; here a call is its index.
+/// A concurrent history: for each call, when it was invoked and when it returned. The specification knows what was
+/// called and returned; here a call is its index.
 ///
 /// **Invariant:** every position is used by one event only, and a call returns after it was invoked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub struct History {
 pub struct Interval {
     /// Where it was invoked.
     pub invoked: usize,
-    /// Where it returned. None: it is pending, so it may have taken effect at any time after its invocation, or not
-    /// at all.
+    /// Where it returned. `None`: the call is pending, so it may have taken effect at any time after its invocation, or
+    /// not at all.
     pub returned: Option<usize>,
 }
 
@@ -105,7 +105,7 @@ impl History {
         }
     }
 
-    /// The part of this history that has only some of its calls, in the order of `calls`; each keeps its positions.
+    /// The part of this history with some of its calls, in the order of `calls`; each call keeps its positions.
     ///
     /// # Panics
     /// When the call does not exist.
@@ -118,7 +118,7 @@ impl History {
         in_order(&self.calls)
     }
 
-    /// Appends an invocation and gives the index of its call.
+    /// Appends an invocation and returns the index of its call.
     pub fn invoke(&mut self) -> usize {
         self.calls.push(Interval { invoked: self.end, returned: None });
         self.end += 1;
@@ -136,7 +136,7 @@ impl History {
         self.end += 1;
     }
 
-    /// Appends a call that no other call overlaps from here on, that is its invocation and at once its return.
+    /// Appends a call that no other call overlaps from here on: its invocation and at once its return.
     pub fn atomic(&mut self) -> usize {
         let call = self.invoke();
         self.complete(call);
@@ -175,8 +175,7 @@ fn events_of(calls: &[Interval]) -> impl Iterator<Item = Event> {
     })
 }
 
-/// The same without sorting: each event is put into a place of its own, where the positions are dense enough for that and
-/// all different.
+/// The same without sorting: each event gets a place of its own, if the positions are dense enough and all different.
 fn placed(calls: &[Interval]) -> Option<Vec<Event>> {
     const FREE: Event = Event(usize::MAX);
     let end = end(calls);

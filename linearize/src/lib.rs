@@ -33,5 +33,7 @@ pub mod outcomes;
 pub mod program;
 pub mod recording;
 pub mod schema;
+#[cfg(test)]
+mod testing;
 pub mod types;
 pub mod visibility;

@@ -1,20 +1,21 @@
 //! The admitted outcomes of a program, exactly.
 //!
 //! An outcome is what each invocation returns. It is admitted when some linearization with some visibility gives it
-//! (*Weak-consistency specification via visibility relaxation*, section 3, Figure 7). [`crate::enumerate`] tries them one
-//! by one; here none is tried twice that cannot be told apart.
+//! (*Weak-consistency specification via visibility relaxation*, section 3, Figure 7). [`crate::enumerate`] tries them
+//! one by one; this module tries those that cannot be told apart only once.
 //!
 //! Invocations are linearized one after the other. What matters for the rest is only
 //!
 //! - which have been linearized,
 //! - the state after all of them, which is what complete invocations see,
-//! - and, for a relaxed invocation that is still to come, every state that a visibility chosen so far can lead to.
-//!   Whether it sees the next one is decided when that is linearized; both choices are followed side by side, as a set
-//!   of states. Where predicates constrain later choices by earlier ones, a state carries what must not be seen any more.
+//! - and, for each relaxed invocation that has not come yet, every state that a visibility chosen so far can lead to.
+//!   Whether it sees the next invocation is decided when that one is linearized; both choices are followed side by
+//!   side, as a set of states. Where predicates constrain later choices by earlier ones, a state carries what must not
+//!   be seen any more.
 //!
 //! This is a *configuration*. The outcomes of the rest are computed once for each configuration, as a decision diagram.
-//! So the cost depends on the number of configurations and on the shape of the diagrams, and neither on the number of
-//! linearizations, nor of visibilities, nor of outcomes.
+//! So the cost depends on the number of configurations and on the shape of the diagrams, but not on the number of
+//! linearizations, visibilities or outcomes.
 
 mod diagram;
 mod explore;

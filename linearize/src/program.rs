@@ -105,7 +105,7 @@ impl Program {
         (self.required[invocation].complete | 1 << invocation) & self.all() == self.all()
     }
 
-    /// Those of the invocations that a predicate is about.
+    /// The invocations that a predicate is about.
     pub(crate) fn about(&self, predicate: &Predicate) -> Set {
         about(predicate, &self.methods)
     }
@@ -116,7 +116,8 @@ impl Program {
     }
 }
 
-/// Whether a schema is small enough. Its happens-before order takes memory in the square of its size, so this comes first.
+/// Whether a schema is small enough. Its happens-before order takes memory in the square of its size, so this check
+/// comes first.
 fn fits(schema: &Schema) -> Result<(), TooLarge> {
     match schema.len() {
         0..=MOST_INVOCATIONS => Ok(()),
@@ -129,8 +130,8 @@ fn about(predicate: &Predicate, methods: &[Arc<str>]) -> Set {
     (0..methods.len()).filter(|&index| is_meant(&methods[index])).fold(0, |set, index| set | 1 << index)
 }
 
-/// What an invocation i must see, as a set of invocations x for each reason to see one. It is a lower bound of vis(i), so
-/// the conjunction of predicates is the union of what they require.
+/// What an invocation i must see: a set of invocations x for each reason to see one. This is a lower bound of vis(i),
+/// so the conjunction of predicates is the union of what they require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Required {
     /// x happens before i.

@@ -1,4 +1,4 @@
-//! Histories as they are recorded: calls of processes with their results.
+//! Recorded histories: calls of processes with their results.
 
 mod judge;
 mod part;
@@ -44,7 +44,7 @@ pub struct Recording {
 pub struct Recorder {
     calls: Vec<RecordedCall>,
     intervals: Vec<Interval>,
-    /// Calls that did not happen after all.
+    /// Calls that did not happen.
     failed: Vec<bool>,
     /// For each process that is in a call, the index of the call.
     open: BTreeMap<Process, usize>,

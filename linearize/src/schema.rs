@@ -129,7 +129,7 @@ impl Mistake {
         let (from, until) = (before.len().saturating_sub(Self::AROUND), behind.len().min(Self::AROUND));
         let start = if from > 0 { "…" } else { "" };
         let end = if until < behind.len() { "…" } else { "" };
-        // What Rust would escape has no width of its own, or an effect on the terminal.
+        // A character that Rust would escape has no width, or has an effect on the terminal.
         let is_escaped = |letter: char| letter.escape_debug().len() > 1 && !matches!(letter, '\\' | '"' | '\'');
         let visible = |&letter: &char| if is_escaped(letter) { ' ' } else { letter };
         let shown: String = before[from..].iter().chain(&behind[..until]).map(visible).collect();
@@ -294,7 +294,7 @@ impl Schema {
 
 /// The smallest number on some cycle of pairs of numbers below `count`, in time linear in both.
 fn on_a_cycle(count: usize, before: &[(usize, usize)]) -> Option<usize> {
-    // Whatever has nothing before it is taken away, as long as there is something.
+    // Removes sequences without predecessors as long as there are any.
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits_for = vec![0_usize; count];
     for &(first, second) in before {
@@ -310,7 +310,7 @@ fn on_a_cycle(count: usize, before: &[(usize, usize)]) -> Option<usize> {
             }
         }
     }
-    // What remains has something before it that remains, so going back leads into a cycle.
+    // Each remaining sequence has a remaining predecessor, so going back leads into a cycle.
     let mut previous = vec![None; count];
     for &(first, second) in before.iter().rev().filter(|(first, _)| waits_for[*first] > 0) {
         previous[second] = Some(first);

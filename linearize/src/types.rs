@@ -23,8 +23,8 @@
 //! sets), and an exception is what [`error`] gives.
 //!
 //! # Limits
-//! `take` has no sequential behaviour on an empty queue, where it waits; its result is the error `blocks` there, and what
-//! follows it in its sequence goes on nevertheless.
+//! `take` has no sequential behaviour on an empty queue, where it waits; its result is then the error `blocks`, and the
+//! calls after it in its sequence run nevertheless.
 //!
 //! Iteration over a `map`, `set` or `priority-queue` is in ascending order; the order of a hash table is not modelled.
 
@@ -41,16 +41,16 @@ use interloper_commutativity::{self as models, MethodId, Model, Parameter, Value
 pub use roles::{Family, Role};
 pub use whole::Run;
 
-/// A sequential model, and the names that its methods have in the papers.
+/// A sequential model, and the names of its methods in the papers.
 #[derive(Clone, Copy)]
 pub struct DataType {
-    /// What it is called, `sorted-map` for example.
+    /// The name: `sorted-map` for example.
     pub name: &'static str,
-    /// What its calls do.
+    /// The model of its calls.
     pub model: &'static dyn Model,
     /// Its methods, in groups. A name that occurs twice is overloaded by the number of arguments.
     pub methods: &'static [&'static [Signature]],
-    /// The checker for objects of which every call has a [`Role`] of its kind.
+    /// The checker for objects whose calls all have a [`Role`] of its kind.
     pub family: Option<Family>,
 }
 
@@ -65,8 +65,8 @@ pub struct Signature {
     pub meaning: Meaning,
     /// Whether it never changes the object.
     pub reads: bool,
-    /// Whether a call is about the part of the object that its first argument names, the entry of a map for example, and
-    /// about nothing else.
+    /// Whether a call is only about the part of the object that its first argument names, the entry of a map for
+    /// example.
     pub keyed: bool,
 }
 
@@ -84,7 +84,7 @@ pub enum Meaning {
     Whole(Run),
 }
 
-/// What a method gives, as the papers write it, where a method of the model gives the result of a Rust collection.
+/// What a method returns in the papers, where a method of the model returns the result of a Rust collection.
 #[derive(Clone, Copy, Debug)]
 pub enum Gives {
     /// The same.
@@ -101,7 +101,7 @@ pub enum Gives {
     New,
 }
 
-/// What a method gives that finds nothing.
+/// What a method returns that finds nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Absent {
     /// Java's `null`.
@@ -115,7 +115,7 @@ pub enum Absent {
 pub struct Call {
     model: &'static dyn Model,
     signature: &'static Signature,
-    /// The method of the model, where there is one, and the arguments that it is given.
+    /// The method of the model, if there is one, and its arguments.
     invocation: models::Invocation,
 }
 
@@ -203,7 +203,7 @@ impl DataType {
 }
 
 impl Call {
-    /// Runs it: changes `state` and gives the result. Deterministic.
+    /// Runs the call: changes `state` and returns the result. Deterministic.
     pub fn run(&self, state: &mut Value) -> Value {
         match self.signature.meaning {
             Meaning::Method(_, gives) | Meaning::Amount(_, _, gives) => {
@@ -234,14 +234,14 @@ impl Call {
 }
 
 impl Signature {
-    /// The part of the object that a call is about, where it is about one only.
+    /// The part of the object that a call is about, if it is about only one.
     pub fn part<'a>(&self, arguments: &'a [Value]) -> Option<&'a Value> {
         arguments.first().filter(|_| self.keyed)
     }
 }
 
 impl Gives {
-    /// What is given when the model's method gave `result` and left `state`.
+    /// The result, when the model's method returned `result` and left `state`.
     fn of(self, result: Value, state: &Value) -> Value {
         match self {
             Gives::Same => result,

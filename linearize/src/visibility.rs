@@ -1,16 +1,16 @@
-//! What an invocation must see of those that are linearized before it.
+//! What an invocation must see of the invocations that are linearized before it.
 //!
 //! A linearization is a total order `lin` that includes happens-before, and for each invocation i a part `vis(i)` of
-//! those that come before it in `lin`, itself included. The result of i is the last result of running `vis(i)` alone
+//! the invocations up to i in `lin`, which contains i. The result of i is the last result of running `vis(i)` alone
 //! (*Weak-consistency specification via visibility relaxation*, section 3). A specification says for each method which
 //! predicates its invocations satisfy: the levels of Figure 6, the predicates `linPrefix` and `linMonotonic` of section
 //! 6.2, and each of them for some methods only (section 6.3).
 //!
 //! # Deviations
-//! - `linPrefix(i)` asks nothing of i itself: as it is printed, with i among the j of vis(i), it is the same as
+//! - `linPrefix(i)` requires nothing of i itself: as printed, with i among the j of vis(i), it is the same as
 //!   `complete(i)`, whereas the text and the axiom `ReadLinPrefix` of Table 4 speak of what comes before i.
-//! - Lemma 3.2 says that `causal` implies `peer`. By the definitions of Figure 6 that holds when everything that i sees
-//!   sees its own happens-before predecessors. The definitions are what is implemented.
+//! - Lemma 3.2 says that `causal` implies `peer`. By the definitions of Figure 6 this holds when everything that i sees
+//!   sees its own happens-before predecessors. This module implements the definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,11 +23,11 @@ pub enum Level {
     Weak,
     /// It sees what happens before it.
     Basic,
-    /// It sees what those see that happen before it.
+    /// It sees what the invocations see that happen before it.
     Monotonic,
-    /// Besides, it sees what happens before those that it sees.
+    /// It also sees what happens before the invocations that it sees.
     Peer,
-    /// It sees what happens before it and what those see that it sees.
+    /// It sees what happens before it, and what the invocations see that it sees.
     Causal,
     /// It sees everything that is linearized before it.
     #[default]
@@ -69,9 +69,9 @@ impl fmt::Display for Level {
 pub enum Kind {
     /// A level of Figure 6.
     Level(Level),
-    /// What an invocation sees before itself begins like the linearization and ends somewhere (section 6.2).
+    /// What an invocation sees before itself is a prefix of the linearization (section 6.2).
     LinPrefix,
-    /// It sees what those see, themselves left out, that are linearized before it (section 6.2).
+    /// It sees what the invocations before it in the linearization see, except themselves (section 6.2).
     LinMonotonic,
 }
 
@@ -80,7 +80,7 @@ pub enum Kind {
 pub struct Predicate {
     /// What it says.
     pub kind: Kind,
-    /// The methods of the invocations that must be seen (section 6.3); none: all methods.
+    /// The methods of the invocations that must be seen (section 6.3); `None`: all methods.
     pub about: Option<BTreeSet<String>>,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Display for Predicate {
     }
 }
 
-/// For each method the predicates that its invocations satisfy, all of them. A method without an entry is complete.
+/// For each method, the predicates that its invocations satisfy. A method without an entry is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Visibility {
     methods: BTreeMap<String, Vec<Predicate>>,

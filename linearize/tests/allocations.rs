@@ -1,4 +1,4 @@
-//! The general search does not allocate but for what it meets for the first time, and keeps to its memory.
+//! The general search allocates only for what it meets for the first time, and keeps to its memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use interloper_random::{Purpose, Stream};
 thread_local! {
     /// How often this thread has asked for memory.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// How many bytes it has, and how many it has had at most since that was asked.
+    /// How many bytes it has, and the most since this was last asked.
     static BYTES: Cell<usize> = const { Cell::new(0) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
@@ -29,13 +29,13 @@ fn took(bytes: usize) {
     PEAK.set(PEAK.get().max(BYTES.get()));
 }
 
-/// What another thread has taken may be given back here.
+/// Memory that another thread took may be given back here.
 fn gave(bytes: usize) {
     BYTES.set(BYTES.get().saturating_sub(bytes));
 }
 
-// SAFETY: every method hands its arguments on to the system's allocator, and what that gives back; counting touches a
-// thread-local cell that needs no memory of its own and no destructor.
+// SAFETY: every method passes its arguments on to the system's allocator and returns what that returns; counting
+// touches a thread-local cell that needs no memory of its own and no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         took(layout.size());
@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both are there while the content moves.
+        // Both blocks exist while the content moves.
         took(size);
         gave(layout.size());
         // SAFETY: as above.
@@ -67,7 +67,7 @@ fn allocations(run: impl FnOnce()) -> u64 {
     ALLOCATIONS.get() - before
 }
 
-/// How many bytes there are at most while something runs, besides those before it.
+/// The most bytes while something runs, beyond those before it.
 fn peak(run: impl FnOnce()) -> usize {
     let before = BYTES.get();
     PEAK.set(before);
@@ -75,7 +75,7 @@ fn peak(run: impl FnOnce()) -> usize {
     PEAK.get() - before
 }
 
-/// A sum modulo a number; the last call, a read, has seen a sum that there never was. All calls overlap.
+/// A sum modulo a number; the last call, a read, has seen a sum that never existed. All calls overlap.
 struct Sum {
     modulus: u64,
     calls: usize,
@@ -120,7 +120,7 @@ fn a_search_through_a_recorded_history() {
         let call = Invocation::new("cas", [int(process % 4), int(process % 3)]);
         recorder.invoke(process, call).expect("the process is in no call");
     }
-    // All of them are pending, and nobody writes what is read.
+    // All of them are pending, and no call writes what is read.
     recorder.invoke(40, Invocation::new("write", [int(0)])).expect("the process is in no call");
     recorder.invoke(41, Invocation::new("read", [])).expect("the process is in no call");
     recorder.returned(40, Value::None).expect("it writes");
@@ -187,7 +187,7 @@ fn memory_is_bounded() {
         let used = peak(|| {
             assert_eq!(search.advance(u64::MAX), Progress::Done(Verdict::Unknown(Bound::Memory)));
         });
-        // It stops before a table would grow beyond, so a fifth of it was used at least.
+        // The search stops before a table would grow beyond its memory, so it used at least a fifth.
         assert!((memory / 8..=memory).contains(&used), "{used} of {memory} bytes");
     }
 }
@@ -289,7 +289,7 @@ const PIECES: [&str; 24] = [
     "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
 ];
 
-/// A schema that is read is the one that is printed, and reading takes memory in proportion to the text.
+/// A schema that is read equals the one that is printed, and reading takes memory in proportion to the text.
 #[test]
 fn damaged_schemas() {
     let texts = [
@@ -340,7 +340,7 @@ fn damaged_visibilities() {
     assert!(good > 300 && bad > 300, "{good} good, {bad} bad");
 }
 
-/// No text of the length that a command line has room for takes a gigabyte, whatever it repeats.
+/// No text that fits on a command line takes a gigabyte, whatever it repeats.
 #[test]
 fn no_text_takes_a_gigabyte() {
     const LENGTH: usize = 128 << 10;
@@ -358,7 +358,7 @@ fn no_text_takes_a_gigabyte() {
             assert!(used < 1 << 30, "{used} bytes for {begun:?} and {piece:?}");
         }
     }
-    // What has an end is read.
+    // A text that ends is read.
     let letters = "é".repeat(LENGTH / 2);
     for whole in [format!("{{ f(\"{letters}\") }}"), format!("{{ f([{}0]) }}", "0,".repeat(LENGTH / 2))] {
         let used = peak(|| assert!(Schema::parse(&whole).is_ok()));
@@ -366,7 +366,7 @@ fn no_text_takes_a_gigabyte() {
         read += 1;
     }
     assert!(read >= 2 && refused > 300, "{read} read, {refused} refused");
-    // The most memory that this process has had.
+    // The peak memory of this process.
     #[cfg(target_os = "linux")]
     {
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");

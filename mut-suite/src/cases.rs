@@ -20,7 +20,7 @@ use interloper::{Check, Datum, MethodUnderTest, ToValue, collections::Subject};
 
 use crate::Case;
 
-/// Where a pattern comes from that many programs have.
+/// The origin of patterns that many programs have.
 const EVERYDAY: &str = "everyday Rust";
 
 /// All cases.
@@ -45,7 +45,7 @@ pub(crate) fn all() -> Vec<Case> {
     families.into_iter().flatten().collect()
 }
 
-/// A method under test whatever its types.
+/// A method under test without its types.
 fn boxed<S, A, R>(method: MethodUnderTest<S, A, R>) -> Box<dyn Check>
 where
     S: Subject + 'static,
@@ -55,8 +55,8 @@ where
     Box::new(method)
 }
 
-/// The method from the states within one operation: where it takes two operations of the environment to violate, all
-/// runs with one come first, from every initial state.
+/// The method from the states within one operation: for a violation that takes two operations of the environment, all
+/// runs with one operation come first, from every initial state.
 fn from_few_states<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
 where
     S: Subject,
@@ -68,8 +68,8 @@ where
 
 /// The method against two operations of the environment instead of three.
 ///
-/// A critical section conflicts with every operation on its collection, so that runs with three count in the hundred
-/// thousands. Two are one on each side of a section, or one that is seen and one that is not.
+/// A critical section conflicts with every operation on its collection, so there are hundreds of thousands of runs with
+/// three. Two operations suffice: one on each side of a section, or one that is seen and one that is not.
 fn briefly<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
 where
     S: Subject,

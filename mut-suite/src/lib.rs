@@ -2,10 +2,10 @@
 //! their expected grades.
 //!
 //! Each [`Case`] is a method as applications have it, wrapped as a method under test. The bad ones come from the paper
-//! (COLT) and from everyday Rust, and each of them that can be mended names the mended one as its twin. What is expected
-//! was worked out by hand; `tests/suite.rs` holds the tool to it.
+//! (COLT) and from everyday Rust, and each bad case that can be corrected names the corrected one as its twin. The
+//! expected verdicts were worked out by hand; `tests/suite.rs` compares the tool's verdicts with them.
 //!
-//! The source text of a case is the code that runs: it is cut out of the file that it is compiled from.
+//! The source text of a case is the code that runs: it is cut out of the compiled file.
 //!
 //! # Limits
 //! A verdict holds within the bounds of the case: three environment operations, unless the case says otherwise, over a

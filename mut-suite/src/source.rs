@@ -43,7 +43,7 @@ impl Family {
         self.case(name, about, Verdict::NotLinearizable, Some(twin), build)
     }
 
-    /// A method that is atomic in its own program only.
+    /// A method that is atomic only in its own program.
     pub fn modular(
         self,
         name: &'static str,
@@ -66,7 +66,7 @@ impl Family {
     }
 }
 
-/// The text between the markers of `name`; empty when there are none.
+/// The text between the markers of `name`; empty without such markers.
 pub(crate) fn cut(file: &'static str, name: &str) -> &'static str {
     let (mut start, mut at) = (None, 0);
     for line in file.split_inclusive('\n') {

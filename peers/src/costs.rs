@@ -12,11 +12,10 @@ use crate::{ours, under_loom, under_shuttle};
 pub fn table() -> Table {
     let mut table = Table::new(
         "What it costs",
-        &[
-            "Nanoseconds, the shortest of 2,000 rounds. Random walk, the trace and the decisions recorded. Giving a lock back \
-             is part of the step before it, unless said otherwise: see `Unlock`. The targets are those for an idle \
-             2-core machine on which shuttle takes 155 ns for a lock and unlock by 2 tasks: compare the ratios.",
-        ],
+        &["Nanoseconds, the shortest of 2,000 rounds, with a random walk that records the trace and the decisions. \
+             Unlocking is part of the step before it, unless the row says otherwise (see `Unlock`). The targets are for \
+             an idle 2-core machine on which shuttle takes 155 ns for a lock and unlock by 2 tasks, so compare the \
+             ratios."],
         &["", "ours", "shuttle", "loom", "shuttle / ours", "loom / ours", "target", "target of the ratio", "ratio met"],
     );
     for tasks in [2, 4, 16] {

@@ -20,11 +20,10 @@ const LIMIT: u64 = 5_000;
 pub fn table() -> Table {
     let mut table = Table::new(
         "Executions to the first failure",
-        &[
-            "Median and range over 30 seeds, at most 5,000 executions each. A failure is a panic, a deadlock, or a result \
-             that no serial order of the blocks gives. Shuttle has no blocks: there the result is compared with those of \
-             the serial schedules; where those are not known, or the program is not compiled over shuttle, there is a dash.",
-        ],
+        &["Median and range over 30 seeds, at most 5,000 executions each. A failure is a panic, a deadlock, or a \
+             result that no serial order of the blocks gives. Shuttle has no blocks, so its results are compared with \
+             the results of the serial schedules. A dash means that those are unknown, or that the program is not \
+             compiled over shuttle."],
         &[
             "program",
             "random",

@@ -10,9 +10,11 @@ const SCHEDULES: usize = 400_000;
 pub fn table() -> Table {
     let mut table = Table::new(
         "Exhaustive search",
-        &["Executions until there is nothing left to explore. The Mazurkiewicz traces are counted by making every \
-             schedule and telling apart those that differ in the order of dependent steps. Loom ends at a deadlock: \
-             there its executions are those until then, and so are ours in parentheses."],
+        &[
+            "Executions until nothing is left to explore. Mazurkiewicz traces are counted by running every schedule and \
+           telling apart schedules that differ in the order of dependent steps. Loom ends at a deadlock: then the \
+           column has its executions up to the deadlock, and ours up to there are in parentheses.",
+        ],
         &["program", "traces", "ours", "loom", "outcomes", "same as loom's", "exact and not more than loom"],
     );
     for (number, (name, program)) in ours::PROGRAMS.small.into_iter().enumerate() {

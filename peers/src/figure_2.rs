@@ -16,11 +16,9 @@ const LIMIT: u64 = 20_000;
 
 pub fn table() -> Table {
     let mut table = Table::new(
-        "Check then withdraw, behind unrelated lock operations",
-        &[
-            "Executions until both tasks withdraw: median and range over 30 seeds. The target is a median of at most 2 for \
-             Algorithm 2 in all three.",
-        ],
+        "Check then withdraw, after unrelated lock operations",
+        &["Executions until both tasks withdraw: median and range over 30 seeds. The target is a median of at most 2 \
+             for Algorithm 2 in all three columns."],
         &["strategy", "0 before", "6 before", "50 before"],
     );
     type Make = fn(u64) -> Box<dyn Strategy>;

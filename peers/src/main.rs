@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 use interloper_report::file;
+use interloper_scheduler::panics;
 
 use self::table::Table;
 
@@ -81,20 +82,23 @@ impl Section {
     }
 }
 
-/// Failures are what is counted here: nobody wants to read them. Shuttle installs a hook that prints each of them, when it
-/// is first used; it is taken away again. The engine installs its own behind that, and needs it.
-fn silence_panics() {
-    under_shuttle::run(under_shuttle::Strategy::Random, 0, 1, || ());
-    std::panic::set_hook(Box::new(|_| ()));
-}
-
 fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     if let Some(number) = arguments.under_loom {
         under_loom::go_through(number);
         return Ok(());
     }
-    silence_panics();
+    // The panics of programs are counted, not printed. Shuttle installs a hook that prints them when it is first used: that
+    // happens here, so that our hook goes around it.
+    under_shuttle::run(under_shuttle::Strategy::Random, 0, 1, || ());
+    panics::quietly(|| print_tables(&arguments))
+}
+
+/// Prints the chosen tables, or writes all of them into the page that was named.
+///
+/// # Errors
+/// When standard output or the page cannot be written.
+fn print_tables(arguments: &Arguments) -> io::Result<()> {
     if let Some(page) = &arguments.into {
         return write_into(page);
     }

@@ -11,7 +11,7 @@ const TASKS: usize = 1_000;
 pub fn table() -> Table {
     let mut table = Table::new(
         "Memory",
-        &["What the process grows by, resident, when 1,000 tasks are there at once. Linux only."],
+        &["How much the resident memory of the process grows with 1,000 tasks at once. Linux only."],
         &["", "MB", "target", "met"],
     );
     // Ours first: what shuttle gives back to the allocator would be used again.

@@ -11,9 +11,9 @@ pub fn table() -> Table {
     let mut table = Table::new(
         "How probable it is to see a violation in one run",
         &[
-            "The part of 1,000 executions in which Algorithm 2 sees an atomicity violation. The programs are Figures 1 and \
-             2, and those of Table 1 in words of our own: the paper's column 9 is of the originals, by 10 to 1000 runs at \
-             q = 0.5.",
+            "The share of 1,000 executions in which Algorithm 2 sees an atomicity violation. The programs are Figures 1 \
+             and 2, and rewritten versions of the programs of Table 1. The paper's column 9 is about the originals, \
+             with 10 to 1000 runs at q = 0.5.",
         ],
         &["program", "q = 0.5", "q = 1", "paper", "at least as high"],
     );

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use interloper_scheduler::panics;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler, UrwRandomScheduler};
 use shuttle::{Config, FailurePersistence, Runner};
 
@@ -67,6 +68,6 @@ pub fn first_failure(
     };
     // On a thread of its own: a task that shuttle leaves behind while it unwinds would have the thread count as panicking
     // for ever.
-    let failed = thread::spawn(move || run(strategy, seed, most, counted)).join().is_err();
+    let failed = thread::spawn(move || panics::quietly(|| run(strategy, seed, most, counted))).join().is_err();
     failed.then(|| made.load(Ordering::Relaxed))
 }

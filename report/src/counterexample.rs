@@ -63,6 +63,9 @@ pub struct Row {
     pub state: Option<String>,
     /// The place in the source: `src/cache.rs:12:9`.
     pub location: Option<String>,
+    /// The source line at this place, if it was read: see [`Counterexample::with_source`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Further lines about this event: held locks, the block it belongs to.
     pub notes: Vec<String>,
 }
@@ -126,7 +129,7 @@ impl Row {
     /// An event of `column`, without a state, a place or notes.
     #[must_use]
     pub fn event(column: usize, event: Event) -> Self {
-        Self { column, event, state: None, location: None, notes: Vec::new() }
+        Self { column, event, state: None, location: None, source: None, notes: Vec::new() }
     }
 }
 

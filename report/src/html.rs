@@ -28,7 +28,7 @@ pub fn render(counterexample: &Counterexample) -> String {
                     span.wrong { (counterexample.verdict) }
                     @if !counterexample.detail.is_empty() { " (" (counterexample.detail) ")" }
                 }
-                (interleaving(counterexample, &shown.numbers))
+                (interleaving(&shown))
                 @if let Some(deadlock) = &counterexample.deadlock {
                     h2 { "Deadlock" }
                     p { (deadlock) "." }
@@ -47,7 +47,8 @@ pub fn render(counterexample: &Counterexample) -> String {
     text
 }
 
-fn interleaving(counterexample: &Counterexample, numbers: &[Option<usize>]) -> Markup {
+fn interleaving(shown: &Shown<'_>) -> Markup {
+    let counterexample = &*shown.counterexample;
     let with_state = counterexample.rows.iter().any(|row| row.state.is_some());
     html! {
         div.scroll {
@@ -60,16 +61,16 @@ fn interleaving(counterexample: &Counterexample, numbers: &[Option<usize>]) -> M
                     }
                 }
                 tbody {
-                    @for (row, step) in counterexample.rows.iter().zip(numbers) {
+                    @for ((row, step), quote) in counterexample.rows.iter().zip(&shown.numbers).zip(&shown.quotes) {
                         tr {
                             th scope="row" {
                                 @if let Some(step) = step { (step) }
-                                // A row of nobody is a mistake of the caller, and still part of the data.
-                                @if row.column >= counterexample.columns.len() { (event(row)) }
+                                // A row without a column is a mistake of the caller, and still part of the data.
+                                @if row.column >= counterexample.columns.len() { (event(row, quote.as_deref())) }
                             }
                             @for (at, column) in counterexample.columns.iter().enumerate() {
                                 td.environment[column.lane == Lane::Environment] {
-                                    @if at == row.column { (event(row)) }
+                                    @if at == row.column { (event(row, quote.as_deref())) }
                                 }
                             }
                             @if with_state { td.state { @if let Some(state) = &row.state { (state) } } }
@@ -81,11 +82,12 @@ fn interleaving(counterexample: &Counterexample, numbers: &[Option<usize>]) -> M
     }
 }
 
-fn event(row: &Row) -> Markup {
+fn event(row: &Row, quote: Option<&str>) -> Markup {
     let wrong = matches!(row.event, Event::Panicked(_) | Event::Blocked(_));
     html! {
         span.wrong[wrong] { (row.event) }
         @if let Some(location) = &row.location { div.note { "at " (location) } }
+        @if let Some(code) = quote { pre.note { code { (code) } } }
         @for note in &row.notes { div.note { (note) } }
     }
 }
@@ -115,7 +117,7 @@ const CSS: &str = "
 --line: #4a4a4a; --faint: #a0a0a0; } }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.4rem; margin-bottom: 0; } h2 { font-size: 1.05rem; margin-top: 2rem; }
-table, pre { font-family: ui-monospace, monospace; font-size: 0.9rem; }
+td pre { margin: 0; } table, pre { font-family: ui-monospace, monospace; font-size: 0.9rem; }
 table { border-collapse: collapse; } .scroll, pre { overflow-x: auto; }
 th, td { text-align: left; vertical-align: top; padding: 0.25rem 1.5rem 0.25rem 0; white-space: pre-wrap; }
 thead th { border-bottom: 1px solid var(--line); } tbody th { color: var(--faint); font-weight: normal; }

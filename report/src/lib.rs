@@ -8,6 +8,8 @@
 //! - [`json::render`]: one document with a version field, read back by [`json::parse`];
 //! - [`html::render`]: one page without scripts or external resources.
 //!
+//! [`Counterexample::with_source`] reads the source line at each place, so that a report shows the code of each step.
+//!
 //! [`timeline`] draws a concurrent history on a page of the same kind, with a row for each process.
 //!
 //! [`replay_file`] is the file that a finding leaves behind, and that replays it.
@@ -28,6 +30,7 @@ pub mod json;
 pub mod plain;
 pub mod replay_file;
 pub mod shorten;
+mod source;
 pub mod table;
 pub mod text;
 pub mod timeline;

@@ -1,6 +1,7 @@
 //! Shortens texts that are too long to read.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::{Counterexample, Event, Order, Row};
 
@@ -50,11 +51,16 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A source line is quoted up to this many characters.
+const LONGEST_QUOTE: usize = 60;
+
 /// A counterexample as it is shown, with the number of each row that is a step.
 pub(crate) struct Shown<'c> {
     pub(crate) counterexample: Cow<'c, Counterexample>,
     pub(crate) numbers: Vec<Option<usize>>,
-    /// What to say of what is left out; none where all is shown.
+    /// The code below the place of each row: a line is quoted once in a column.
+    pub(crate) quotes: Vec<Option<String>>,
+    /// Says that something is left out; `None` if everything is shown.
     pub(crate) note: Option<&'static str>,
 }
 
@@ -66,15 +72,38 @@ impl<'c> Shown<'c> {
         };
         let mut numbers: Vec<Option<usize>> = counterexample.rows.iter().scan(0, step).collect();
         match counterexample.shortened() {
-            None => Self { counterexample: Cow::Borrowed(counterexample), numbers, note: None },
+            None => Self {
+                counterexample: Cow::Borrowed(counterexample),
+                numbers,
+                quotes: quotes(counterexample),
+                note: None,
+            },
             Some(short) => {
                 if short.rows.len() < numbers.len() {
                     numbers.drain(ROWS_AT_EACH_END..numbers.len() - ROWS_AT_EACH_END);
                 }
                 let note = Some("shortened: the JSON form of this report has everything");
-                Self { counterexample: Cow::Owned(short), numbers, note }
+                Self { quotes: quotes(&short), counterexample: Cow::Owned(short), numbers, note }
             }
         }
+    }
+}
+
+fn quotes(counterexample: &Counterexample) -> Vec<Option<String>> {
+    let mut quoted = BTreeSet::new();
+    let quote = |row: &Row| {
+        let (source, place) = (row.source.as_ref()?, row.location.as_ref()?);
+        let (line, _column) = place.rsplit_once(':')?;
+        quoted.insert((row.column, line.to_owned())).then(|| beginning(source, LONGEST_QUOTE))
+    };
+    counterexample.rows.iter().map(quote).collect()
+}
+
+/// The beginning of a text of more than `longest` characters.
+fn beginning(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", text[..at].trim_end()),
+        None => text.to_owned(),
     }
 }
 
@@ -109,6 +138,7 @@ impl Counterexample {
             event: row.event.map(&mut text),
             state: row.state.as_ref().map(&mut text),
             location: row.location.as_ref().map(&mut text),
+            source: row.source.as_ref().map(&mut text),
             notes: row.notes.iter().map(&mut text).collect(),
         };
         short.rows = self.rows[..head].iter().map(&mut row).collect();
@@ -154,6 +184,15 @@ mod tests {
         check("äöüß", 3, "äö… (1 character left out) …ß");
         check(&"x".repeat(12_345), 5, "xxx… (12,340 characters left out) …xx");
         check("abc", 0, "… (3 characters left out) …");
+    }
+
+    #[test]
+    fn a_long_source_line_is_cut() {
+        let check = |text: &str, longest, expected: &str| assert_eq!(beginning(text, longest), expected);
+        check("", 0, "");
+        check("äöü", 3, "äöü");
+        check("äöüß", 3, "äöü…");
+        check("let x = 1;", 4, "let…");
     }
 
     fn example(rows: usize, text: &str) -> Counterexample {

@@ -36,11 +36,12 @@ fn everything_the_text_shows_is_on_the_page() {
     for counterexample in [memoize(), deadlock(), overlapping()] {
         // The characters that are escaped are none of the data here but the backquotes' neighbours: undo them.
         let page = render(&counterexample).replace("&quot;", "\"").replace("&gt;", ">");
+        let page = page.replace("&amp;", "&");
         let mut data = vec![counterexample.name.clone(), counterexample.verdict.clone(), counterexample.start.clone()];
         data.extend(counterexample.columns.iter().map(|column| column.title.clone()));
         for row in &counterexample.rows {
             data.push(row.event.to_string());
-            data.extend(row.state.iter().chain(&row.location).chain(&row.notes).cloned());
+            data.extend(row.state.iter().chain(&row.location).chain(&row.source).chain(&row.notes).cloned());
         }
         data.extend(
             counterexample.orders.iter().flat_map(|order| [order.sequence.clone(), order.disagreement.clone()]),

@@ -55,6 +55,48 @@ fn a_deadlock_names_both_places() {
     insta::assert_snapshot!(render(&deadlock(), PLAIN));
 }
 
+/// A loop of two tasks: each line of code stands once in each column, and a row without code has none.
+#[test]
+fn a_column_shows_each_line_of_code_once() {
+    let row = |column, place: &str, source: Option<&str>| Row {
+        location: Some(place.into()),
+        source: source.map(Into::into),
+        ..Row::event(column, Event::Operation("step".into()))
+    };
+    let (load, store) = (Some("let seen = count.load(SeqCst);"), Some("count.store(seen + 1, SeqCst);"));
+    let rows = vec![
+        row(0, "a.rs:1:24", load),
+        row(0, "a.rs:2:7", store),
+        row(0, "a.rs:1:24", load),
+        row(1, "a.rs:1:24", load),
+        row(1, "a.rs:1:5", load),
+        row(1, "b.rs:1:24", None),
+    ];
+    let looped = Counterexample { rows, start: String::new(), orders: Vec::new(), replay: None, ..overlapping() };
+    let expected = "\
+✗ pop_if_not_empty                          not linearizable (0 environment operations, execution 4)
+
+                    A: pop_if_not_empty()                  B: pop_if_not_empty()
+  ───────────────────────────────────────────────────────────────────────────────────────────
+  1                 step
+                      at a.rs:1:24
+                      │ let seen = count.load(SeqCst);
+  2                 step
+                      at a.rs:2:7
+                      │ count.store(seen + 1, SeqCst);
+  3                 step
+                      at a.rs:1:24
+  4                                                        step
+                                                             at a.rs:1:24
+                                                             │ let seen = count.load(SeqCst);
+  5                                                        step
+                                                             at a.rs:1:5
+  6                                                        step
+                                                             at b.rs:1:24
+";
+    assert_eq!(render(&looped, PLAIN), expected);
+}
+
 #[test]
 fn overlapping_calls_have_a_column_each() {
     insta::assert_snapshot!(render(&overlapping(), PLAIN));

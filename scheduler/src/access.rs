@@ -1,7 +1,7 @@
 //! What an operation does to the data behind its object, and which three accesses no serial order explains.
 //!
-//! The strategy that looks for violations and the judge that finds them share these words, so that one pauses before what
-//! the other counts.
+//! The strategy that looks for violations and the judge that finds them share these words, so the strategy pauses a
+//! task before exactly those accesses that the judge counts.
 
 use interloper_std::runtime::{Action, Mode};
 
@@ -9,13 +9,13 @@ use crate::execution::Event;
 
 /// How an operation accesses its object.
 ///
-/// A lock stands for the data that it guards: taking it exclusively counts as reading and writing them, taking it
-/// shared or upgradable as reading them. For an atomic variable it is what the operation does.
+/// A lock stands for the data that it guards: taking the lock exclusively counts as reading and writing the data,
+/// taking it shared or upgradable as reading them. For an atomic variable the operation itself says how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Access {
-    /// Whether what it does or returns depends on what was written before.
+    /// Whether the result or the effect of the access depends on what was written before.
     pub reads: bool,
-    /// Whether it writes.
+    /// Whether the access writes.
     pub writes: bool,
 }
 
@@ -24,11 +24,11 @@ impl Access {
     pub const READ: Access = Access { reads: true, writes: false };
     /// w
     pub const WRITE: Access = Access { reads: false, writes: true };
-    /// Both at once.
+    /// Reads and writes at once.
     pub const BOTH: Access = Access { reads: true, writes: true };
 
-    /// The access that an action is if it succeeds. `None` for what is not an access to data: giving a lock back, entering a
-    /// block, spawning, waiting, waking.
+    /// The access that an action makes if it succeeds. `None` for an action that accesses no data: giving a lock back,
+    /// entering a block, spawning, waiting, waking.
     #[inline]
     pub const fn of(action: Action) -> Option<Access> {
         match action {
@@ -37,15 +37,15 @@ impl Access {
             Action::Write => Some(Access::WRITE),
             Action::ReadWrite | Action::Invoke(..) => Some(Access::BOTH),
             Action::Lock(Mode::Exclusive) | Action::TryLock(Mode::Exclusive) => Some(Access::BOTH),
-            // The others that were there have left: the data are this task's alone from now on. The way back admits
-            // others, and is not an access.
+            // The other holders have left: from now on only this task has the data. The conversion back admits others,
+            // and is no access.
             Action::Convert(_, Mode::Exclusive) | Action::TryConvert(_, Mode::Exclusive) => Some(Access::BOTH),
             _ => None,
         }
     }
 
-    /// The access that a step turned out to be: an attempt to take or to convert a lock that failed is none, and a
-    /// compare-exchange that failed only reads.
+    /// The access that a step made: a failed attempt to take or to convert a lock makes no access, and a failed
+    /// compare-exchange only reads.
     #[inline]
     pub const fn of_step(action: Action, only_read: bool) -> Option<Access> {
         match action {
@@ -55,7 +55,7 @@ impl Access {
         }
     }
 
-    /// The access that an event is.
+    /// The access that an event makes.
     #[inline]
     pub const fn of_event(event: &Event) -> Option<Access> {
         Access::of_step(event.operation.action, event.only_read)
@@ -67,10 +67,10 @@ impl Access {
     }
 }
 
-/// Whether no serial order explains three accesses to one object, of which the first and the last are of one block, and
-/// the middle one is of another task.
+/// Whether no serial order explains three accesses to one object: the first and the last by one block, the middle one
+/// by another task.
 ///
-/// With r and w for an access that reads or writes, and one that does both counting as either:
+/// With r for an access that reads and w for an access that writes; an access that does both counts as either:
 ///
 /// | first | between | last | why neither order explains it |
 /// |---|---|---|---|
@@ -79,10 +79,10 @@ impl Access {
 /// | w | r | w | the other task reads what the block had not finished |
 /// | r | w | w | the block overwrites what it has not read: a lost update |
 ///
-/// r·r·x and x·r·r leave everything as in the order in which the middle one comes first or last. w·w·w is explained by
-/// the order in which the middle one comes first: nobody reads what it wrote.
+/// r·r·x and x·r·r have the same effect as the order in which the middle access comes first or last. w·w·w has the same
+/// effect as the order in which the middle access comes first: nobody reads what it wrote.
 ///
-/// For locks that are taken exclusively all three do both: it is the pattern of Algorithm 2 of the AtomFuzzer paper.
+/// Exclusive locks make all three accesses do both: this is the pattern of Algorithm 2 of the AtomFuzzer paper.
 pub const fn unserialisable(first: Access, between: Access, last: Access) -> bool {
     (between.writes && last.reads)
         || (first.writes && between.reads && last.writes)
@@ -97,8 +97,8 @@ mod tests {
 
     const ALL: [Access; 3] = [Access::READ, Access::WRITE, Access::BOTH];
 
-    /// Runs accesses in the order of `order` on a variable. Each writes its own number; gives what each has read, and
-    /// what is left.
+    /// Runs accesses in the order of `order` on a variable. Each access writes its own number. Returns what each access
+    /// has read, and the final value.
     fn run(accesses: [Access; 3], order: [usize; 3]) -> ([Option<usize>; 3], usize) {
         let (mut read, mut value) = ([None; 3], 3);
         for index in order {
@@ -126,9 +126,9 @@ mod tests {
                 }
             }
         }
-        // Those with a middle one that writes and a last one that reads: 3 · 2 · 2. Those with w·r·w and none of these:
-        // the first does w or both, the middle one r or both, the last w; or r in the middle and both at the end:
-        // 2 · 2 + 2. Those with r·w·w and none of these: w at the end; r first and w or both in the middle, or both
+        // The middle access writes and the last one reads: 3 · 2 · 2. Further w·r·w: the first does w or both, the
+        // middle one r or both, the last w; or r in the middle and both at the end: 2 · 2 + 2. Further r·w·w: w at the
+        // end; r first and w or both in the middle, or both first and w in the middle: 3.
         // first and w in the middle: 3.
         assert_eq!(rejected, 12 + 6 + 3);
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::explore::Executions;
 
-/// A point in time at which a search ends with what it has. The search looks at it between executions.
+/// A point in time at which a search ends with what it has found. The search looks at it between executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deadline {
     end: Option<Instant>,
@@ -74,7 +74,7 @@ mod tests {
         assert!(long.left().is_some_and(|left| left <= hour && left > hour / 2));
     }
 
-    /// A clock has its end, too.
+    /// The clock counts only so far.
     #[test]
     fn the_longest_time_has_no_end() {
         assert_eq!(Deadline::of(Some(Duration::MAX)), Deadline::NEVER);

@@ -35,18 +35,27 @@ pub enum Question {
     /// Whether the execution uses one of its freedoms here, such as a sleep that ends early; 0 means no. The first question
     /// of an execution with freedoms asks which freedoms it has: a bit for each, and then the number for hints.
     Freedom,
+    /// The place of an access in the modification order of an atomic, where memory is weak: 0 is the newest store, and the
+    /// others are older ones that it may read or follow.
+    Store,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Question; 6] = [
+    pub const ALL: [Question; 7] = [
         Question::Argument,
         Question::InitialState,
         Question::Environment,
         Question::Task,
         Question::Other,
         Question::Freedom,
+        Question::Store,
     ];
+
+    /// Whether the answer 0 is what happens ordinarily, so that a list need not say so: another answer is a departure.
+    pub(crate) const fn may_depart(self) -> bool {
+        matches!(self, Question::Freedom | Question::Store)
+    }
 
     /// The letter of the question in the text form of a list.
     pub const fn letter(self) -> char {
@@ -57,6 +66,7 @@ impl Question {
             Question::Task => 'T',
             Question::Other => 'O',
             Question::Freedom => 'F',
+            Question::Store => 'S',
         }
     }
 }
@@ -66,15 +76,15 @@ pub trait Source {
     /// A number below `options`, which is at least 1.
     fn decide(&mut self, question: Question, options: u32) -> u32;
 
-    /// Whether a question of this kind can still get an answer other than 0. If not, the program may leave it out, and
-    /// spare itself the work of computing the options.
+    /// Whether a question of this kind can still get an answer other than 0. If not, the program may skip the question,
+    /// and need not compute the options.
     fn wants(&self, question: Question) -> bool {
         let _ = question;
         true
     }
 
-    /// Takes the next question as asked and answered with 0, if it is known to be of this kind and to have that answer;
-    /// the program need not compute its options then.
+    /// Answers the next question with 0 if the source knows its kind and this answer already; the program then need not
+    /// compute its options.
     fn settled(&mut self, question: Question) -> bool {
         let _ = question;
         false
@@ -98,7 +108,7 @@ impl<S: Source + ?Sized> Source for &mut S {
     }
 }
 
-/// One decision.
+/// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decision {
     /// The question.
@@ -141,8 +151,12 @@ impl Decisions {
 
     /// How far the execution departs from an ordinary one: its freedoms, and how often it uses them.
     pub fn departures(&self) -> u32 {
-        let departures = self.0.iter().filter(|decision| decision.question == Question::Freedom);
-        departures.map(|decision| (decision.answer & Freedoms::WHICH).count_ones()).sum()
+        let departures = |decision: &Decision| match decision.question {
+            Question::Freedom => (decision.answer & Freedoms::WHICH).count_ones(),
+            Question::Store => u32::from(decision.answer != 0),
+            _ => 0,
+        };
+        self.0.iter().map(departures).sum()
     }
 }
 

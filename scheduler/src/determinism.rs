@@ -1,4 +1,4 @@
-//! Runs an execution twice and compares: what is not under control shows.
+//! Runs an execution twice and compares the two runs: whatever is outside control shows as a difference.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::execution::{End, Event, Execution};
 use crate::strategies::Guided;
 use crate::strategy::Strategy;
 
-/// Two runs with the same decisions that were not the same.
+/// Two runs with the same decisions that differed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// How many events were the same before.
@@ -17,12 +17,12 @@ pub struct Difference {
     pub first: Option<Event>,
     /// The event of the second run here, if it had one.
     pub second: Option<Event>,
-    /// How they ended, if that differs.
+    /// How the runs ended, if their ends differ.
     pub ends: Option<Box<(End, End)>>,
 }
 
 impl Difference {
-    /// The first difference of two runs, each given by what came of it and by its trace.
+    /// The first difference between two runs, each given by its result and its trace.
     pub fn between(first: (&Execution, &[Event]), second: (&Execution, &[Event])) -> Option<Difference> {
         let same = first.1.iter().zip(second.1).take_while(|(a, b)| a == b).count();
         let ends = || Box::new((first.0.end.clone(), second.0.end.clone()));

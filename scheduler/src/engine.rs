@@ -9,7 +9,7 @@ mod hints;
 mod hub;
 mod object;
 mod own_stack;
-mod panics;
+pub(crate) mod panics;
 mod progress;
 mod reports;
 mod rounds;
@@ -18,6 +18,7 @@ mod state;
 mod task;
 mod turn;
 mod watchdog;
+mod weak;
 
 use std::panic::Location;
 
@@ -61,7 +62,7 @@ pub struct Config {
     pub seed: u64,
     /// The watchdog, which reports a step that does not end.
     pub watchdog: Option<Watchdog>,
-    /// The statics that start fresh in each execution, whatever they contain. Mirrored types in statics always start fresh.
+    /// The statics that start afresh in each execution, whatever they contain. Mirrored types in statics always do.
     pub statics: Statics,
 }
 
@@ -82,14 +83,14 @@ pub enum Detached {
     /// They are abandoned, as at the end of a process: the execution is over when the main task has made its last
     /// step, [`Action::End`](interloper_std::runtime::Action::End), before which the others may still run.
     GivenUp,
-    /// The execution goes on until they have come to their ends; one that never can is reported ([`crate::End::Leaked`]).
+    /// The execution goes on until they have ended; a task that can never end is reported ([`crate::End::Leaked`]).
     MustEnd,
 }
 
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; giving a lock back is a step; tasks that are left are given up;
-    /// the trace and the decisions are recorded; no freedoms; seed 0; no watchdog; the statics of the crates that
-    /// `cargo interloper` has put under control.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are
+    /// abandoned; the trace and the decisions are recorded; no freedoms; seed 0; no watchdog; the statics of the crates
+    /// that `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
@@ -157,7 +158,7 @@ impl Engine {
     /// and panics of its tasks are not printed.
     ///
     /// # Panics
-    /// When the strategy panics or chooses an index that does not exist, and when memory for another stack is missing.
+    /// When the strategy panics or chooses an index that does not exist, and when there is no memory for another stack.
     #[track_caller]
     pub fn run(&mut self, strategy: &mut dyn Strategy, main: impl FnOnce()) -> Execution {
         let mut main = Some(main);
@@ -172,7 +173,7 @@ impl Engine {
         std::cell::Ref::map(self.core.state.borrow(), |state| &state.trace[..])
     }
 
-    /// The decisions of the last execution, if they were recorded: those with more than one option.
+    /// The decisions of the last execution with more than one option, if they were recorded.
     pub fn decisions(&self) -> std::cell::Ref<'_, [Decision]> {
         std::cell::Ref::map(self.core.state.borrow(), |state| &state.decisions[..])
     }

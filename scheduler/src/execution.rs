@@ -17,8 +17,8 @@ pub struct Event {
     pub operation: Operation,
     /// Whether the event is part of the step before it: the strategy was not asked.
     pub continues: bool,
-    /// Whether it turned out to only read: an attempt to take a lock that failed, a compare-exchange that failed, a park
-    /// that ended without the token.
+    /// Whether the step only read: a failed attempt to take a lock, a failed compare-exchange, a park that ended
+    /// without the token.
     pub only_read: bool,
     /// What the task waited for before the step, apart from locks.
     pub cause: Cause,
@@ -56,20 +56,40 @@ pub struct Execution {
     pub tried: bool,
     /// The departures: see [`crate::Config::freedoms`].
     pub departures: Freedoms,
-    /// Whether a task that spins or yields was taken to wait for a change where it may go on without one, or has gone on so
-    /// far that others could not come between its rounds: see [`crate::Freedom::Hints`].
+    /// The accesses that took another place than the newest: see [`crate::Freedom::Memory`].
+    pub older: Vec<Older>,
+    /// Where memory is weak, all accesses to atomics: the event of each, and the event that stored what it read or follows.
+    /// None for the value that was there first.
+    pub accesses: Vec<(u32, Option<u32>)>,
+    /// Whether further accesses could have taken another place, had the execution been free to do so more often.
+    pub older_left: bool,
+    /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on
+    /// without one, or whether a task went on so far that others could not come between its rounds: see
+    /// [`crate::Freedom::Hints`].
     pub withheld: bool,
-    /// The tasks that had not ended when the execution ended early, for whatever reason.
+    /// The tasks that had not ended when the execution ended early.
     pub stuck: Vec<TaskReport>,
-    /// The panics that ended a task, in their order, including panics that another task handled after a join.
+    /// The panics that ended a task, in their order. They include panics that another task handled after a join.
     pub panics: Vec<PanicReport>,
+}
+
+/// An access to weak memory that did not take the newest place: it read an older store, or stored right after one, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Older {
+    /// The event of the trace that is the access.
+    pub event: u32,
+    /// The event that stored what it read or follows. None for the value that was there before the first access.
+    pub of: Option<u32>,
+    /// Whether it stored: before stores that it had not seen.
+    pub stores: bool,
 }
 
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All tasks ended, or the main one did and the others were given up
-    /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). A panic of a task other than the main one was dealt with by whoever joined it.
+    /// All tasks ended, or the main task ended and the others were abandoned
+    /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). If a task other than the
+    /// main one panicked, the task that joined it handled the panic.
     Finished,
     /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic.
     Panicked(PanicReport),
@@ -89,7 +109,7 @@ pub enum End {
     Leaked(Vec<TaskReport>),
     /// These tasks go round in loops that only read, or only yield, waiting for something that no task does.
     Livelock(Vec<TaskReport>),
-    /// The bound on the steps was reached. The operations are those that the last steps went round in.
+    /// The bound on the steps was reached. The operations are those of the last steps, which may form a loop.
     StepBound(Vec<(TaskId, Operation)>),
     /// A task called `process::exit` or `process::abort`.
     Exited {

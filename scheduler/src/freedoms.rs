@@ -18,11 +18,15 @@ pub enum Freedom {
     Hints,
     /// A reader-writer lock may let no reader in while a writer waits for it.
     Writers,
+    /// An access to an atomic may take a place in the order of stores that is not the newest: it reads an older store, or
+    /// stores before one that it has not seen. With this freedom memory is weak, as the orderings of the accesses allow.
+    Memory,
 }
 
 impl Freedom {
     /// All freedoms.
-    pub const ALL: [Freedom; 5] = [Freedom::Time, Freedom::Wakeups, Freedom::Weak, Freedom::Hints, Freedom::Writers];
+    pub const ALL: [Freedom; 6] =
+        [Freedom::Time, Freedom::Wakeups, Freedom::Weak, Freedom::Hints, Freedom::Writers, Freedom::Memory];
 
     /// The name of the freedom in texts.
     pub const fn name(self) -> &'static str {
@@ -32,20 +36,29 @@ impl Freedom {
             Freedom::Weak => "weak",
             Freedom::Hints => "hints",
             Freedom::Writers => "writers",
+            Freedom::Memory => "memory",
         }
     }
 
     /// Its bit in the answer that says which freedoms an execution has.
     const fn bit(self) -> u32 {
-        1 << self as u32
+        match self {
+            // Behind the number for hints, which was there first: recorded decisions keep their meaning.
+            Freedom::Memory => 1 << (HINTS_AT + HINTS_BITS),
+            _ => 1 << self as u32,
+        }
     }
 }
+
+/// Where the number for hints is in the answer that says which freedoms an execution has, and how long it is.
+const HINTS_AT: u32 = 5;
+const HINTS_BITS: u32 = 16;
 
 /// For each [`Freedom`], how often an execution may make use of it; 0 is never. The same type counts the departures of an
 /// execution.
 ///
-/// The text form is `none`, or names with numbers, such as `time:1+hints:8`. A name without a number has its number in
-/// [`Freedoms::ALL`], and `all` is [`Freedoms::ALL`].
+/// The text form is `none`, or names with numbers, such as `time:1+hints:8`. A name without a number takes its number
+/// from [`Freedoms::ALL`], and `all` is [`Freedoms::ALL`].
 ///
 /// ```
 /// use interloper_scheduler::{Freedom, Freedoms};
@@ -65,7 +78,7 @@ impl Freedoms {
     pub const NONE: Freedoms = Freedoms { counts: [0; Freedom::ALL.len()] };
 
     /// One early end of a sleep, one spurious wake-up and one weak failure; each task goes on at most 64 times where it
-    /// spins or yields, and writers go before readers.
+    /// spins or yields, and waiting writers keep readers out. Memory stays sequentially consistent.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
         .with(Freedom::Wakeups, 1)
@@ -119,16 +132,16 @@ impl Freedoms {
     }
 
     /// The number of answers to the question which freedoms an execution has.
-    pub(crate) const ANSWERS: u32 = 1 << (Freedom::ALL.len() + 16);
+    pub(crate) const ANSWERS: u32 = Freedom::Memory.bit() << 1;
 
-    /// The bits of an answer that say which freedoms the execution has. Above them is the number for hints, up to 65,535,
+    /// The bits of an answer that say which freedoms the execution has. Between them is the number for hints, up to 65,535,
     /// since that number determines which looks are steps. For the other freedoms the decisions say how often.
-    pub(crate) const WHICH: u32 = (1 << Freedom::ALL.len()) - 1;
+    pub(crate) const WHICH: u32 = ((1 << HINTS_AT) - 1) | Freedom::Memory.bit();
 
     /// The answer that names these freedoms.
     pub(crate) fn answer(self) -> u32 {
         let which: u32 = self.each().map(|(freedom, _)| freedom.bit()).sum();
-        which | self.count(Freedom::Hints).min(0xFFFF) << Freedom::ALL.len()
+        which | self.count(Freedom::Hints).min((1 << HINTS_BITS) - 1) << HINTS_AT
     }
 
     /// The freedoms that an answer names.
@@ -136,7 +149,7 @@ impl Freedoms {
     pub(crate) fn of_answer(self, answer: u32) -> Freedoms {
         let kept = self.each().filter(|(freedom, _)| answer & freedom.bit() != 0);
         let kept = kept.fold(Freedoms::NONE, |all, (freedom, count)| all.with(freedom, count));
-        let hints = kept.count(Freedom::Hints).min(answer >> Freedom::ALL.len());
+        let hints = kept.count(Freedom::Hints).min((answer & !Freedoms::WHICH) >> HINTS_AT);
         kept.with(Freedom::Hints, hints)
     }
 }
@@ -187,8 +200,10 @@ impl FromStr for Freedoms {
                 None => (part, None),
             };
             let freedom = Freedom::ALL.into_iter().find(|freedom| freedom.name() == name);
-            let freedom = freedom.ok_or(wrong("the freedoms are none, all, time, wakeups, weak, hints and writers"))?;
+            let freedom =
+                freedom.ok_or(wrong("the freedoms are none, all, time, wakeups, weak, hints, writers and memory"))?;
             let count = match count {
+                None if freedom == Freedom::Memory => u32::MAX,
                 None => Freedoms::ALL.count(freedom),
                 Some(count) => count.parse().map_err(|_| wrong("expected a number from 0 to 4294967295"))?,
             };
@@ -216,21 +231,23 @@ mod tests {
         let reason = |text: &str| text.parse::<Freedoms>().unwrap_err().to_string();
         assert_eq!(
             reason("time+x"),
-            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers"
+            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers and memory"
         );
         assert_eq!(
             reason(""),
-            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers"
+            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers and memory"
         );
         assert_eq!(reason("weak:-1"), "\"weak:-1\" is not a freedom: expected a number from 0 to 4294967295");
     }
 
     #[test]
     fn answers() {
-        for which in 0..=Freedoms::WHICH {
+        let memory = Freedom::Memory.bit();
+        for which in (0..32).flat_map(|which| [which, which | memory]) {
             let hints = if which & Freedom::Hints.bit() == 0 { 0 } else { 64 };
-            let answer = which | hints << Freedom::ALL.len();
-            assert_eq!(Freedoms::ALL.of_answer(answer).answer(), answer);
+            let answer = which | hints << HINTS_AT;
+            let all = Freedoms::ALL.with(Freedom::Memory, 3);
+            assert_eq!(all.of_answer(answer).answer(), answer);
             assert_eq!(Freedoms::UNBOUNDED.of_answer(answer).answer(), answer);
             assert!(answer < Freedoms::ANSWERS);
         }

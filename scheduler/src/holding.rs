@@ -27,7 +27,7 @@ impl Holding {
         holding
     }
 
-    /// A step is made.
+    /// Follows a step.
     pub fn note(&mut self, event: &Event) {
         let (task, lock) = (event.task, event.operation.object);
         match event.operation.action {
@@ -57,7 +57,7 @@ impl Holding {
         self.0.iter().all(|hold| hold.lock != lock || hold.mode.admits(mode))
     }
 
-    /// Gives one hold back: the task's own, or, since a guard can be given away, that of another task.
+    /// Removes one hold: the task's own, or, since a guard can be given away, the hold of another task.
     pub fn give_back(&mut self, given: Hold) {
         let like = |hold: &Hold| (hold.lock, hold.mode) == (given.lock, given.mode);
         let own = self.0.iter().rposition(|hold| *hold == given);
@@ -130,7 +130,7 @@ mod tests {
     fn a_guard_that_was_given_away_is_given_back_for_its_taker() {
         let taken = (0, 1, Action::Lock(Exclusive), false);
         check(&[taken, (1, 1, Action::Unlock(Exclusive), false)], &[]);
-        // Another lock, or the same in another mode, stays.
+        // Another lock, or the same lock in another mode, stays held.
         check(&[taken, (1, 2, Action::Unlock(Exclusive), false)], &[(0, 1, Exclusive)]);
         check(&[taken, (1, 1, Action::Unlock(Shared), false)], &[(0, 1, Exclusive)]);
     }

@@ -6,7 +6,12 @@
 //!
 //! # Limits
 //!
-//! - Memory is sequentially consistent: the engine does not show reorderings that weaker atomics allow.
+//! - Memory is sequentially consistent unless an execution has the freedom of memory ([`Freedom::Memory`]). Then accesses to
+//!   atomics read what C++20, and so Rust, allows them to read, but for load buffering: no load reads what a later step
+//!   stores, so two threads that each read the other's later store are not seen. Plain memory is always as the last
+//!   step left it.
+//! - Where memory is weak, a step of a channel, a barrier, a once cell or a collection happens before the later ones on the
+//!   same object, also where std promises less: that two messages of different senders are ordered, for example.
 //! - A time-out passes only when no task can go on: until then the virtual clock stands still, unless a task polls it. In an
 //!   execution with the freedom of time ([`Freedom::Time`]), some sleeps and time-outs end earlier.
 //! - A task that makes thousands of steps in a row while others could go on is held back for a while: a loop that waits
@@ -26,6 +31,11 @@ mod execution;
 mod explore;
 mod freedoms;
 mod holding;
+mod memory;
+/// What a panic says, and panics that are not printed.
+pub mod panics {
+    pub use crate::engine::panics::{Panicked, caught, message, quietly};
+}
 pub mod schedule;
 mod shrink;
 pub mod strategies;
@@ -38,7 +48,7 @@ pub use access::{Access, unserialisable};
 pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Detached, Engine, Lost, OwnStack, Stuck, Unlock, Watchdog};
-pub use execution::{Blocked, Cause, End, Event, Execution, Held, PanicReport, SourcePlace, TaskReport};
+pub use execution::{Blocked, Cause, End, Event, Execution, Held, Older, PanicReport, SourcePlace, TaskReport};
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};

@@ -64,28 +64,29 @@ pub enum Schedule {
 pub struct Plan<'a> {
     /// The seed of everything random.
     pub seed: u64,
-    /// How many executions each member has made before.
+    /// How many executions each member has run before.
     pub round: u64,
     /// The length of an execution, for PCT; `None` when PCT measures the length itself.
     pub length: Option<u64>,
     /// The profile of the program, for SURW and URW; `None` when they measure it themselves.
     pub profile: Option<Profile>,
-    /// Of so many executions in a row that a random strategy makes, the last one has freedoms: 1 for all executions.
+    /// Among this many consecutive executions of a random strategy, the last one has freedoms; 1 gives all executions
+    /// freedoms.
     pub free_every: u64,
     /// What tells AtomFuzzer where atomic blocks begin and end; `None` when the program marks its blocks.
     pub announce: Option<&'a dyn Fn(AtomFuzzer) -> Box<dyn Strategy>>,
 }
 
 impl Plan<'_> {
-    /// The plan of these strategies from their first execution on. They measure what they need to know, and each execution
-    /// has freedoms.
+    /// The plan of these strategies from their first execution on. They measure what they need to know, and each
+    /// execution has freedoms.
     pub fn new(seed: u64) -> Plan<'static> {
         Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None }
     }
 }
 
-/// Of so many executions in a row that a random strategy makes, the last one has freedoms, where nobody says otherwise: most
-/// executions are ordinary, and what they show needs no freedom.
+/// Among this many consecutive executions of a random strategy, the last one has freedoms, unless a plan says
+/// otherwise: most executions are ordinary, and what they show needs no freedom.
 pub const FREE_EVERY: u64 = 4;
 
 const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
@@ -141,7 +142,7 @@ impl Schedule {
         set
     }
 
-    /// Whether its executions are numbered, so that each can be made without those before.
+    /// Whether its executions are numbered, so that each can run without the ones before it.
     pub fn is_numbered(&self) -> bool {
         !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
     }
@@ -151,7 +152,7 @@ impl Schedule {
         self.is_numbered()
     }
 
-    /// The freedoms of its executions when nobody names other ones: random strategies have all freedoms, and strategies
+    /// The freedoms of its executions unless the user names others: random strategies have all freedoms, and strategies
     /// that try everything have the two cheap ones.
     pub fn freedoms(&self) -> Freedoms {
         match self.is_random() {
@@ -160,7 +161,7 @@ impl Schedule {
         }
     }
 
-    /// The strategy, with what can be said of its search at the end.
+    /// The strategy. At the end, the result also tells what the search covered.
     ///
     /// # Panics
     /// If q lies outside 0 to 1.
@@ -214,7 +215,7 @@ fn surw(plan: &Plan<'_>, selection: Selection) -> Box<dyn Strategy> {
     }
 }
 
-/// Why a search is not complete when the engine made some choices itself.
+/// Why a search is incomplete when the engine made some choices itself.
 pub const STEERED: &str = "a thread polled the clock, or made so many steps in a row that it was held back";
 
 /// A strategy at work.
@@ -242,7 +243,7 @@ impl Search {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
     }
 
-    /// What kept the search from being complete, although it has no more executions.
+    /// Why the search is incomplete although it has no more executions.
     pub fn cut(&self) -> Option<&'static str> {
         let exhaustive = match self {
             Search::Exhaustive(exhaustive) => exhaustive,
@@ -269,7 +270,7 @@ fn sometimes_free<S: Strategy + 'static>(plan: &Plan<'_>, strategy: S) -> Box<dy
     }
 }
 
-/// Grants freedoms by the number of the execution, so that most executions are ordinary and what they show needs no more.
+/// Grants freedoms by the number of the execution: most executions are ordinary, and what they show needs no freedom.
 struct SometimesFree<S> {
     /// The number of the next execution.
     next: u64,

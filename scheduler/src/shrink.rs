@@ -1,8 +1,8 @@
 //! Makes a failing run smaller: fewer departures from the ordinary first, then fewer preemptions, then fewer steps.
 //!
-//! Two kinds of change take turns until none helps. One moves a whole block of steps of a task to its next or its last
-//! block, as in N. Jalbert and K. Sen, *A trace simplification technique for effective debugging of concurrent programs*,
-//! FSE 2010. The other changes the list of decisions: leaves out its end, answers 0, leaves out decisions in chunks.
+//! Two kinds of change take turns until no change helps. One moves a whole block of steps of a task to its next or its
+//! last block, as in N. Jalbert and K. Sen, *A trace simplification technique for effective debugging of concurrent
+//! programs*, FSE 2010. The other changes the list of decisions: drops its end, answers 0, drops decisions in chunks.
 
 use std::cmp::Ordering;
 
@@ -16,30 +16,31 @@ use crate::explore::Executions;
 use crate::freedoms::Freedoms;
 use crate::strategies::{Follow, Guided};
 
-/// A run that fails in the way that is looked for.
+/// A run that fails in the way that is being shrunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// The decisions that were made in it.
+    /// The decisions of the run.
     pub decisions: Decisions,
-    /// How many of them were preemptions.
+    /// The number of preemptions.
     pub preemptions: u64,
-    /// How many steps it had.
+    /// The number of steps.
     pub steps: u64,
 }
 
 /// The result of shrinking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shrunk {
-    /// The smallest failing run that was found.
+    /// The smallest failing run found.
     pub smallest: Failing,
     /// How many runs it took.
     pub executions: u64,
-    /// Whether no single change that is tried makes it smaller; false when the budget ended the search.
+    /// Whether no single change makes it smaller; false when the budget ended the search.
     pub minimal: bool,
 }
 
 impl Failing {
-    /// Fewer departures from the ordinary are less, then fewer preemptions, then fewer steps, then fewer and smaller answers.
+    /// Orders by departures from the ordinary, then preemptions, then steps, then the number and the size of the
+    /// answers.
     fn size(&self, other: &Failing) -> Ordering {
         let key = |failing: &Failing| {
             let Failing { decisions, preemptions, steps } = failing;
@@ -51,8 +52,8 @@ impl Failing {
     }
 }
 
-/// Shrinks a list of decisions. `run` makes a run with the given decisions as far as they fit (see [`LooseSource`]), and
-/// gives its result if it fails in the same way.
+/// Shrinks a list of decisions. `run` runs the given decisions as far as they fit (see [`LooseSource`]), and returns
+/// the result if it fails in the same way.
 pub fn shrink(first: Failing, effort: impl Into<Effort>, mut run: impl FnMut(&Decisions) -> Option<Failing>) -> Shrunk {
     let mut search = Search::new(first, effort.into());
     let mut run = |plan: &Plan| match plan {
@@ -88,7 +89,7 @@ impl Engine {
                 Plan::Decisions(decisions) => self.run(&mut Guided::new(LooseSource::new(decisions)), &mut program),
                 Plan::Tasks(strategy) => self.run(&mut strategy.clone(), &mut program),
             };
-            // After a step that did not end the next one may take as long: the search is over.
+            // After a step that did not end, the next such step may take as long: the search is over.
             let steps = if matches!(execution.end, End::Stuck(_)) { u64::MAX } else { execution.steps };
             (steps, fails(self, &execution).then(|| (self.failing(&execution), self.tasks())))
         };
@@ -96,7 +97,7 @@ impl Engine {
         if search.is_over() {
             return Shrunk { smallest: search.smallest, executions: 0, minimal: false };
         }
-        // Once more, for the tasks of its steps.
+        // Runs it once more, to learn the tasks of its steps.
         let (steps, failing) = run(&Plan::Decisions(search.smallest.decisions.clone()));
         (search.made, search.steps) = (1, steps);
         if let Some((failing, tasks)) = failing {
@@ -126,15 +127,16 @@ enum Plan {
 
 struct Search {
     smallest: Failing,
-    /// The tasks of its steps, where they are known.
+    /// The tasks of its steps, if they are known.
     tasks: Vec<TaskId>,
     made: u64,
-    /// How many steps the runs have made.
+    /// How many steps all runs have made.
     steps: u64,
     effort: Effort,
 }
 
-/// Makes a run; gives its steps, and its result, with the tasks of its steps, if it fails in the same way.
+/// Runs a plan. Returns the number of steps and, if the run fails in the same way, its result with the tasks of its
+/// steps.
 type Run<'a> = &'a mut dyn FnMut(&Plan) -> (u64, Option<(Failing, Vec<TaskId>)>);
 
 impl Search {
@@ -142,14 +144,14 @@ impl Search {
         Search { smallest, tasks: Vec::new(), made: 0, steps: 0, effort }
     }
 
-    /// Whether nothing is left to be spent.
+    /// Whether the budget is spent.
     fn is_over(&self) -> bool {
         matches!(self.effort.executions, Executions::AtMost(most) if self.made >= most)
             || self.steps >= self.effort.steps
             || self.effort.deadline.is_over()
     }
 
-    /// Tries changes until none helps. `None` when the budget is used up.
+    /// Tries changes until no change helps. `None` when the budget is used up.
     fn descend(&mut self, run: Run<'_>) -> Option<()> {
         while self.without_freedoms(run)?
             || self.join_blocks(run)?
@@ -177,9 +179,9 @@ impl Search {
         Some(found)
     }
 
-    /// Leaves out what departs from the ordinary: all of it, or one departure.
+    /// Drops departures from the ordinary: all of them, or one.
     fn without_freedoms(&mut self, run: Run<'_>) -> Option<bool> {
-        let is_freedom = |decision: &Decision| decision.question == Question::Freedom;
+        let is_freedom = |decision: &Decision| decision.question.may_depart();
         if self.smallest.decisions.departures() == 0 {
             return Some(false);
         }
@@ -190,11 +192,16 @@ impl Search {
         }
         for position in 0..self.smallest.decisions.0.len() {
             let decision = self.smallest.decisions.0[position];
-            let bits = (0..u32::BITS).map(|bit| 1 << bit);
-            let bits = bits.filter(|bit| decision.answer & Freedoms::WHICH & bit != 0);
-            for bit in bits.filter(|_| is_freedom(&decision)) {
+            // Only the one that names the freedoms of the execution has several in one.
+            let bits = (0..u32::BITS).map(|bit| 1 << bit).filter(|bit| decision.answer & Freedoms::WHICH & bit != 0);
+            let left: Vec<u32> = match decision.question {
+                Question::Freedom => bits.map(|bit| decision.answer & !bit).collect(),
+                Question::Store if decision.answer != 0 => vec![0],
+                _ => Vec::new(),
+            };
+            for answer in left {
                 let mut candidate = self.smallest.decisions.clone();
-                candidate.0[position].answer &= !bit;
+                candidate.0[position].answer = answer;
                 if self.attempt(run, Plan::Decisions(candidate))? {
                     return Some(true);
                 }
@@ -208,7 +215,7 @@ impl Search {
         let blocks: Vec<Vec<TaskId>> = self.tasks.chunk_by(|a, b| a == b).map(<[_]>::to_vec).collect();
         let decisions = &self.smallest.decisions;
         let which = usize::from(decisions.freedoms() != 0);
-        let is_pick = |decision: &&Decision| matches!(decision.question, Question::Other | Question::Freedom);
+        let is_pick = |decision: &&Decision| decision.question == Question::Other || decision.question.may_depart();
         let picks = decisions.0.iter().skip(which).filter(is_pick);
         let picks: Vec<u32> = picks.map(|decision| decision.answer).collect();
         let freedoms = decisions.clone();
@@ -229,7 +236,7 @@ impl Search {
         Some(false)
     }
 
-    /// Leaves out the end of the decisions: the longest one first.
+    /// Drops the end of the decisions: the longest end first.
     fn cut_tail(&mut self, run: Run<'_>) -> Option<bool> {
         let mut kept = 0;
         while kept < self.smallest.decisions.0.len() {
@@ -279,7 +286,7 @@ impl Search {
     }
 }
 
-/// The decisions with a chunk of them answered 0; none if they were so before.
+/// The decisions with a chunk answered 0; `None` if they are unchanged.
 fn zeroed(decisions: &Decisions, start: usize, size: usize) -> Option<Decisions> {
     let mut decisions = decisions.clone();
     let end = (start + size).min(decisions.0.len());

@@ -10,7 +10,7 @@
 //! | [`PreemptionBound`] | every schedule with few preemptions |
 //! | [`Exhaustive`] | one schedule of each Mazurkiewicz trace |
 //! | [`Guided`] | what a source of decisions says: replay, plain enumeration |
-//! | [`Follow`] | the tasks of a list, one after the other |
+//! | [`Follow`] | the tasks of a list, in turn |
 //! | [`Portfolio`] | several of these in turn |
 
 mod atom_fuzzer;

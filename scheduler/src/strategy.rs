@@ -44,6 +44,13 @@ pub trait Strategy {
         self.pick(2) == 1
     }
 
+    /// The place of an access to weak memory: the index of one of those that it may take. The first one is that of the newest
+    /// store, and older ones follow. `stored` has the step that stored what is there, counted from 1; 0 for the value that was
+    /// there before all.
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.pick(stored.len() as u32)
+    }
+
     /// Whether the engine also asks the strategy before a task enters or leaves an atomic block. If not, entering or leaving
     /// belongs to the step before it: no other task can tell the difference, and the strategy has fewer choices.
     fn wants_marks(&self) -> bool {
@@ -55,7 +62,7 @@ pub trait Strategy {
         false
     }
 
-    /// The running task did something more as part of its last step: it spawned a task, for example, or ended.
+    /// The running task did something more as part of its last step: for example, it spawned a task, or ended.
     fn part(&mut self, task: TaskId, operation: Operation) {
         let _ = (task, operation);
     }
@@ -72,37 +79,35 @@ pub trait Strategy {
     }
 }
 
-/// A strategy around another one, which sees all that it does not take for itself.
-///
-/// Whatever is `Around` a strategy is a [`Strategy`]: what the engine asks and tells goes on to the inner one. Only what
-/// has a method here can be changed on the way.
+/// A strategy around an inner one. Each type that is `Around` is a [`Strategy`]: it passes what the engine asks and
+/// tells on to the inner strategy. Only what has a method here can be changed on the way.
 pub trait Around {
     /// The inner strategy.
     type Inner: Strategy + ?Sized;
 
-    /// The inner strategy of the present execution.
+    /// The inner strategy of the current execution.
     fn inner(&self) -> &Self::Inner;
 
-    /// The inner strategy of the present execution.
+    /// The inner strategy of the current execution.
     fn inner_mut(&mut self) -> &mut Self::Inner;
 
-    /// Takes the place of [`Strategy::begin`].
+    /// Replaces [`Strategy::begin`].
     fn around_begin(&mut self) -> bool {
         self.inner_mut().begin()
     }
 
-    /// Takes the place of [`Strategy::choose`].
+    /// Replaces [`Strategy::choose`].
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         self.inner_mut().choose(current, pending)
     }
 
-    /// Takes the place of [`Strategy::freedoms`].
+    /// Replaces [`Strategy::freedoms`].
     fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         self.inner_mut().freedoms(admitted)
     }
 }
 
-// The one place that hands on. The lint refuses a method of `Strategy` that is missing here.
+// The only place that passes calls on. The lint refuses a method of `Strategy` that is missing here.
 #[deny(clippy::missing_trait_methods)]
 impl<A: Around> Strategy for A {
     fn begin(&mut self) -> bool {
@@ -124,6 +129,10 @@ impl<A: Around> Strategy for A {
 
     fn departs(&mut self) -> bool {
         self.inner_mut().departs()
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.inner_mut().place(stored)
     }
 
     fn wants_marks(&self) -> bool {

@@ -1,8 +1,8 @@
 //! Which Mazurkiewicz trace an execution belongs to, and how many different traces some executions have shown.
 //!
 //! Two executions belong to the same trace when they differ only in the order of steps that do not depend on each other
-//! (A. Mazurkiewicz, *Trace theory*, LNCS 255, 1987). A trace is told by a [`Fingerprint`]: a number made of the steps,
-//! each with all that happens before it. Tasks are named by who spawned them, objects not at all: what a step does
+//! (A. Mazurkiewicz, *Trace theory*, LNCS 255, 1987). A [`Fingerprint`] identifies a trace: a number made of the steps,
+//! each with all that happens before it. Tasks are named by who spawned them, objects have no name: what a step does
 //! follows from what happens before it. So the numbers that the engine gives to tasks and objects do not matter.
 
 mod count;
@@ -19,8 +19,8 @@ use crate::decisions::mix;
 use crate::execution::{Cause, Event};
 use crate::vector_clock::VectorClock;
 
-/// Tells one trace from another: equal for executions of the same trace, and different for executions of different
-/// traces, but for a coincidence (below one in 2^64 for each pair).
+/// Identifies a trace: equal for executions of the same trace, and different for executions of different traces, except
+/// for a coincidence (below one in 2^64 for each pair).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub u64);
 
@@ -41,7 +41,7 @@ pub struct Fingerprints {
     objects: Vec<Vec<Done>>,
     /// For each event, the step that it is part of, with all that happens before that step.
     pasts: Vec<u64>,
-    /// What happens before what, where dependence alone does not tell.
+    /// What happens before what, where dependence alone does not tell it.
     order: Order,
 }
 
@@ -116,10 +116,10 @@ impl Fingerprints {
         sum
     }
 
-    /// What happens before a step, if something does because its task waited and for no other reason.
+    /// What happens before a step only because its task waited.
     ///
-    /// In another execution of the trace the task may not have waited, because what it waits for had come before: the
-    /// thread that it joins had ended, say. So what a task waited for counts only if the step does not depend on it anyway.
+    /// In another execution of the trace the task may not have waited: for example, the thread that it joins had ended
+    /// already. So what a task waited for counts only if the step does not depend on it anyway.
     fn waited(&mut self, trace: &[Event], events: Range<usize>) -> Option<VectorClock> {
         let step = &trace[events.clone()];
         match step[0].cause {
@@ -134,7 +134,7 @@ impl Fingerprints {
         }
     }
 
-    /// Takes note of a step for those that come after it.
+    /// Records a step for the steps that come after it.
     fn note(&mut self, step: &[Event], past: u64) {
         self.pasts.resize(self.pasts.len() + step.len(), past);
         self.tasks[step[0].task.index()].past = past;
@@ -182,8 +182,8 @@ fn objects_of(operation: &Operation) -> impl Iterator<Item = ObjectId> + use<> {
     std::iter::once(operation.object).chain(lock)
 }
 
-/// Whether steps of different tasks could have met: two of them depend on each other, and neither had to come first
-/// because of who spawned or joined whom.
+/// Whether steps of different tasks could have met: two of them depend on each other, and neither spawning nor joining
+/// puts one before the other.
 ///
 /// Where this never holds, every execution of a program has the same outcome.
 pub fn meets(trace: &[Event]) -> bool {
@@ -194,16 +194,16 @@ pub fn meets(trace: &[Event]) -> bool {
 /// Follows an execution for [`meets`].
 #[derive(Default)]
 struct Meeting {
-    /// For each task, how many events of each task it knows of by spawning and joining alone.
+    /// For each task, how many events of each task it knows of through spawning and joining alone.
     clocks: Vec<Vec<usize>>,
     /// The tasks by their objects.
     tasks: BTreeMap<ObjectId, usize>,
-    /// Who did what to each object, with the number of that event among those of its task.
+    /// For each object, the operations with their task and the number of the event among the events of that task.
     objects: BTreeMap<ObjectId, Vec<(Operation, TaskId, usize)>>,
 }
 
 impl Meeting {
-    /// Adds an event. True when it meets an earlier one.
+    /// Adds an event. Returns true when the event meets an earlier one.
     fn note(&mut self, &Event { task, operation, .. }: &Event) -> bool {
         let at = self.clock(task.index()).len().max(task.index() + 1);
         let clock = self.clock(task.index());
@@ -224,7 +224,7 @@ impl Meeting {
                 clock.resize(clock.len().max(seen.len()), 0);
                 clock.iter_mut().zip(seen).for_each(|(mine, theirs)| *mine = (*mine).max(theirs));
             }
-            // Who looks at the clock of the execution shares nothing of the program.
+            // A look at the clock of the execution shares nothing of the program.
             (Action::Consult | Action::Affect, _) => return false,
             (action, _) if action.is_private() => return false,
             _ => {}

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, TaskId, Verb};
+use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb};
 
 use crate::execution::{End, Event, Execution};
 
@@ -14,13 +14,15 @@ use crate::execution::{End, Event, Execution};
 /// The main task is called `main` and the others `thread 1`, `thread 2`, … in the order of [`canonical_numbers`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// By object. None for an object that the execution does not use.
+    /// By object. `None` for an object that the execution does not use.
     objects: Vec<Option<(Option<ObjectKind>, usize)>>,
     /// The tasks by their objects.
     task_objects: Vec<(ObjectId, TaskId)>,
     numbers: Vec<TaskId>,
-    /// Tasks that have another name.
+    /// Tasks that have a name of their own.
     called: BTreeMap<TaskId, String>,
+    /// The accesses that did not take the newest place: whether they store, and who stored what they saw, and where.
+    older: BTreeMap<usize, (bool, Option<(TaskId, Place)>)>,
     blocks: Vec<&'static str>,
 }
 
@@ -32,7 +34,7 @@ impl Names {
         kind: impl Fn(ObjectId) -> Option<ObjectKind>,
         blocks: Vec<&'static str>,
     ) -> Names {
-        // What a stuck task wants may be an object that no step uses.
+        // A stuck task may want an object that no step uses.
         let stuck = match &execution.end {
             End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => &tasks[..],
             _ => &[],
@@ -57,7 +59,10 @@ impl Names {
         let main = trace.iter().find(|event| event.task == TaskId::MAIN && event.operation.action == Action::Start);
         let main = main.map(|event| (event.operation.object, TaskId::MAIN));
         let task_objects = main.into_iter().chain(spawned).take(execution.tasks).collect();
-        Names { objects, task_objects, numbers: canonical_numbers(trace), called: BTreeMap::new(), blocks }
+        let of = |event: u32| trace.get(event as usize).map(|event| (event.task, event.operation.location));
+        let older = execution.older.iter().map(|older| (older.event as usize, (older.stores, older.of.and_then(of))));
+        let (older, numbers) = (older.collect(), canonical_numbers(trace));
+        Names { objects, task_objects, numbers, called: BTreeMap::new(), older, blocks }
     }
 
     /// Gives a task another name.
@@ -94,7 +99,7 @@ impl Names {
         format!("{}{how}", self.object(lock))
     }
 
-    /// What the atomic block of this number is called.
+    /// The name of the atomic block with this number.
     pub fn block(&self, number: u32) -> &'static str {
         self.blocks.get(number as usize).copied().unwrap_or("block")
     }
@@ -114,6 +119,21 @@ impl Names {
             Action::Park => "parks".to_owned(),
             Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => self.call_of(verb, "an entry", object),
             _ => format!("{} {}", verb(action), self.object(object)),
+        }
+    }
+
+    /// What a step does that is the event of this index in the trace: as [`Names::step`], with what weak memory adds.
+    pub fn event(&self, index: usize, operation: Operation) -> String {
+        let step = self.step(operation);
+        let Some((stores, of)) = self.older.get(&index) else { return step };
+        let whose = match of {
+            Some((task, place)) => format!("that {} stored at {place}", self.task(*task)),
+            None => "that was there at first".to_owned(),
+        };
+        match (operation.action, stores) {
+            (Action::Write, _) => format!("{step}, but before newer stores, which it has not seen"),
+            (_, true) => format!("{step}: changes the stale value {whose}, before newer stores, which it has not seen"),
+            (_, false) => format!("{step}: sees the stale value {whose}"),
         }
     }
 
@@ -176,13 +196,13 @@ pub const fn is_silent(action: Action) -> bool {
     matches!(action, Action::Consult | Action::Affect | Action::Pass(_) | Action::Peek(_))
 }
 
-/// What a task is called that has no name of its own.
+/// The name of a task without a name of its own.
 pub fn task_name(task: TaskId) -> String {
     if task == TaskId::MAIN { "main".to_owned() } else { format!("thread {}", task.0) }
 }
 
 /// The numbers of the tasks when they are ordered by the path of spawns that leads to each, so that the numbers do not
-/// depend on the schedule. Empty when those are the numbers that the tasks have.
+/// depend on the schedule. Empty when the tasks have these numbers already.
 pub fn canonical_numbers(trace: &[Event]) -> Vec<TaskId> {
     let spawns = || trace.iter().filter(|event| event.operation.action == Action::Spawn);
     if spawns().all(|event| event.task == TaskId::MAIN) {
@@ -257,6 +277,9 @@ mod tests {
             steered: false,
             tried: false,
             departures: crate::Freedoms::NONE,
+            older: Vec::new(),
+            accesses: Vec::new(),
+            older_left: false,
             withheld: false,
             stuck: Vec::new(),
             panics: Vec::new(),
@@ -282,7 +305,7 @@ mod tests {
         let names = names(&steps, 8);
         let called = |index: u32| names.object(ObjectId::from_index(index));
         assert_eq!([6, 2, 3, 0, 1].map(called), ["mutex 1", "mutex 2", "atomic 1", "main", "thread 1"]);
-        // What a stuck task wants has a number of its own, although no step uses it.
+        // An object that a stuck task wants has a number of its own, although no step uses it.
         assert_eq!(called(8), "mutex 3");
         assert_eq!(names.task(TaskId(1)), "thread 1");
     }

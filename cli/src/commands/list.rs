@@ -1,13 +1,11 @@
 //! `interloper list`.
 
-use interloper::blocks::Program;
 use interloper_report::table::{Align, Table};
 use serde::Serialize;
 
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
-use crate::entries::cases::words;
-use crate::entries::programs::{blocks, expected};
+use crate::entries::{Item, Listed};
 use crate::failure::Failure;
 
 #[derive(Serialize)]
@@ -15,62 +13,22 @@ struct Document {
     version: u32,
     cases: Vec<Listed>,
     /// Programs with blocks; what is expected is a grade.
-    programs: Vec<ListedProgram>,
+    programs: Vec<Listed>,
 }
 
-#[derive(Serialize)]
-struct Listed {
-    name: &'static str,
-    origin: &'static str,
-    about: &'static str,
-    expected: &'static str,
-    twin: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct ListedProgram {
-    name: &'static str,
-    origin: &'static str,
-    about: &'static str,
-    expected: String,
-    blocks: &'static str,
-    twin: Option<&'static str>,
-}
-
-/// Every case and every program with what is expected of it and where it comes from.
+/// Every case and every program with its expected result and its origin.
 pub fn list(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("list", &[])?;
     output.no_html("list")?;
-    let (cases, programs) = (interloper_suite::cases(), interloper_suite::blocks::programs());
+    let cases = interloper_suite::cases().iter().map(Item::listed).collect();
+    let programs = interloper_suite::blocks::programs().iter().map(Item::listed).collect();
+    let document = Document { version: JSON_VERSION, cases, programs };
     if output.format == Format::Json {
-        let listed = |case: &interloper_suite::Case| Listed {
-            name: case.name,
-            origin: case.origin,
-            about: case.about,
-            expected: case.expected.word(),
-            twin: case.twin,
-        };
-        let listed_program = |program: &Program| ListedProgram {
-            name: program.name,
-            origin: program.origin,
-            about: program.about,
-            expected: program.expected.to_string(),
-            blocks: blocks(*program),
-            twin: program.twin,
-        };
-        let document = Document {
-            version: JSON_VERSION,
-            cases: cases.iter().map(listed).collect(),
-            programs: programs.iter().map(listed_program).collect(),
-        };
         return Ok(Answer::expected(json(&document)));
     }
     let mut table = Table::new([("case", Align::Left), ("expected", Align::Left), ("origin", Align::Left)]);
-    for case in cases {
-        table.row([case.name, &words(case.expected), case.origin]);
-    }
-    for program in programs {
-        table.row([program.name, &expected(program), program.origin]);
+    for listed in document.cases.into_iter().chain(document.programs) {
+        table.row([listed.name, &listed.in_table, listed.origin]);
     }
     Ok(Answer::expected(table.to_string()))
 }

@@ -9,29 +9,22 @@ use super::suite::{no_page, refuse_unused};
 use crate::answer::Answer;
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
-use crate::entries::{Checked, Description, cases, programs};
+use crate::entries::{Checked, Description, Item};
 use crate::failure::{Failure, Finding};
 use crate::output;
 
 /// Everything about one case or program: its source, and the smallest interleaving that proves it wrong.
 pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    match catalogue::find(name)? {
-        Entry::Case(case) => {
-            refuse_unused("show", &[case], &[], search)?;
-            shown(&only(cases::check_all(&[case], search)?), search, output)
-        }
-        Entry::Program(program) => {
-            refuse_unused("show", &[], &[program], search)?;
-            shown(&only(programs::check_all(&[program], search)?), search, output)
-        }
+    let entry = catalogue::find(name)?;
+    refuse_unused("show", &[entry], search)?;
+    match entry {
+        Entry::Case(case) => shown(case, search, output),
+        Entry::Program(program) => shown(program, search, output),
     }
 }
 
-fn only<C>(checked: Vec<C>) -> C {
-    checked.into_iter().next().expect("one result for one entry")
-}
-
-fn shown(checked: &impl Checked, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    let checked = &I::check_all(&[item], search)?[0];
     let name = checked.name();
     let counterexample = checked.counterexample().map(|counterexample| {
         // Showing writes no file: the command that finds the interleaving again stands in for a replay.
@@ -52,10 +45,10 @@ fn shown(checked: &impl Checked, search: &SearchArgs, output: &OutputArgs) -> Re
     Ok(Answer::new(text, finding))
 }
 
-/// How wide sentences are where there is no terminal.
+/// How wide sentences are without a terminal.
 const WIDTH: usize = 100;
 
-/// What is said before the report: the name, the facts, and the source.
+/// The text before the report: the name, the facts, and the source.
 fn heading(name: &str, Description { about, facts, source }: &Description, style: Style) -> String {
     let mut text = format!("{name}\n");
     for line in textwrap::wrap(about, style.width.unwrap_or(WIDTH).saturating_sub(2)) {

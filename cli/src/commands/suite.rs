@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
-use crate::entries::Checked;
-use crate::entries::cases::{self, CaseResult, CheckedCase};
-use crate::entries::programs::{self, CheckedProgram, ProgramResult};
+use crate::entries::cases::{CaseResult, CheckedCase};
+use crate::entries::programs::{CheckedProgram, ProgramResult};
+use crate::entries::{Checked, Item};
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
@@ -76,8 +76,8 @@ impl<C: Checked> Part<C> {
 /// Checks every case and every program. Only what is unexpected is reported in full.
 pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("the suite")?;
-    let of_cases = cases::check_all(&interloper_suite::cases(), search)?;
-    let of_programs = programs::check_all(&interloper_suite::blocks::programs(), search)?;
+    let of_cases = Item::check_all(&interloper_suite::cases(), search)?;
+    let of_programs = Item::check_all(&interloper_suite::blocks::programs(), search)?;
     let of_cases = Part::new(of_cases, Checked::is_unexpected, search)?;
     let of_programs = Part::new(of_programs, Checked::is_unexpected, search)?;
     let finding = finding(&of_cases, &of_programs);
@@ -98,13 +98,13 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     let entries = arguments.names.iter().map(|name| catalogue::find(name)).collect::<Result<Vec<_>, _>>()?;
     let of_cases: Vec<Case> = entries.iter().filter_map(Entry::case).collect();
     let of_programs: Vec<Program> = entries.iter().filter_map(Entry::program).collect();
-    refuse_unused("run", &of_cases, &of_programs, search)?;
+    refuse_unused("run", &entries, search)?;
     refuse_files(arguments, of_programs.len(), search)?;
-    let of_cases = cases::check_all(&of_cases, search)?;
+    let of_cases = Item::check_all(&of_cases, search)?;
     if let Some(reason) = of_cases.iter().find_map(Checked::refused) {
         return Err(Failure::Request(reason));
     }
-    let of_programs = programs::check_all(&of_programs, search)?;
+    let of_programs = Item::check_all(&of_programs, search)?;
     let of_cases = Part::new(of_cases, |_| true, search)?;
     let of_programs = Part::new(of_programs, |_| true, search)?;
     if let (Some(path), Some(checked)) = (&arguments.trace, of_programs.checked.first()) {
@@ -149,21 +149,22 @@ pub fn no_page(name: &str, to: &str) -> Failure {
 }
 
 /// Refuses options that no checked entry uses: an option that would be ignored is a misunderstanding.
-pub fn refuse_unused(command: &str, cases: &[Case], programs: &[Program], search: &SearchArgs) -> Result<(), Failure> {
-    let unused = |option: &&str| {
-        (cases.is_empty() && OF_CASES.contains(option)) || (programs.is_empty() && OF_PROGRAMS.contains(option))
-    };
+pub fn refuse_unused(command: &str, entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
+    let has_cases = entries.iter().any(|entry| entry.case().is_some());
+    let has_programs = entries.iter().any(|entry| entry.program().is_some());
+    let unused =
+        |option: &&str| (!has_cases && OF_CASES.contains(option)) || (!has_programs && OF_PROGRAMS.contains(option));
     match search.given().find(unused) {
-        Some(option) if programs.is_empty() => {
-            Err(Failure::Request(format!("'{command}' uses {option} for programs with blocks only")))
+        Some(option) => {
+            let others = if has_programs { "composed operations" } else { "programs with blocks" };
+            Err(Failure::Request(format!("'{command}' uses {option} for {others} only")))
         }
-        Some(option) => Err(Failure::Request(format!("'{command}' uses {option} for composed operations only"))),
         None => Ok(()),
     }
 }
 
-/// Refuses to write files that are about one when there are several, that could not be written, or that would be written
-/// over each other.
+/// Refuses files that describe one entry when several are checked, that cannot be written, or that would overwrite each
+/// other.
 fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Result<(), Failure> {
     let names = arguments.names.len();
     if arguments.trace.is_some() && (names, programs) != (1, 1) {

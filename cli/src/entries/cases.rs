@@ -1,13 +1,14 @@
 //! Composed operations, checked as the command line asks.
 
-use interloper::{Adversary, Coverage, Environment, Misuse, Report, Search, Settings, Verdict, Violation};
+use interloper::{Adversary, Coverage, Decisions, Environment, Misuse, Report, Search, Settings, Verdict, Violation};
 use interloper_report::Counterexample;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
 use interloper_suite::Case;
 use serde::Serialize;
 
-use super::{Checked, Description, check_each, or_dash};
+use super::recorded::{Again, Recorded, refused};
+use super::{Checked, Description, Item, Listed, check_each, or_dash};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
 use crate::counts::{Unseen, plural};
@@ -45,7 +46,7 @@ pub struct CaseResult {
     executions: u64,
     /// What each search went through: the open environment first, then the program's where that was tried.
     searches: Vec<Searched>,
-    /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
+    /// `run` shows every violation. The suite shows only what is unexpected: a reader finds it in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
 }
@@ -83,11 +84,8 @@ fn searched(coverage: &Coverage) -> Searched {
 struct Document {
     version: u32,
     seed: u64,
-    name: &'static str,
-    origin: &'static str,
-    about: &'static str,
-    expected: &'static str,
-    twin: Option<&'static str>,
+    #[serde(flatten)]
+    listed: Listed,
     source: &'static str,
     verdict: Option<&'static str>,
     counterexample: Option<Counterexample>,
@@ -150,9 +148,8 @@ impl Checked for CheckedCase {
             environment: failures::environment_word(settings.environment).to_owned(),
             bound: settings.bound,
         };
-        let (finding, decisions) = ("not-linearizable", format!("{:#}", violation.decisions));
-        let history = violation.history.clone();
-        let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
+        let (decisions, history) = (format!("{:#}", violation.decisions), violation.history.clone());
+        let file = ReplayFile::new(about, settings.seed, violation.execution, FINDING, decisions, history);
         Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..counterexample }))
     }
 
@@ -256,11 +253,7 @@ impl Checked for CheckedCase {
         json(&Document {
             version: JSON_VERSION,
             seed,
-            name: case.name,
-            origin: case.origin,
-            about: case.about,
-            expected: case.expected.word(),
-            twin: case.twin,
+            listed: case.listed(),
             source: case.source,
             verdict: found.map(|report| report.verdict.word()),
             coverage: self.details(),
@@ -270,19 +263,71 @@ impl Checked for CheckedCase {
     }
 }
 
-/// Checks `cases`.
-pub fn check_all(cases: &[Case], search: &SearchArgs) -> Result<Vec<CheckedCase>, Failure> {
-    let checked = check_each("case", cases, search, |case| case.name, |case, _| check(case, search))?;
-    if let Some(Outcome::Misuse(Misuse::Contradiction(message))) =
-        checked.iter().map(|checked| &checked.outcome).find(|outcome| is_contradiction(outcome))
-    {
-        return Err(Failure::Internal(message.clone()));
+impl Item for Case {
+    type Checked = CheckedCase;
+
+    fn listed(&self) -> Listed {
+        Listed {
+            name: self.name,
+            origin: self.origin,
+            about: self.about,
+            expected: self.expected.word().to_owned(),
+            in_table: words(self.expected),
+            blocks: None,
+            twin: self.twin,
+        }
     }
-    Ok(checked)
+
+    fn check_all(cases: &[Case], search: &SearchArgs) -> Result<Vec<CheckedCase>, Failure> {
+        let checked = check_each("case", cases, search, |case| case.name, |case, _| check(case, search))?;
+        let contradiction = checked.iter().find_map(|checked| match &checked.outcome {
+            Outcome::Misuse(Misuse::Contradiction(message)) => Some(Failure::Internal(message.clone())),
+            _ => None,
+        });
+        contradiction.map_or(Ok(checked), Err)
+    }
 }
 
-fn is_contradiction(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Misuse(Misuse::Contradiction(_)))
+impl Recorded for Case {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure> {
+        let method = (self.build)();
+        let settings = recorded_settings(self.name, file, method.settings())?;
+        let report = match method.replay_with(&settings, decisions) {
+            Ok(report) => report,
+            Err(Misuse::Diverged { reason }) => return Ok(Again::diverged(reason)),
+            Err(Misuse::Contradiction(message)) => return Err(Failure::Internal(message)),
+            Err(misuse) => return refused(misuse.to_string()),
+        };
+        let Some(violation) = report.violation else {
+            let now = format!("a sequential order now explains the execution: {} is {}", self.name, report.verdict);
+            return Ok(Again::diverged(now));
+        };
+        let operations = plural(u64::from(violation.environment_operations), "environment operation");
+        let (name, detail) = (self.name.to_owned(), format!("{operations}, replayed"));
+        let counterexample = Counterexample { name, detail, ..violation.counterexample };
+        Ok(Again::showed(file, FINDING, &violation.history, counterexample))
+    }
+}
+
+/// What the replay file of a case says that its execution shows.
+const FINDING: &str = "not-linearizable";
+
+/// The settings of the case with the recorded options.
+fn recorded_settings(name: &str, file: &ReplayFile, own: &Settings) -> Result<Settings, Failure> {
+    let About::Case { adversary, environment, bound, .. } = &file.about else {
+        return refused(format!("'{name}' is a composed operation, not a program with blocks"));
+    };
+    let damaged = |what: &str, word: &str| Failure::Request(format!("damaged: '{word}' is not a valid {what}"));
+    if *bound == 0 {
+        return Err(damaged("bound", "0"));
+    }
+    Ok(Settings {
+        seed: file.seed,
+        adversary: failures::adversary(adversary).ok_or_else(|| damaged("adversary", adversary))?,
+        environment: failures::environment(environment).ok_or_else(|| damaged("environment", environment))?,
+        bound: *bound,
+        ..own.clone()
+    })
 }
 
 fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
@@ -331,7 +376,7 @@ pub fn settings(own: &Settings, search: &SearchArgs) -> Settings {
     settings
 }
 
-/// Where the naive adversary stops when nothing else is said.
+/// How many executions the naive adversary runs without an option.
 pub const NAIVE_EXECUTIONS: u64 = 1_000_000;
 
 /// What a case must give. A smaller environment finds no more than the open one, and may find less.
@@ -345,7 +390,7 @@ fn expected(case: &Case, environment: Environment) -> Option<Verdict> {
 
 const NOT_APPLICABLE: &str = "not applicable";
 
-/// The verdict as `with` writes it, or the word for there being none.
+/// The verdict as `with` writes it, or the word for a case without a verdict.
 fn verdict<T>(checked: &CheckedCase, with: impl Fn(Verdict) -> T) -> Result<T, &'static str> {
     match &checked.outcome {
         Outcome::Report(report) => Ok(with(report.verdict)),
@@ -355,7 +400,7 @@ fn verdict<T>(checked: &CheckedCase, with: impl Fn(Verdict) -> T) -> Result<T, &
 }
 
 /// The verdict in the words of a table.
-pub fn words(verdict: Verdict) -> String {
+fn words(verdict: Verdict) -> String {
     verdict.word().replace('-', " ")
 }
 

@@ -3,13 +3,15 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use interloper::Decisions;
 use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
 use interloper_report::Counterexample;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
 use serde::Serialize;
 
-use super::{Checked, Description, check_each, or_dash, trace};
+use super::recorded::{Again, Recorded, refused};
+use super::{Checked, Description, Item, Listed, check_each, or_dash, trace};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::SearchArgs;
 use crate::counts::{Unseen, plural};
@@ -54,7 +56,7 @@ pub struct ProgramResult {
     serial_executions: u64,
     warnings: Vec<String>,
     misuse: Option<String>,
-    /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
+    /// `run` shows every violation. The suite shows only what is unexpected: a reader finds it in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
 }
@@ -230,35 +232,69 @@ impl Checked for CheckedProgram {
     }
 }
 
-/// Checks `programs`. Threads that are left over when each program has one make executions of it.
-pub fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
-    let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
-    let own_jobs = NonZeroUsize::new(jobs.get() / programs.len().max(1)).unwrap_or(NonZeroUsize::MIN);
-    let settings =
-        |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
-    let programs: Vec<(Program, Settings)> =
-        programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
-    let own_schedule =
-        search.strategy.is_none() && search.freedoms.is_none() && search.q.is_none() && search.depth.is_none();
-    check_each(
-        "program",
-        &programs,
-        search,
-        |(program, _)| program.name,
-        |(program, settings), progress| {
-            let settings = Settings { watch: progress.watch(program.name), ..settings.clone() };
-            tracing::debug!(program = program.name, ?settings, "checking");
-            let outcome = program.check_with(&settings).map(Box::new);
-            let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
-            let executions = checked.executions().unwrap_or(0);
-            tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
-            checked
-        },
-    )
+impl Item for Program {
+    type Checked = CheckedProgram;
+
+    fn listed(&self) -> Listed {
+        Listed {
+            name: self.name,
+            origin: self.origin,
+            about: self.about,
+            expected: self.expected.to_string(),
+            in_table: expected(*self),
+            blocks: Some(blocks(*self)),
+            twin: self.twin,
+        }
+    }
+
+    /// If there are more threads than programs, the spare threads share the executions of a program.
+    fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
+        let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
+        let own_jobs = NonZeroUsize::new(jobs.get() / programs.len().max(1)).unwrap_or(NonZeroUsize::MIN);
+        let settings =
+            |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
+        let programs: Vec<(Program, Settings)> =
+            programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
+        let own_schedule =
+            search.strategy.is_none() && search.freedoms.is_none() && search.q.is_none() && search.depth.is_none();
+        check_each(
+            "program",
+            &programs,
+            search,
+            |(program, _)| program.name,
+            |(program, settings), progress| {
+                let settings = Settings { watch: progress.watch(program.name), ..settings.clone() };
+                tracing::debug!(program = program.name, ?settings, "checking");
+                let outcome = program.check_with(&settings).map(Box::new);
+                let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
+                let executions = checked.executions().unwrap_or(0);
+                tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
+                checked
+            },
+        )
+    }
+}
+
+impl Recorded for Program {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure> {
+        let About::Program { .. } = &file.about else {
+            return refused(format!("'{}' is a program with blocks, not a composed operation", self.name));
+        };
+        let settings = Settings { seed: file.seed, ..self.own_settings() };
+        let report = match self.replay_with(&settings, decisions) {
+            Ok(report) => report,
+            Err(Misuse::Diverged { difference }) => return Ok(Again::diverged(difference)),
+            Err(misuse) => return refused(misuse.to_string()),
+        };
+        Ok(match report.bug.or(report.error) {
+            Some(found) => Again::showed(file, found.finding.word(), &found.history, found.counterexample),
+            None => Again::diverged(format!("the recording shows {}, and the replay shows nothing", file.finding)),
+        })
+    }
 }
 
 /// The settings of a program with what the command line says instead.
-pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure> {
+fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure> {
     let mut settings = program.own_settings();
     settings.seed = search.seed();
     settings.executions = search.executions.map_or(settings.executions, |executions| executions.get());
@@ -273,7 +309,7 @@ pub fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Fail
 const NOT_CHECKED: &str = "not checked";
 
 /// What a program must give, in the words of a table.
-pub fn expected(program: Program) -> String {
+fn expected(program: Program) -> String {
     match program.expected {
         Expected::Bug(Bug::Panic(_)) => "bug (panic)".to_owned(),
         Expected::Bug(Bug::Aborted(_)) => "bug (panic that cannot unwind)".to_owned(),
@@ -295,7 +331,7 @@ fn found(checked: &CheckedProgram) -> String {
 }
 
 /// Which parts of the program are blocks.
-pub fn blocks(program: Program) -> &'static str {
+fn blocks(program: Program) -> &'static str {
     match program.own_settings().blocks {
         Blocks::Marked => "marked",
         Blocks::CriticalSections => "critical sections",

@@ -37,6 +37,14 @@ impl Ran {
         assert_eq!(self.code, Some(code), "standard output:\n{}\nstandard error:\n{}", self.out, self.err);
         self
     }
+
+    /// These tests of [`Project::of_tests`] ran and passed.
+    #[track_caller]
+    fn assert_passed(&self, tests: &[&str]) {
+        for test in tests {
+            assert!(self.out.contains(&format!("test tests::{test} ... ok\n")), "{}", self.out);
+        }
+    }
 }
 
 /// Where everything is built: what several tests need is built once.
@@ -108,6 +116,19 @@ impl Project {
             ),
         );
         project.put("src/lib.rs", "");
+        project
+    }
+
+    /// As [`Project::new`], with these dependencies. The library consists of these tests, which run under control and may
+    /// use the scheduler.
+    fn of_tests(dependencies: &str, tests: &str) -> Project {
+        let scheduler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scheduler");
+        let scheduler = scheduler.canonicalize().expect("it is in this workspace");
+        let project = Project::new(&format!(
+            "[dependencies]\n{dependencies}\n[dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
+        ));
+        let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+        project.put("src/lib.rs", &format!("{head}\n#[cfg(all(test, interloper))]\nmod tests {{\n{tests}\n}}\n"));
         project
     }
 

@@ -3,13 +3,7 @@
 
 use super::*;
 
-const LIBRARY: &str = r#"
-#[cfg(interloper)]
-#[macro_use]
-extern crate interloper_std as std;
-
-#[cfg(all(test, interloper))]
-mod tests {
+const TESTED: &str = r#"
     use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
     use std::sync::{Arc, Mutex};
     use std::task::Poll;
@@ -250,18 +244,15 @@ mod tests {
             other.join().unwrap();
         });
     }
-}
 "#;
 
 #[test]
 fn published_crates_run_as_they_are() {
-    let scheduler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scheduler");
-    let scheduler = scheduler.canonicalize().expect("it is in this workspace");
-    let project = Project::new(&format!(
-        "[dependencies]\nrayon = \"1\"\nflume = \"0.11\"\nfutures-channel = \"0.3\"\nfutures-executor = \"0.3\"\n\
-         futures-task = \"0.3\"\nthingbuf = \"0.1\"\n\n[dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
-    ));
-    project.put("src/lib.rs", LIBRARY);
+    let project = Project::of_tests(
+        "rayon = \"1\"\nflume = \"0.11\"\nfutures-channel = \"0.3\"\nfutures-executor = \"0.3\"\n\
+         futures-task = \"0.3\"\nthingbuf = \"0.1\"\n",
+        TESTED,
+    );
     let crates = "rayon,rayon-core,flume,futures-channel,futures-executor,thingbuf";
     let mut test = command(project.folder(), &["test", "--offline", "--instrument", crates]);
     let ran = ran(test.env_remove("RUST_TEST_THREADS")).expect(0);
@@ -272,7 +263,5 @@ fn published_crates_run_as_they_are() {
         "thingbuf_pops_nothing_after_a_push",
         "futures_channels_and_executors",
     ];
-    for test in tests {
-        assert!(ran.out.contains(&format!("test tests::{test} ... ok\n")), "{}", ran.out);
-    }
+    ran.assert_passed(&tests);
 }

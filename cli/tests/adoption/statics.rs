@@ -2,13 +2,7 @@
 
 use super::*;
 
-const LIBRARY: &str = r#"
-#[cfg(interloper)]
-#[macro_use]
-extern crate interloper_std as std;
-
-#[cfg(all(test, interloper))]
-mod tests {
+const TESTED: &str = r#"
     use std::cell::Cell;
     use std::sync::{Mutex, Once};
     use std::thread;
@@ -84,7 +78,6 @@ mod tests {
             assert_eq!(add() + thread::spawn(add).join().unwrap(), 0);
         });
     }
-}
 "#;
 
 const LOW: &str = r#"
@@ -155,22 +148,14 @@ const TESTS: [&str; 5] = [
 
 #[test]
 fn whole_statics_are_fresh_in_each_execution() {
-    let scheduler = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scheduler");
-    let scheduler = scheduler.canonicalize().expect("it is in this workspace");
-    let project = Project::new(&format!(
-        "[dependencies]\nonce_cell = \"1\"\nlow = {{ path = \"low\" }}\n\
-         others = {{ path = \"others\" }}\n\n\
-         [dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
-    ));
+    let dependencies = "once_cell = \"1\"\nlow = { path = \"low\" }\nothers = { path = \"others\" }\n";
+    let project = Project::of_tests(dependencies, TESTED);
     project.dependency("low", LOW);
     project.dependency("others", OTHERS);
-    project.put("src/lib.rs", LIBRARY);
     let test = ["test", "--offline", "--instrument", "once_cell,low"];
     let mut one = command(project.folder(), &test);
     let ran_one = ran(one.env_remove("RUST_TEST_THREADS")).expect(0);
-    for test in TESTS {
-        assert!(ran_one.out.contains(&format!("test tests::{test} ... ok\n")), "{}", ran_one.out);
-    }
+    ran_one.assert_passed(&TESTS);
     assert!(!ran_one.err.contains("several tests run at once"), "{}", ran_one.err);
 
     // Tests that run at once share their statics: said, and seen.

@@ -29,12 +29,6 @@ fn recorded() -> (Folder, String) {
     (folder, name)
 }
 
-fn edit(folder: &Folder, name: &str, change: impl FnOnce(&mut Value)) {
-    let mut document: Value = serde_json::from_str(&folder.read(name)).expect("JSON");
-    change(&mut document);
-    folder.write(name, &document.to_string());
-}
-
 #[test]
 fn a_run_shows_the_interleaving_and_the_triple() {
     let ran = interloper(&["run", FIGURE_1, "figure-1-one-section"]);
@@ -121,7 +115,7 @@ fn a_replay_that_goes_another_way_is_exit_code_1() {
     let (folder, name) = recorded();
     let check = |change: fn(&mut Value), expected: &str| {
         let recorded = folder.read(&name);
-        edit(&folder, &name, change);
+        folder.edit(&name, change);
         let ran = folder.run(&["replay", &name]);
         folder.write(&name, &recorded);
         let last = ran.out.lines().last().unwrap_or_default().to_owned();
@@ -145,7 +139,7 @@ fn a_replay_that_goes_another_way_is_exit_code_1() {
 fn a_damaged_file_is_told_in_one_line() {
     let check = |change: &dyn Fn(&mut Value), reason: &str| {
         let (folder, name) = recorded();
-        edit(&folder, &name, change);
+        folder.edit(&name, change);
         let ran = folder.run(&["replay", &name]);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
         let expected = format!("error: cannot replay {name}: {reason}");

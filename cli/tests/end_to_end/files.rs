@@ -14,13 +14,6 @@ fn recorded() -> (Folder, String) {
     (folder, name)
 }
 
-/// Rewrites the file with `change`.
-fn edit(folder: &Folder, name: &str, change: impl FnOnce(&mut Value)) {
-    let mut document: Value = serde_json::from_str(&folder.read(name)).expect("JSON");
-    change(&mut document);
-    folder.write(name, &document.to_string());
-}
-
 #[test]
 fn a_recorded_run_is_the_same_again() {
     let (folder, name) = recorded();
@@ -53,7 +46,7 @@ fn two_runs_write_the_same_file() {
 #[test]
 fn a_history_that_was_edited_is_refused() {
     let (folder, name) = recorded();
-    edit(&folder, &name, |document| document["history"][1]["action"] = json!("sing"));
+    folder.edit(&name, |document| document["history"][1]["action"] = json!("sing"));
     let ran = folder.run(&["replay", &name]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     let expected = format!("error: cannot replay {name}: damaged: its history has the hash ");
@@ -65,7 +58,7 @@ fn a_history_that_was_edited_is_refused() {
 #[test]
 fn other_words_for_the_same_steps_do_not_diverge() {
     let (folder, name) = recorded();
-    edit(&folder, &name, |document| {
+    folder.edit(&name, |document| {
         for moment in document["history"].as_array_mut().expect("a list") {
             moment["says"] = json!("in other words");
         }
@@ -77,7 +70,7 @@ fn other_words_for_the_same_steps_do_not_diverge() {
 #[test]
 fn another_history_is_told_with_the_step() {
     let (folder, name) = recorded();
-    edit(&folder, &name, |document| {
+    folder.edit(&name, |document| {
         document["history"][1]["action"] = json!("sing");
         document["history"][1]["says"] = json!("somebody sings");
         document["history_hash"] = json!(hash(&document["history"]));
@@ -92,7 +85,7 @@ fn another_history_is_told_with_the_step() {
 #[test]
 fn decisions_of_another_run_diverge() {
     let (folder, name) = recorded();
-    edit(&folder, &name, |document| document["decisions"] = json!("-"));
+    folder.edit(&name, |document| document["decisions"] = json!("-"));
     let ran = folder.run(&["replay", &name]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(ran.out.starts_with("diverged from the recorded history: "), "{}", ran.out);
@@ -102,7 +95,7 @@ fn decisions_of_another_run_diverge() {
 fn damage_is_told_in_one_line() {
     let check = |field: &str, value: Value, reason: &str| {
         let (folder, name) = recorded();
-        edit(&folder, &name, |document| document[field] = value);
+        folder.edit(&name, |document| document[field] = value);
         let ran = folder.run(&["replay", &name]);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{field}");
         let expected = format!("error: cannot replay {name}: {reason}");

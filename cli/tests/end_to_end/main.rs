@@ -61,6 +61,13 @@ impl Folder {
         std::fs::read_to_string(self.0.join(name)).expect("a file that was written before")
     }
 
+    /// Changes a JSON file.
+    fn edit(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) {
+        let mut document = serde_json::from_str(&self.read(name)).expect("JSON");
+        change(&mut document);
+        self.write(name, &document.to_string());
+    }
+
     fn has(&self, name: &str) -> bool {
         self.0.join(name).exists()
     }

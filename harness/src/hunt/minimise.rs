@@ -24,8 +24,9 @@ pub struct Minimised {
 /// Makes the schema of a finding smaller: without an invocation, then without a sequence, then with smaller values, then
 /// without a constraint, and again from the beginning until nothing of that shows a violation any more.
 ///
-/// One that does not show a violation within the budget of the engine counts as having none. It ends with the engine's
-/// deadline. `watch` sees each schema before it is tried, with the number of those tried before, and may end it.
+/// A schema that shows no violation within the budget of the engine counts as correct. The reduction ends at the
+/// engine's deadline. `watch` sees each schema before it is tried, with the number of schemas tried so far, and may end
+/// the reduction.
 pub fn minimise(
     object: &Object,
     visibility: &Visibility,
@@ -42,7 +43,7 @@ pub fn minimise(
             if deadline.is_over() {
                 return minimised;
             }
-            // The same schema can come of several larger ones.
+            // Several larger schemas can lead to the same schema.
             if failed.contains(&schema.to_string()) {
                 continue;
             }

@@ -86,8 +86,8 @@ fn budgets_and_watchers_end_a_search() {
     assert_eq!((hunted.end, hunted.schemas), (Ended::Enough, 5));
 }
 
-/// The first schema takes longer than there is time: a million configurations say what is right at most, and it has more
-/// orders than that. For the interleavings of one program see `systematic/tests.rs`.
+/// The first schema takes longer than the limit: its correct outcomes may take at most a million configurations, and it
+/// has more orders than that. For the interleavings of one program see `systematic/tests.rs`.
 #[test]
 fn the_time_ends_a_search_in_the_middle_of_a_schema() {
     let object = pair();
@@ -109,7 +109,7 @@ fn the_time_ends_a_search_in_the_middle_of_a_schema() {
     assert_eq!(hunted.end, Ended::OutOfTime);
 }
 
-/// To know what is right can take longer than to run a schema: each call sleeps, and there are 34,650 orders.
+/// Computing the correct outcomes can take longer than running a schema: each call sleeps, and there are 34,650 orders.
 #[test]
 fn the_time_ends_the_search_for_what_is_right() {
     let object = Object::describe("slow", || AtomicI64::new(0))
@@ -307,7 +307,7 @@ fn real_threads_find_it_too() {
 
 #[test]
 fn calls_that_block_each_other_are_found() {
-    // Each call alone ends: whoever is first waits for the second lock that the other one holds.
+    // Each call ends when it runs alone. Together, each holds its first lock and waits for the lock of the other.
     let object = Object::describe("two locks", || (PlainMutex::new(0), PlainMutex::new(0)))
         .core("forth", |(one, two), ()| {
             let _one = one.lock();
@@ -339,8 +339,8 @@ fn calls_that_block_each_other_are_found() {
 /// `size` over plain std cells or over the mirror, on real threads.
 #[test]
 fn what_real_threads_find_is_handed_to_the_scheduler() {
-    // Two calls of `swap` that meet lose an update. The scheduler sees the cell but not who waits for whom, so the wait
-    // is for a time only.
+    // Two calls of `swap` that meet lose an update. The scheduler sees the cell but not the waiting, so the wait has a
+    // time limit.
     let object = Object::describe("mirrored", || (AtomicI64::new(0), std::sync::atomic::AtomicI64::new(0)))
         .core("set", |(cell, _), (new,): (i64,)| cell.store(new, SeqCst))
         .method("swap", |(cell, readers), (new,): (i64,)| {
@@ -363,7 +363,7 @@ fn what_real_threads_find_is_handed_to_the_scheduler() {
     assert_eq!(*again, outcome);
     let Runs::Systematic(explored) = &traced.runs else { panic!("a trace") };
     assert!(explored.stopped.is_some());
-    // What never happens is not found, and the search says that it was complete.
+    // The accepting twin: the search finds nothing and is complete.
     let sound = Schema::parse("{ set(1) } || { swap(2) }").expect("a schema");
     let missed = campaign.reproduce(&found_by_stress(&sound, vec![Value::Unit, Value::Int(7)]));
     assert!(matches!(missed, Reproduced::Missed { complete: true, .. }), "{missed:?}");
@@ -397,16 +397,16 @@ fn a_campaign_goes_from_ranks_to_random_schemas() {
         Next::Continue
     });
     let small = searched.smallest.as_ref().expect("size is not atomic");
-    // Whoever watches sees the smaller schemas, too.
+    // The watch sees the smaller schemas, too.
     assert_eq!(smaller, (0..small.attempts).collect::<Vec<u64>>());
     assert_eq!((small.found.schema.len(), searched.reproduced.is_none()), (4, true));
     assert!(searched.traced().is_some());
-    // Without the schemas that show it by rank, random ones do, and are made as small.
+    // Without schemas by rank, random schemas show the violation and become as small.
     let bounds = Bounds { invocations: 2..=3, ..Bounds::default() };
     let random = Campaign { by_rank: Some((bounds, 10)), ..campaign.clone() }.method(size, &mut |_| Next::Continue);
     assert!(random.hunted.schemas > 10);
     assert_eq!(random.found().expect("size is not atomic").schema.len(), 4);
-    // What is atomic has both stages behind it.
+    // An atomic method goes through both stages.
     let few = Campaign { by_rank: Some((Bounds::default(), 5)), random: Some((Bounds::default(), 7)), ..campaign };
     let mut seen = Vec::new();
     let searched = few.method(method(&object, "swap"), &mut |progress| {
@@ -415,7 +415,7 @@ fn a_campaign_goes_from_ranks_to_random_schemas() {
     });
     assert_eq!((searched.hunted.schemas, searched.found()), (12, None));
     assert_eq!(seen, (0..12).collect::<Vec<u64>>());
-    // Whoever watches ends all of it.
+    // The watch ends both stages.
     let searched = few.method(method(&object, "swap"), &mut |progress| {
         if progress.schemas < 3 { Next::Continue } else { Next::Stop }
     });

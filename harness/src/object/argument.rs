@@ -21,7 +21,7 @@ pub enum Generator {
     Set(Atom, usize),
     /// Maps from atoms to atoms, up to this many entries.
     Map(Atom, Atom, usize),
-    /// These, however many values a harness is about.
+    /// These values, however many values a harness uses.
     Choice(Arc<[Value]>),
 }
 
@@ -52,7 +52,7 @@ impl PartialEq for Atom {
     }
 }
 
-/// How large the collections are that are made as arguments.
+/// The largest collection that is generated as an argument.
 pub const COLLECTIONS_UP_TO: usize = 2;
 
 /// A type of arguments.
@@ -60,13 +60,13 @@ pub trait Argument: Datum + Send + Sync {
     /// The arguments that harnesses use unless the description says otherwise.
     fn generator() -> Generator;
 
-    /// The argument that a harness writes like this; none when this type has no such value. A set may be written as a
-    /// list, and `{}` is every empty collection.
+    /// The argument that a harness writes as `written`, or `None` if this type has no such value. A set may be written
+    /// as a list, and `{}` is any empty collection.
     fn read(written: &Value) -> Option<Self> {
         Self::from_value(written)
     }
 
-    /// The form of this type's atoms; none for a type that collections in harnesses are not made of.
+    /// The form of this type's atoms, or `None` for a type that cannot be an element of a collection in a harness.
     fn atom() -> Option<Atom> {
         match Self::generator() {
             Generator::Atom(atom) => Some(atom),
@@ -161,7 +161,7 @@ maps!(BTreeMap[Ord], HashMap[Eq, Hash]);
 
 /// The arguments of a method, as a tuple.
 pub trait Arguments: Clone + Send + Sync + 'static {
-    /// Where each of them comes from.
+    /// The generator of each argument.
     fn generators() -> Vec<Generator>;
 
     /// The arguments that a harness writes like this.
@@ -174,7 +174,7 @@ pub trait Arguments: Clone + Send + Sync + 'static {
 /// Why a method cannot be called with some arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrongArguments {
-    /// The method takes another number of them.
+    /// The method takes another number of arguments.
     Count {
         /// The number that it takes.
         expected: usize,

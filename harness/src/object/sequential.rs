@@ -1,21 +1,24 @@
 //! The invocations of a program on one thread.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
+use interloper_scheduler::panics::{self, Panicked};
+use interloper_scheduler::runtime::{self, TaskId};
+use interloper_scheduler::{Lost, OwnStack};
 
 use super::{Call, Typed};
-use crate::panics;
 
-/// The sequential behaviour of an object, as far as one program can show it: its invocations are run on one thread, on a
-/// fresh object, in whatever order is asked for.
+/// The sequential behaviour of an object, as far as one program can show it: its invocations run on one thread, on a
+/// fresh object, in any order.
 ///
-/// The state of the object is not looked at. A state is the invocations that led to it, those aside that only read. No
-/// invocation is run from the same state twice; each run goes through all that led there, and has to see the same
-/// results as before.
+/// The state of the object itself is not read. A state stands for the invocations that led to it, without those that
+/// only read. No invocation runs from the same state twice. Each run repeats the invocations that led to its state, and
+/// must see the same results as before.
 pub struct Sequential {
     calls: Box<dyn Run>,
     reads: Vec<bool>,
@@ -24,18 +27,18 @@ pub struct Sequential {
     pulse: Arc<Pulse>,
 }
 
-/// Where a sequential run is, for whoever watches it from another thread.
+/// Where a sequential run is, for a watch on another thread.
 #[derive(Debug, Default)]
 pub(crate) struct Pulse {
     beats: AtomicU64,
-    /// Nobody needs the results any more.
+    /// Set when the results are no longer needed.
     stopped: AtomicBool,
 }
 
 impl Pulse {
     const NOWHERE: u64 = 0xFFFF;
 
-    /// A call with this index in text order begins; none: the last one has ended.
+    /// The call with this index in text order begins; `None`: the last call has ended.
     fn beat(&self, call: Option<usize>) {
         let count = (self.beats.load(Ordering::Relaxed) >> 16) + 1;
         self.beats.store(count << 16 | call.map_or(Pulse::NOWHERE, |index| index as u64), Ordering::Relaxed);
@@ -62,18 +65,18 @@ struct Node {
     /// The invocations that led here, and what they gave.
     path: Vec<usize>,
     results: Vec<Value>,
-    /// For each invocation where it leads and what it gives, once that is known.
+    /// For each invocation the next state and the result, once they are known.
     next: Vec<Option<(State, Value)>>,
 }
 
 /// Why an object has no sequential behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// No object can be made, or it cannot be dropped: what the panic said.
+    /// The object cannot be created or dropped: the message of the panic.
     NoObject(String),
     /// A call that ran alone used up its stack, or would have ended the process.
     Lost {
-        /// The invocation, as its index in text order; none for making or dropping the object.
+        /// The invocation, as its index in text order; `None` for making or dropping the object.
         call: Option<usize>,
         /// What happened: `stack overflow`.
         how: String,
@@ -82,7 +85,7 @@ pub enum Trouble {
     Varies {
         /// The invocations, as indices in text order, in the order in which they were run.
         order: Vec<usize>,
-        /// Which of them, as a place in `order`, gave another result.
+        /// Which invocation, as an index into `order`, gave another result.
         place: usize,
         /// What it gave first.
         first: Value,
@@ -93,7 +96,7 @@ pub enum Trouble {
 
 /// Calls that can be run on one thread.
 pub(crate) trait Run: Send {
-    /// Runs these calls, in this order, on a fresh object, and gives their results.
+    /// Runs these calls, in this order, on a fresh object, and returns their results.
     ///
     /// # Errors
     /// When the object cannot be created, or a call was lost.
@@ -116,8 +119,8 @@ impl Sequential {
         self.trouble.as_ref()
     }
 
-    /// Runs the invocations in this order, those that only read among them, and compares the results with what is known.
-    /// So a method that is described as only reading, and does not, is found as well.
+    /// Runs the invocations in this order, including those that only read, and compares the results with the known
+    /// ones. This also finds a method that changes the object although its description says that it only reads.
     pub fn confirm(&mut self, order: &[usize]) {
         let (mut state, mut expected) = (self.initial(), Vec::new());
         for &invocation in order {
@@ -132,7 +135,7 @@ impl Sequential {
         }
     }
 
-    /// The invocations that led to a state, those aside that only read.
+    /// The invocations that led to a state, without those that only read.
     pub fn path(&self, state: State) -> &[usize] {
         &self.nodes[state.0 as usize].path
     }
@@ -164,8 +167,8 @@ impl Behaviour for Sequential {
 
     fn apply(&mut self, state: &State, invocation: usize) -> (State, Value) {
         if self.pulse.stopped.load(Ordering::Relaxed) {
-            // Whoever asked for it has gone; the thread that it runs on has nothing else to do. No hook is called.
-            std::panic::resume_unwind(Box::new("nobody needs the sequential behaviour any more"));
+            // The results are no longer needed, and this thread has nothing else to do.
+            runtime::unwind();
         }
         let at = state.0 as usize;
         if let Some(known) = &self.nodes[at].next[invocation] {
@@ -202,24 +205,41 @@ pub(crate) struct Calls<T> {
 
 impl<T> Run for Calls<T> {
     fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble> {
+        let message = |panicked: Panicked| panicked.message;
         let run = || {
-            let object = panics::caught(|| (self.typed.constructor)())?;
+            let object = panics::caught(|| (self.typed.constructor)()).map_err(message)?;
             let mut results = Vec::with_capacity(order.len());
             for &index in order {
                 let call = &mut self.calls[index];
                 pulse.beat(Some(index));
-                let number = panics::caught(|| call.call(&object)).unwrap_or_else(|message| call.panicked(&message));
+                let number =
+                    panics::caught(|| call.call(&object)).unwrap_or_else(|panicked| call.panicked(&panicked.message));
                 pulse.beat(None);
                 results.push(call.result(number));
             }
-            panics::caught(move || drop(object))?;
+            panics::caught(move || drop(object)).map_err(message)?;
             Ok(results)
         };
-        match panics::contained(run) {
+        match contained(run) {
             Ok(results) => results.map_err(Trouble::NoObject),
             Err(lost) => Err(Trouble::Lost { call: pulse.read().1, how: lost.to_string() }),
         }
     }
+}
+
+/// How much stack a call that runs alone has, in bytes: as much as the main thread of a process.
+const STACK: usize = 8 << 20;
+
+thread_local! {
+    static CONTAINED: OwnStack = OwnStack::new(STACK, None);
+}
+
+/// Runs `body`, whose panics are not printed, on a stack of its own.
+///
+/// # Errors How `body` left the stack, if it used up the stack or would have ended the process. What it was changing
+/// stays half changed.
+fn contained<R>(body: impl FnOnce() -> R) -> Result<R, Lost> {
+    CONTAINED.with(|stack| stack.run(TaskId::MAIN, Location::caller(), body))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use rand::RngExt;
 /// A strict partial order on a few sequences.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Order {
-    /// For each sequence those that happen before it, as a set of bits. Transitive.
+    /// For each sequence the sequences that happen before it, as a set of bits. Transitive.
     before: Vec<u32>,
 }
 
@@ -21,8 +21,9 @@ impl Order {
 
     /// Every strict partial order on this many sequences.
     pub(super) fn all(sequences: usize) -> Vec<Order> {
-        // One sequence after the other is put among those there are: what is before it has to hold everything that is
-        // before a member, what is after it everything after a member, and everything before it is before all after it.
+        // Sequences are inserted one by one into the orders so far. The set before a new sequence must contain
+        // everything before its members, the set after it everything after its members, and each sequence of the first
+        // set comes before each of the second.
         let mut orders = vec![Order { before: vec![] }];
         for new in 0..sequences {
             orders = orders.iter().flat_map(|order| order.extensions(new)).collect();

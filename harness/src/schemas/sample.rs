@@ -9,13 +9,14 @@ use super::order::Order;
 use super::{Bounds, Harness, Pool};
 use crate::object::{MethodId, Object, Role};
 
-/// An endless supply of schemas, each made independently of the others.
+/// An endless supply of schemas, drawn independently of each other.
 ///
 /// The numbers of sequences, of invocations and of values are chosen within the bounds, then methods, each for a random
 /// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.
 /// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods.
 ///
-/// It ends when it does not come upon a schema in which something can go wrong: a pool has none then, or hardly any.
+/// Sampling ends when many draws in a row give no schema in which something can go wrong: the pool has no such schema,
+/// or hardly any.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     object: Object,

@@ -1,4 +1,4 @@
-//! The enumeration as one would write it down: every schema, and the least one of each class.
+//! The slow, obvious twin of the enumeration: every schema, and the smallest of each class.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-/// A stamp that is taken after everything before it is done: the beginning of an interval, rather late than early.
+/// A stamp that is taken after all earlier instructions have finished: it begins an interval, too late rather than too
+/// early.
 #[inline]
 pub(super) fn begin() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -15,7 +16,8 @@ pub(super) fn begin() -> u64 {
     monotonic()
 }
 
-/// A stamp that may be taken before everything before it is done: the end of an interval, rather early than late.
+/// A stamp that may be taken before all earlier instructions have finished: it ends an interval, too early rather than
+/// too late.
 #[inline]
 pub(super) fn end() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -51,6 +53,6 @@ pub(super) fn ticks_of_thousand_rounds() -> u64 {
         delay(1000);
         end().saturating_sub(start)
     };
-    // The least of several: whatever else runs on the machine can only add.
+    // The smallest of several measurements, since other processes on the machine can only add time.
     (0..8).map(|_| measure()).min().unwrap_or(0).max(1)
 }

@@ -33,7 +33,7 @@ pub(super) struct Report {
 
 pub(super) struct Leader {
     team: usize,
-    /// How many executions there are left; none: as many as there is time for.
+    /// How many executions are left; `None`: as many as there is time for.
     left: Option<u64>,
     until: Deadline,
     tuner: Option<Tuner>,
@@ -45,7 +45,7 @@ pub(super) struct Leader {
     batch_began: Instant,
     reported: Instant,
     overlap: Overlap,
-    /// By lane and maker: how many ticks later than it would by itself a lane is to begin. Only differences count.
+    /// By lane and maker: how many ticks later than without correction a lane begins. Only differences count.
     correction: Vec<Vec<i64>>,
     took: i64,
     ticks_of_thousand_rounds: u64,
@@ -60,13 +60,13 @@ pub(super) struct Terms<'s> {
     pub(super) crowded: bool,
 }
 
-/// When the pace is found, one batch in so many is stamped.
+/// After the pace is found, one batch in this many is stamped.
 const STAMPED: u64 = 16;
 
-/// Where the pace is given, so many batches are stamped at the beginning, for the delays.
+/// If the pace is given, this many batches at the beginning are stamped, to measure the delays.
 const STAMPED_FIRST: u64 = 8;
 
-/// So often the controller hears what was seen.
+/// How often the controller receives a report.
 const REPORT: Duration = Duration::from_millis(50);
 
 impl Leader {
@@ -195,7 +195,7 @@ impl Leader {
             failure: team.failure(),
             last,
         };
-        // Nobody listens any more when the run was given up.
+        // Sending fails if the run was given up; the report is not needed then.
         let _ = self.to_controller.send(Message::Report(self.team, report));
     }
 }

@@ -17,8 +17,8 @@ impl<V> std::ops::Deref for Padded<V> {
 /// How a thread passes the time until another one has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spin {
-    /// It spins, and sleeps for moments when that takes long: the other thread has lost its core to another process, and
-    /// whoever has slept gets a core back at once. [`Spin::Yield`] where there are fewer cores than threads.
+    /// Spins, and sleeps briefly if spinning takes long: then the other thread has lost its core to another process,
+    /// and a thread that has slept gets a core back at once. [`Spin::Yield`] if there are fewer cores than threads.
     Auto,
     /// It only spins.
     Busy,
@@ -31,7 +31,7 @@ const SPINS: u32 = 1 << 13;
 const SPINS_BEFORE_YIELD: u32 = 1 << 6;
 const SLEEP: Duration = Duration::from_micros(50);
 
-/// The run was given up: a thread may never come.
+/// The run was given up, since a thread may never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GivenUp;
 
@@ -50,7 +50,7 @@ struct Progress {
     started: AtomicU64,
     /// How many segments it has been through.
     done: AtomicU64,
-    /// How many objects it has made and dropped.
+    /// How many objects it has created and dropped.
     objects: AtomicU64,
     /// What it is doing: a [`Place`] as a number.
     place: AtomicU32,
@@ -61,7 +61,7 @@ struct Progress {
 pub(super) enum Place {
     /// It waits for another, or keeps its books.
     Between,
-    /// It makes an object.
+    /// It creates an object.
     Constructor,
     /// It drops an object.
     Drop,
@@ -86,7 +86,7 @@ impl Meeting {
         }
     }
 
-    /// Waits for all lanes. Lane 0 does something while the others wait.
+    /// Waits for all lanes. Lane 0 runs `meanwhile` while the other lanes wait.
     pub(super) fn all(&self, lane: usize, meanwhile: impl FnOnce()) -> Result<(), GivenUp> {
         let others = self.lanes.len() as u32 - 1;
         if lane == 0 {
@@ -116,14 +116,14 @@ impl Meeting {
         Ok(())
     }
 
-    /// Says that the lane has been through so many segments. What it did there happens before what follows
+    /// Announces how many segments the lane has finished. What it did there happens before what follows
     /// [`Meeting::after`] in another lane.
     #[inline]
     pub(super) fn done(&self, lane: usize, segments: u64) {
         self.lanes[lane].done.store(segments, Ordering::Release);
     }
 
-    /// Waits until another lane has been through so many segments.
+    /// Waits until another lane has finished this many segments.
     #[inline]
     pub(super) fn after(&self, other: usize, segments: u64) -> Result<(), GivenUp> {
         self.until(|| self.lanes[other].done.load(Ordering::Acquire) >= segments)
@@ -146,7 +146,7 @@ impl Meeting {
         Ok(())
     }
 
-    /// Says that the lane has made and dropped so many objects.
+    /// Announces how many objects the lane has made and dropped.
     #[inline]
     pub(super) fn objects(&self, lane: usize, objects: u64) {
         self.lanes[lane].objects.store(objects, Ordering::Relaxed);
@@ -186,7 +186,7 @@ impl Meeting {
         lanes.wrapping_add(u64::from(self.generation.load(Ordering::Relaxed)))
     }
 
-    /// Lets everyone who waits stop waiting.
+    /// Ends the waiting of all lanes.
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }

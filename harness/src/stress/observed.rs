@@ -20,7 +20,7 @@ pub struct Observed {
     pub threads: usize,
     /// See `threads`.
     pub teams: usize,
-    /// In how many executions sequences really overlapped, of those that were measured.
+    /// In how many of the measured executions sequences really overlapped.
     pub overlap: Overlap,
     /// The pace that most executions went at.
     pub pace: Pace,
@@ -33,7 +33,7 @@ pub struct Observed {
 pub struct Overlap {
     /// The executions that were stamped.
     pub stamped: u64,
-    /// Those of them in which sequences overlapped.
+    /// The measured executions in which sequences overlapped.
     pub overlapping: u64,
 }
 
@@ -42,14 +42,14 @@ pub struct Overlap {
 pub enum End {
     /// The budget is used up.
     Enough,
-    /// Whoever looked at the outcomes had seen enough.
+    /// The function that looked at the outcomes ended the run.
     Stopped,
-    /// Calls did not return within [`Settings::patience`](super::Settings::patience). Their threads are left to themselves. The counts are those of
-    /// shortly before; no outcome is missing.
+    /// Calls did not return within [`Settings::patience`](super::Settings::patience). Their threads are left running.
+    /// The counts are from shortly before that moment; no outcome is missing.
     Blocked(Vec<Blocked>),
-    /// The constructor panicked, and said this.
+    /// The constructor panicked with this message.
     ConstructorPanicked(String),
-    /// Dropping an object panicked, and said this.
+    /// Dropping an object panicked with this message.
     DropPanicked(String),
 }
 
@@ -70,7 +70,7 @@ impl Observed {
         self.executions as f64 / self.took.as_secs_f64().max(1e-9)
     }
 
-    /// The share of executions in which sequences overlapped; none when nothing was measured.
+    /// The share of executions in which sequences overlapped; `None` if nothing was measured.
     pub fn overlapping(&self) -> Option<f64> {
         (self.overlap.stamped > 0).then(|| self.overlap.overlapping as f64 / self.overlap.stamped as f64)
     }

@@ -1,16 +1,16 @@
-//! How the threads of a team keep together, and the search for what makes most executions overlap.
+//! How the threads of a team keep together, and the search for the pace at which most executions overlap.
 
 use std::time::Duration;
 
 /// How a team goes through its executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// How many objects are made, run and dropped at a time.
+    /// How many objects are created, run and dropped at a time.
     pub batch: u32,
-    /// After so many executions the threads wait for each other.
+    /// How many executions run between two points where the threads wait for each other.
     pub stride: Stride,
-    /// Where they waited for each other each thread begins after a random delay of at most so many hundredths of the
-    /// time that a sequence takes.
+    /// After each such point, each thread starts after a random delay of at most this many hundredths of the time of a
+    /// sequence.
     pub skew: u32,
 }
 
@@ -31,18 +31,18 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// With fewer cores than threads nobody can wait for anybody at each execution.
+    /// With fewer cores than threads, the threads cannot wait for each other at each execution.
     pub(super) fn crowded() -> Pace {
         Pace { batch: 128, stride: Stride::Batch, skew: 0 }
     }
 }
 
-/// Finds the pace with the most overlapping executions a second: one setting after the other, each time the best of a few
-/// while the others stay.
+/// Finds the pace with the most overlapping executions a second. It tunes one setting after the other: each time it
+/// picks the best of a few values and keeps the other settings.
 pub(super) struct Tuner {
     crowded: bool,
     stage: usize,
-    /// The paces of this stage, and what those tried so far were worth.
+    /// The paces of this stage, and the measurements of the paces tried so far.
     candidates: Vec<Pace>,
     worth: Vec<f64>,
     /// What the batches of the trial under way were worth, the first one aside.
@@ -50,7 +50,7 @@ pub(super) struct Tuner {
     spent: Duration,
 }
 
-/// A trial lasts so long at least, and so many batches.
+/// A trial lasts at least this long, and at least this many batches.
 const TRIAL: (Duration, usize) = (Duration::from_micros(400), 6);
 
 impl Tuner {
@@ -81,7 +81,7 @@ impl Tuner {
         if self.spent < TRIAL.0 || self.trial.len() < TRIAL.1 {
             return false;
         }
-        // The median: a batch in which a thread lost its core says nothing.
+        // The median, since a batch in which a thread lost its core is an outlier.
         let mut trial = self.trial.split_off(1);
         trial.sort_by(f64::total_cmp);
         self.worth.push(trial[trial.len() / 2]);

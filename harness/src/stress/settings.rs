@@ -16,13 +16,13 @@ pub struct Settings {
     pub budget: Budget,
     /// When it ends, whether or not it has run enough.
     pub deadline: Deadline,
-    /// How many cores are used; none: all that this process may use.
+    /// How many cores are used; `None`: all cores that this process may use.
     pub cores: Option<usize>,
     /// Where threads run.
     pub affinity: Affinity,
     /// How threads wait for each other.
     pub spin: Spin,
-    /// How they keep together; none: the engine finds out what makes most executions overlap.
+    /// How the threads keep together; `None`: the engine finds the pace at which most executions overlap.
     pub pace: Option<Pace>,
     /// A call that takes so long is taken to be blocked.
     pub patience: Duration,
@@ -49,7 +49,7 @@ impl Default for Settings {
 pub enum Budget {
     /// After this time.
     Time(Duration),
-    /// After exactly so many executions.
+    /// After exactly this many executions.
     Executions(u64),
 }
 

@@ -1,12 +1,12 @@
 //! A team of threads that run one harness, and what each of them does.
 //!
-//! A team goes from batch to batch. In each, every thread makes its part of the objects; all of them run their sequences
-//! on all objects, in the same order; every thread counts the outcomes on the objects that it made, and drops them. They
-//! meet between these steps, and lane 0 leads: while the others wait it decides how to go on.
+//! A team works batch by batch. In each batch, every thread creates its part of the objects; all threads run their
+//! sequences on all objects, in the same order; every thread counts the outcomes on its own objects and drops them. The
+//! threads meet between these steps, and lane 0 leads: it decides how to continue while the other lanes wait.
 //!
 //! There is no `unsafe` here and nothing that a race detector could object to: objects are shared as `Arc`s of whole
 //! batches, which costs a few atomic operations for each batch; the results of a lane are in atomics that no other lane
-//! writes, on cache lines of their own; everything else is behind a lock that its lane holds for a whole batch.
+//! writes, on cache lines of their own; a lock protects everything else, and its lane holds the lock for a whole batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use interloper_commutativity::Value;
 use interloper_random::{Purpose, Stream};
+use interloper_scheduler::panics;
 
 use super::clock;
 use super::counts::Counts;
@@ -23,13 +24,12 @@ use super::observed::Overlap;
 use super::pace::{Pace, Stride};
 use super::trie::Trie;
 use crate::object::{Call, MethodId, Typed};
-use crate::panics;
 
 pub(super) struct Team<T> {
     pub(super) typed: Arc<Typed<T>>,
     pub(super) layout: Layout,
     pub(super) meeting: Meeting,
-    /// The objects of the batch, by the lane that made them.
+    /// The objects of the batch, by the lane that created them.
     objects: Vec<Mutex<Arc<Vec<Padded<T>>>>>,
     /// By sequence.
     tracks: Vec<Track>,
@@ -55,7 +55,7 @@ struct Books<T> {
     counts: Counts,
     overlap: Overlap,
     random: Stream,
-    /// How many segments this lane has been through, and how many objects it has made and dropped.
+    /// How many segments this lane has finished, and how many objects it has created and dropped.
     done: u64,
     handled: u64,
 }
@@ -66,10 +66,10 @@ struct Prepared<T> {
     trie: Trie,
 }
 
-/// What the leader says about the next batch.
+/// The leader's plan for the next batch.
 #[derive(Clone)]
 pub(super) struct Plan {
-    /// False when there is none.
+    /// False if no batch follows.
     pub(super) go: bool,
     pub(super) pace: Pace,
     /// How many objects.
@@ -78,8 +78,8 @@ pub(super) struct Plan {
     pub(super) stamped: bool,
     /// How many executions there were before.
     pub(super) before: u64,
-    /// The delays at the start, in rounds of [`clock::delay`]: for each lane the longest random one, and a fixed one by
-    /// the lane that made the object, which evens out that objects come from another processor's cache.
+    /// The delays at the start, in rounds of [`clock::delay`]: for each lane the longest random delay, and a fixed
+    /// delay by the lane that created the object, which compensates for objects in another processor's cache.
     pub(super) random: u32,
     pub(super) fixed: Vec<Vec<u32>>,
 }
@@ -142,10 +142,10 @@ impl<T: Send + Sync + 'static> Team<T> {
         }
     }
 
-    /// What the thread of this lane does. `lead` is called in lane 0 before each batch, with the plan of the last one,
-    /// while nobody else runs.
+    /// The work of this lane's thread. Lane 0 calls `lead` before each batch, with the plan of the last batch, while no
+    /// other lane runs.
     pub(super) fn work(&self, lane: usize, mut lead: impl FnMut(&Team<T>, &Plan) -> Plan) {
-        // A lane that has given up leaves what it holds to whoever still waits.
+        // A lane that has given up leaves its objects to the lanes that still wait.
         let _ = panics::quietly(|| self.batches(lane, &mut lead));
     }
 
@@ -189,8 +189,8 @@ impl<T: Send + Sync + 'static> Team<T> {
             }
         });
         self.meeting.is_at(lane, Place::Between);
-        if let Err(message) = made {
-            lock(&self.failure).get_or_insert(Failure::Constructor(message));
+        if let Err(panicked) = made {
+            lock(&self.failure).get_or_insert(Failure::Constructor(panicked.message));
         }
     }
 
@@ -199,14 +199,14 @@ impl<T: Send + Sync + 'static> Team<T> {
         let objects = Arc::get_mut(&mut shared).expect("internal error: objects of this batch are still in use");
         self.meeting.is_at(lane, Place::Drop);
         // One at a time, since a second panic while a vector drops its elements ends the process.
-        while let Err(message) = panics::caught(|| {
+        while let Err(panicked) = panics::caught(|| {
             while let Some(object) = objects.pop() {
                 books.handled += 1;
                 self.meeting.objects(lane, books.handled);
                 drop(object);
             }
         }) {
-            lock(&self.failure).get_or_insert(Failure::Drop(message));
+            lock(&self.failure).get_or_insert(Failure::Drop(panicked.message));
         }
         self.meeting.is_at(lane, Place::Between);
     }
@@ -285,7 +285,7 @@ impl<T: Send + Sync + 'static> Team<T> {
         Ok(())
     }
 
-    /// Waits for the other lanes where the pace asks for it, and then as long as the plan says.
+    /// Waits for the other lanes if the pace asks for it, and then as long as the plan says.
     #[inline]
     fn start(
         &self,

@@ -1,4 +1,4 @@
-//! What the scheduler has to know of a program of an object, whatever the type of the object is.
+//! What the scheduler has to know about a program of an object, whatever the type of the object.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,14 +18,14 @@ pub(crate) trait Controlled {
     /// Which task ran each sequence in the last execution.
     fn tasks(&self) -> Vec<Option<TaskId>>;
 
-    /// How often the strategy was asked in the present execution. Whoever calls the strategy counts here.
+    /// How often the strategy was asked in the current execution. The caller of the strategy counts here.
     fn asked(&self) -> Rc<Cell<usize>>;
 
-    /// The beginnings and ends of calls in the present execution of which no strategy has been told. Whoever tells a
+    /// The beginnings and ends of calls in the current execution that no strategy knows yet. The code that tells a
     /// strategy takes them out.
     fn marks(&self) -> Marks;
 
-    /// When each call of the last execution began and ended, in text order; none for one that was never made.
+    /// When each call of the last execution began and ended, in text order; `None` for a call that never started.
     fn calls(&self) -> Vec<Option<Asked>>;
 }
 
@@ -35,9 +35,9 @@ pub(crate) type Marks = Rc<RefCell<Vec<(TaskId, bool)>>>;
 /// Where a call stands among the steps of a [`Trace`](super::Trace).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first step that came after its beginning; the number of steps when there was none.
+    /// The first step after its beginning, or the number of steps if no step followed.
     pub begin: usize,
-    /// The same for its end; none when it did not return.
+    /// The same for its end; `None` if it did not return.
     pub end: Option<usize>,
 }
 

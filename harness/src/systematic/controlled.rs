@@ -1,22 +1,21 @@
 //! A program as tasks under the scheduler.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
-use interloper_scheduler::{Around, Pending, Strategy};
+use interloper_scheduler::{Around, Pending, Strategy, panics};
+use interloper_std::panic::catch_unwind;
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::control::{Asked, Controlled, Marks};
 use crate::object::{Call, MethodId, Program, Typed};
-use crate::panics;
 
-/// Steps at a place in this file are made by what runs the sequences, and not by calls.
+/// Steps at a place in this file belong to the code that runs the sequences, not to calls.
 pub(super) const FILE: &str = file!();
 
 /// A program of an object of a known type, ready to run under control.
@@ -44,8 +43,8 @@ struct Sequence<T> {
     results: RefCell<Vec<Option<Value>>>,
     when: RefCell<Vec<Option<Asked>>>,
     task: Cell<Option<TaskId>>,
-    /// How many of the sequences that happen before this one have not ended. Under control: whoever ends
-    /// last starts this one, and that depends on the order of the ends.
+    /// How many of the sequences before this one have not ended. It is under control, because the sequence that ends
+    /// last starts this one, which depends on the order of the ends.
     waits_for: AtomicUsize,
     /// The sequences that wait for this one.
     later: Vec<usize>,
@@ -156,7 +155,7 @@ impl<T: 'static> Running<T> {
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
             let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
                 Ok(number) => number,
-                Err(payload) => call.panicked(&message_unless_abort(payload)),
+                Err(payload) => call.panicked(&panics::message(&*payload)),
             };
             sequence.results.borrow_mut()[place] = Some(call.result(number));
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: Some(self.asked.get()) });
@@ -186,26 +185,18 @@ impl<T> Sequence<T> {
     }
 }
 
-/// The text of a panic of the program. The engine's own unwinding goes on.
-fn message_unless_abort(payload: Box<dyn Any + Send>) -> String {
-    if runtime::is_abort(&*payload) {
-        resume_unwind(payload);
-    }
-    panics::message(&*payload)
-}
-
 /// What stands for the result of a call that never returned.
 pub fn blocked() -> Value {
     Value::variant("blocked", [])
 }
 
-/// What stands for the result of a call that was never made, since one before it never returned.
+/// What stands for the result of a call that never started, because an earlier call never returned.
 pub fn unreached() -> Value {
     Value::variant("unreached", [])
 }
 
-/// A strategy, and how often it was asked in the present execution: what tells calls where they are. It is asked for each
-/// step that does not continue another one.
+/// A strategy, and how often it was asked in the current execution, which tells calls where they are. The engine asks
+/// it before each step that does not continue another step.
 pub(super) struct Counting<'s> {
     pub(super) strategy: &'s mut dyn Strategy,
     pub(super) asked: Rc<Cell<usize>>,
@@ -253,7 +244,7 @@ impl<S: Strategy> Around for Announcing<S> {
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         for (task, begins) in self.marks.take() {
             let action = if begins { Action::BlockBegin(0) } else { Action::BlockEnd };
-            // There is nothing to choose from; the strategy sees a step of the task.
+            // There is nothing to choose: the strategy only sees a step of the task.
             let operation = Operation { action, ..pending[0].operation };
             self.strategy.choose(current, &[Pending { task, operation }]);
         }

@@ -79,6 +79,7 @@ const LOT: Replacement = Replacement {
     files: &[
         lot_file!("condvar.rs"),
         lot_file!("lib.rs"),
+        lot_file!("marker.rs"),
         lot_file!("model.rs"),
         lot_file!("once.rs"),
         lot_file!("raw_fair_mutex.rs"),

@@ -6,9 +6,9 @@ use std::time::Duration;
 use interloper_std::runtime::{Action, Current, Handle, ObjectId, ObjectKind, Operation, Place};
 use interloper_std::time::Instant;
 
-use crate::flow::lock;
+use crate::wait::lock;
 
-/// A clock that gives points in time, or what `T` stands for them.
+/// A clock that gives points in time, or a `T` for each.
 pub(crate) struct Clock<T> {
     pub(crate) kind: Kind,
     convert: fn(Instant) -> T,
@@ -24,12 +24,12 @@ pub(crate) enum Kind {
 pub(crate) struct Controlled {
     handle: Handle,
     state: Mutex<State>,
-    /// What a selection outside of the run sees.
+    /// What a selection outside the run sees.
     pub(crate) never: crossbeam_channel::Receiver<()>,
 }
 
 struct State {
-    /// When the next message comes, if one does: so long after the start of the execution.
+    /// When the next message comes, if there is one: the time since the start of the execution.
     next: Option<Duration>,
     period: Option<Duration>,
     /// The instants that were promised to selections.
@@ -76,7 +76,7 @@ impl Controlled {
         operation
     }
 
-    /// What is left until the next message; nothing if none comes.
+    /// The time until the next message; `None` if there will be none.
     pub(crate) fn left(&self, current: &Current<'_>) -> Option<Duration> {
         lock(&self.state).next.map(|next| next.saturating_sub(current.runtime().now()))
     }
@@ -92,7 +92,7 @@ impl Controlled {
         }
         let (now, mut state) = (current.runtime().now(), lock(&self.state));
         let due = state.next.take()?;
-        // As the original: a tick that nobody has received does not come twice.
+        // As in the original: a tick that was not received does not come twice.
         state.next = state.period.map(|period| now.saturating_add(period));
         Some(Instant::now() - (now - due))
     }

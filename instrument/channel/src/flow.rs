@@ -1,15 +1,15 @@
 //! What the ends of a channel share under control.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use interloper_std::runtime::{Action, Count, Current, Handle, ObjectId, ObjectKind, Operation, Place};
 
 use crate::meeting::Meeting;
+use crate::wait::{Token, lock};
 
-/// A channel under control. The messages are in the original, but for those of a channel without a buffer, where senders
-/// and receivers meet. Looked at inside of steps alone.
+/// A channel under control. The messages are in the original, except for a channel without a buffer, where senders and
+/// receivers meet. Used only inside steps.
 pub(crate) struct Flow<T> {
     handle: Handle,
     pub(crate) capacity: Option<usize>,
@@ -17,56 +17,15 @@ pub(crate) struct Flow<T> {
     pub(crate) receivers: AtomicUsize,
     /// The selections that wait for a change.
     watchers: Mutex<Vec<Arc<Token>>>,
-    /// What was promised to selections.
+    /// The promises to selections.
     promised: Mutex<Promised<T>>,
     pub(crate) meeting: Meeting<T>,
 }
 
-/// What selections have been promised, by their tokens.
+/// The promises to selections, by their tokens.
 struct Promised<T> {
     messages: Vec<(ObjectId, T)>,
     room: Vec<ObjectId>,
-}
-
-/// A wait.
-pub(crate) struct Token {
-    /// Where the task waits. Of its own, so it tells waits apart.
-    pub(crate) queue: ObjectId,
-    /// Something has changed since the task looked.
-    changed: AtomicBool,
-    /// The case of a selection that somebody has met; 1 more than that, or 0.
-    met: AtomicUsize,
-}
-
-impl Token {
-    pub(crate) fn new(current: &Current<'_>) -> Arc<Token> {
-        let queue = current.runtime().register(ObjectKind::Channel);
-        Arc::new(Token { queue, changed: AtomicBool::new(false), met: AtomicUsize::new(0) })
-    }
-
-    /// Lets the task look again: part of the step that the running one is in.
-    pub(crate) fn wake(&self, current: &Current<'_>) {
-        self.changed.store(true, Ordering::Relaxed);
-        current.runtime().wake(self.queue, Count::All);
-    }
-
-    /// Somebody meets the task at this case, and nobody else does. False if somebody has done so already.
-    pub(crate) fn meet(&self, case: usize) -> bool {
-        self.met.compare_exchange(0, case + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    }
-
-    /// The case at which somebody has met the task.
-    pub(crate) fn met(&self) -> Option<usize> {
-        self.met.load(Ordering::Relaxed).checked_sub(1)
-    }
-
-    /// Waits in front of the step `then`, unless something has changed meanwhile.
-    pub(crate) fn block(&self, current: &Current<'_>, left: Option<Duration>, then: Operation) {
-        if !self.changed.swap(false, Ordering::Relaxed) {
-            current.runtime().block(self.queue, left, then);
-            self.changed.store(false, Ordering::Relaxed);
-        }
-    }
 }
 
 impl<T> Flow<T> {
@@ -86,14 +45,14 @@ impl<T> Flow<T> {
         self.handle.object(current, ObjectKind::Channel)
     }
 
-    /// A step on the channel, as what it is.
+    /// A step on the channel.
     pub(crate) fn step(&self, current: &Current<'_>, action: Action, location: Place) -> Operation {
         let operation = Operation { object: self.object(current), action, location };
         current.runtime().step(operation);
         operation
     }
 
-    /// Everybody who waits looks again: part of the step that the task is in.
+    /// All waiting tasks look again: part of the current step.
     pub(crate) fn changed(&self, current: &Current<'_>) {
         current.runtime().wake(self.object(current), Count::All);
         let watchers = lock(&self.watchers).clone();
@@ -140,36 +99,13 @@ impl<T> Flow<T> {
         lock(&self.promised).room.push(token.queue);
     }
 
-    /// Gives up the room that was promised.
+    /// Gives back the room that was promised.
     pub(crate) fn use_promised_room(&self, token: &Token) {
         lock(&self.promised).room.retain(|promised| *promised != token.queue);
     }
 
-    /// Whether another message has room beside `length` of them.
+    /// Whether there is room for one more message beside `length` messages.
     pub(crate) fn has_room(&self, length: usize) -> bool {
         self.capacity.is_none_or(|capacity| length + lock(&self.promised).room.len() < capacity)
-    }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A point of the virtual clock, and what is left until then.
-#[derive(Clone, Copy)]
-pub(crate) struct Deadline(Option<Duration>);
-
-impl Deadline {
-    pub(crate) fn after(current: &Current<'_>, timeout: Option<Duration>) -> Deadline {
-        Deadline(timeout.map(|timeout| current.runtime().now().saturating_add(timeout)))
-    }
-
-    /// What is left; nothing if there is no end.
-    pub(crate) fn left(self, current: &Current<'_>) -> Option<Duration> {
-        self.0.map(|deadline| deadline.saturating_sub(current.runtime().now()))
-    }
-
-    pub(crate) fn has_passed(self, current: &Current<'_>) -> bool {
-        self.left(current) == Some(Duration::ZERO)
     }
 }

@@ -1,7 +1,7 @@
 //! A mirror of [`crossbeam_channel`] whose visible steps go through a [`runtime`](interloper_std::runtime).
 //!
-//! Outside of a controlled run the channels are crossbeam's own. Under control sending, receiving and dropping an end are
-//! steps on the channel; who waits is woken when the channel changes; a clock's channel follows the virtual clock.
+//! Outside a controlled run the channels are crossbeam's own. Under control sending, receiving and dropping an end are
+//! steps on the channel; a change of the channel wakes the waiting tasks; a clock's channel follows the virtual clock.
 //!
 //! ```
 //! use interloper_channel::{bounded, select, unbounded};
@@ -18,13 +18,14 @@
 //!
 //! # Selecting
 //!
-//! Of several operations that are ready the run chooses one ([`Select::new_biased`]: the first). Under control a selection
-//! looks at each of its channels in a step of its own.
+//! When several operations are ready, the run chooses one ([`Select::new_biased`]: the first). Under control a
+//! selection looks at each of its channels in a step of its own.
 //!
 //! # Limits
 //!
 //! - Points in time are those of the mirror of std: [`interloper_std::time::Instant`].
-//! - What [`after`], [`at`] and [`tick`] make belongs to where it was made, inside or outside of a controlled run.
+//! - A channel of [`after`], [`at`] or [`tick`] belongs to the place where it was made, inside or outside a controlled
+//!   run.
 //! - In [`select!`] the arms are separated by commas, unless they are blocks, and a block is a whole arm.
 
 #![warn(missing_docs)]
@@ -35,6 +36,7 @@
 pub use crossbeam_channel::*;
 
 #[cfg(not(interloper_real_channels))]
+mod case;
 mod clock;
 #[cfg(not(interloper_real_channels))]
 mod constructors;
@@ -52,6 +54,7 @@ mod receiver;
 mod select;
 #[cfg(not(interloper_real_channels))]
 mod sender;
+mod wait;
 
 #[cfg(not(interloper_real_channels))]
 pub use crossbeam_channel::{

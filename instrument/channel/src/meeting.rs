@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use interloper_std::runtime::{Current, Operation};
 
-use crate::flow::{Deadline, Token, lock};
+use crate::wait::{Deadline, Token, lock};
 
-/// Who waits to be met, on either side. Looked at inside of steps alone.
+/// The tasks that wait to meet, on either side. Used only inside steps.
 pub(crate) struct Meeting<T> {
     senders: Mutex<Vec<Waiting<T>>>,
     receivers: Mutex<Vec<Waiting<T>>>,
@@ -14,18 +14,18 @@ pub(crate) struct Meeting<T> {
     deals: Mutex<Vec<Made<T>>>,
 }
 
-/// A deal, and whose it is.
+/// A deal, and the token of its selection.
 type Made<T> = (Arc<Token>, Arc<Deal<T>>);
 
-/// One who waits to be met.
+/// A task that waits to meet another one.
 struct Waiting<T> {
     token: Arc<Token>,
-    /// Which of the cases of its selection this is.
+    /// The case of its selection.
     case: usize,
     deal: Arc<Deal<T>>,
 }
 
-/// A message from one who sends to one who receives, once they have met.
+/// A message from a sender to a receiver that have met.
 pub(crate) struct Deal<T> {
     message: Mutex<Option<T>>,
     /// The receiver.
@@ -51,13 +51,13 @@ impl<T> Meeting<T> {
         }
     }
 
-    /// Whether there is somebody else to meet on this side.
+    /// Whether another task waits on this side.
     pub(crate) fn has(&self, side: Side, own: &Arc<Token>) -> bool {
         lock(self.side(side)).iter().any(|waiting| waiting.token.met().is_none() && !Arc::ptr_eq(&waiting.token, own))
     }
 
-    /// Meets one of this side, and wakes it if it sends. Who receives is woken by the message. Which one is met is a decision,
-    /// since crossbeam-channel does not promise any order.
+    /// Meets a task of this side, and wakes it if it sends. The message wakes a receiver. Which task is met is a
+    /// decision, since crossbeam-channel promises no order.
     pub(crate) fn meet(&self, current: &Current<'_>, side: Side, own: Option<&Arc<Token>>) -> Option<Arc<Deal<T>>> {
         let is_own = |token: &Arc<Token>| own.is_some_and(|own| Arc::ptr_eq(token, own));
         let can_meet = |waiting: &Waiting<T>| !is_own(&waiting.token) && waiting.token.met().is_none();
@@ -78,14 +78,14 @@ impl<T> Meeting<T> {
         Some(met.deal)
     }
 
-    /// One more waits.
+    /// Adds a waiting task.
     pub(crate) fn enlist(&self, side: Side, token: &Arc<Token>, case: usize, message: Option<T>) {
         let receiver = (side == Side::Receivers).then(|| token.clone());
         let deal = Arc::new(Deal { message: Mutex::new(message), receiver: Mutex::new(receiver) });
         lock(self.side(side)).push(Waiting { token: token.clone(), case, deal });
     }
 
-    /// It waits no more; gives the message that it would have sent.
+    /// Removes a waiting task; returns the message that it would have sent.
     pub(crate) fn delist(&self, side: Side, token: &Arc<Token>) -> Option<T> {
         let mut own = None;
         lock(self.side(side)).retain(|waiting| {
@@ -98,19 +98,19 @@ impl<T> Meeting<T> {
         lock(&own?.message).take()
     }
 
-    /// The deal of one who was met, or who has met somebody.
+    /// The deal of a task that has met another one.
     pub(crate) fn deal(&self, token: &Arc<Token>) -> Option<Arc<Deal<T>>> {
         let mut deals = lock(&self.deals);
         let position = deals.iter().position(|deal| Arc::ptr_eq(&deal.0, token))?;
         Some(deals.remove(position).1)
     }
 
-    /// A selection has met somebody: the deal is kept until the operation is completed.
+    /// A selection has met a task: the deal is kept until the operation is completed.
     pub(crate) fn keep(&self, token: &Arc<Token>, deal: Arc<Deal<T>>) {
         lock(&self.deals).push((token.clone(), deal));
     }
 
-    /// Everybody who waits looks again.
+    /// All waiting tasks look again.
     pub(crate) fn wake_all(&self, current: &Current<'_>) {
         for side in [Side::Senders, Side::Receivers] {
             let tokens: Vec<_> = lock(self.side(side)).iter().map(|waiting| waiting.token.clone()).collect();
@@ -144,7 +144,7 @@ impl<T> Meeting<T> {
     }
 }
 
-/// Takes one who waits out of the list when it is unwound.
+/// Removes a waiting task from the list when it is unwound.
 struct Delist<'a, T>(&'a Meeting<T>, Side, &'a Arc<Token>);
 
 impl<T> Drop for Delist<'_, T> {
@@ -153,7 +153,7 @@ impl<T> Drop for Delist<'_, T> {
     }
 }
 
-/// What came of waiting.
+/// The result of waiting.
 pub(crate) enum Waited {
     Met,
     Gone,
@@ -161,7 +161,7 @@ pub(crate) enum Waited {
 }
 
 impl<T> Deal<T> {
-    /// Hands over the message: part of the step that the task is in.
+    /// Hands over the message: part of the current step.
     pub(crate) fn give(&self, current: &Current<'_>, message: T) {
         *lock(&self.message) = Some(message);
         if let Some(receiver) = &*lock(&self.receiver) {
@@ -169,7 +169,7 @@ impl<T> Deal<T> {
         }
     }
 
-    /// The message, for which a receiver waits: whoever has met it is about to send.
+    /// The message for a receiver: the task that has met the receiver is about to send it.
     pub(crate) fn take(&self, current: &Current<'_>, token: &Arc<Token>, then: Operation) -> T {
         loop {
             if let Some(message) = lock(&self.message).take() {

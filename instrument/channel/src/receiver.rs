@@ -9,11 +9,12 @@ use std::time::Duration;
 use interloper_std::runtime::{self, Action, Current, ObjectId, Place};
 use interloper_std::time::Instant;
 
+use crate::case::Case;
 use crate::clock::{Clock, Controlled, Kind};
-use crate::flow::{Deadline, Flow, Token};
+use crate::flow::Flow;
 use crate::meeting::{Side, Waited};
-use crate::select::Case;
 use crate::sender::either;
+use crate::wait::{Deadline, Token};
 use crate::{RecvError, RecvTimeoutError, TryRecvError};
 
 /// Mirrors [`crossbeam_channel::Receiver`].
@@ -53,7 +54,7 @@ impl<T> Receiver<T> {
     /// As [`crossbeam_channel::Receiver::try_recv`].
     ///
     /// # Errors
-    /// When there is no message, or none will come.
+    /// When there is no message now, or there will never be one.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let location = Location::caller();
@@ -79,7 +80,7 @@ impl<T> Receiver<T> {
     /// As [`crossbeam_channel::Receiver::recv`].
     ///
     /// # Errors
-    /// When no message will come.
+    /// When there will never be a message.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.recv_at_most(None, Location::caller()).map_err(|_| RecvError)
@@ -88,7 +89,7 @@ impl<T> Receiver<T> {
     /// As [`crossbeam_channel::Receiver::recv_timeout`].
     ///
     /// # Errors
-    /// When there is no message in time, or none will come.
+    /// When there is no message in time, or there will never be one.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_at_most(Some(timeout), Location::caller())
@@ -97,7 +98,7 @@ impl<T> Receiver<T> {
     /// As [`crossbeam_channel::Receiver::recv_deadline`].
     ///
     /// # Errors
-    /// When there is no message in time, or none will come.
+    /// When there is no message in time, or there will never be one.
     #[track_caller]
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.recv_at_most(Some(deadline.saturating_duration_since(Instant::now())), Location::caller())
@@ -182,7 +183,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Completes the operation of a selection outside of a controlled run.
+    /// Completes the operation of a selection outside a controlled run.
     pub(crate) fn recv_really_selected(
         &self,
         operation: crossbeam_channel::SelectedOperation<'_>,
@@ -332,7 +333,7 @@ impl<T> Case for Receiver<T> {
         match &self.source {
             Source::Queue(queue) => queue.flow.step(current, action, location).object,
             Source::Clock(Clock { kind: Kind::Controlled(clock), .. }) => clock.step(current, action, location).object,
-            // Nothing that another task could change.
+            // No other task can change this.
             Source::Clock(_) | Source::Never(_) => current.runtime().register(runtime::ObjectKind::Channel),
         }
     }
@@ -404,7 +405,7 @@ impl<T> Case for Receiver<T> {
 impl<T> Drop for Queue<T> {
     #[track_caller]
     fn drop(&mut self) {
-        /// Also when the step unwinds.
+        /// Runs even if the step unwinds.
         struct Leave<'a, T>(&'a Flow<T>);
         impl<T> Drop for Leave<'_, T> {
             fn drop(&mut self) {

@@ -5,13 +5,14 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Action, Current, ObjectId, Operation, Place};
+use interloper_std::runtime::{self, Action, Current, Operation, Place};
 use interloper_std::time::Instant;
 
+use crate::case::Case;
 use crate::clock::Kind;
-use crate::flow::{Deadline, Token};
 use crate::receiver::{Receiver, Source};
 use crate::sender::{Sender, either};
+use crate::wait::{Deadline, Token};
 use crate::{ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError, TrySelectError};
 
 /// Mirrors [`crossbeam_channel::Select`].
@@ -22,44 +23,18 @@ pub struct Select<'a> {
     real: crossbeam_channel::Select<'a>,
 }
 
-// SAFETY: the original is. What is beside it is used under control alone, where all tasks run on one thread.
+// SAFETY: the original is `Send`. The rest is used only under control, where all tasks run on one thread.
 unsafe impl Send for Select<'_> {}
 
 // SAFETY: as above.
 unsafe impl Sync for Select<'_> {}
 
-/// An operation under control.
-pub(crate) trait Case {
-    /// A step on the channel.
-    fn step(&self, current: &Current<'_>, action: Action, location: Place) -> ObjectId;
-
-    /// Whether the operation can be completed: part of a step.
-    fn is_ready(&self, current: &Current<'_>, token: &Arc<Token>) -> bool;
-
-    /// Promises to the selection what it needs to complete the operation, if it is ready: part of a step.
-    fn reserve(&self, current: &Current<'_>, token: &Arc<Token>) -> bool;
-
-    /// The selection waits for a change; with a `case`, also to be met.
-    fn enlist(&self, current: &Current<'_>, token: &Arc<Token>, case: Option<usize>);
-
-    /// It does not wait any more.
-    fn delist(&self, token: &Arc<Token>);
-
-    /// What is left until the operation is ready by itself.
-    fn left(&self, current: &Current<'_>) -> Option<Duration>;
-
-    /// Where the end of the channel is.
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-}
-
 /// How long a selection waits, and what for.
 #[derive(Clone, Copy)]
 struct Wish {
-    /// Not at all, when there is nothing; so long, or for ever.
+    /// `None`: it does not wait. Otherwise it waits this long, or for ever.
     wait: Option<Option<Duration>>,
-    /// Whether the operation is to be completed: else it is enough that it could be.
+    /// Whether the operation must be completed; otherwise it is enough that it could be.
     reserve: bool,
     location: Place,
 }
@@ -221,7 +196,7 @@ impl<'a> Select<'a> {
     }
 
     fn choose(&self, current: &Current<'_>, wish: Wish) -> Option<(usize, Arc<Token>)> {
-        /// In the lists of the channels until this is dropped.
+        /// In the lists of the channels until this value is dropped.
         struct Listed<'s, 'a>(&'s Select<'a>, Arc<Token>);
         impl Drop for Listed<'_, '_> {
             fn drop(&mut self) {
@@ -237,7 +212,7 @@ impl<'a> Select<'a> {
             }
             wish.wait?;
             if listed.is_none() {
-                // Nothing that changes from now on is missed.
+                // From now on no change is missed.
                 listed = Some(Listed(self, token.clone()));
                 self.cases().for_each(|(index, case)| case.enlist(current, &token, wish.reserve.then_some(index)));
                 continue;
@@ -252,7 +227,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Looks at all operations, and takes one of those that are ready; or finds that somebody has met this task.
+    /// Looks at all operations, and takes one that is ready; or finds that a task has met this one.
     fn attempt(&self, current: &Current<'_>, wish: Wish, token: &Arc<Token>) -> Option<usize> {
         loop {
             let mut ready = Vec::new();
@@ -309,7 +284,7 @@ enum Selected<'a> {
     Promised(Promise),
 }
 
-/// What was promised to a selection under control.
+/// A promise to a selection under control.
 struct Promise {
     index: usize,
     /// Where the end of the channel is.
@@ -330,7 +305,7 @@ impl SelectedOperation<'_> {
     /// As [`crossbeam_channel::SelectedOperation::send`].
     ///
     /// # Errors
-    /// The message, when nobody receives.
+    /// The message, when every receiver is gone.
     ///
     /// # Panics
     /// When another operation was selected.
@@ -351,7 +326,7 @@ impl SelectedOperation<'_> {
     /// As [`crossbeam_channel::SelectedOperation::recv`].
     ///
     /// # Errors
-    /// When no message will come.
+    /// When there will never be a message.
     ///
     /// # Panics
     /// When another operation was selected.
@@ -379,7 +354,7 @@ impl Promise {
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        // A task that is unwound has no say in it.
+        // A task that is unwound cannot complete the operation.
         if !self.completed && !std::thread::panicking() {
             panic!("dropped `SelectedOperation` without completing the operation");
         }

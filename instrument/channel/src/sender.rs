@@ -9,9 +9,10 @@ use std::time::Duration;
 use interloper_std::runtime::{self, Action, Current, ObjectId, Place};
 use interloper_std::time::Instant;
 
-use crate::flow::{Deadline, Flow, Token};
+use crate::case::Case;
+use crate::flow::Flow;
 use crate::meeting::{Side, Waited};
-use crate::select::Case;
+use crate::wait::{Deadline, Token};
 use crate::{SendError, SendTimeoutError, TrySendError};
 
 /// Mirrors [`crossbeam_channel::Sender`].
@@ -31,7 +32,7 @@ impl<T> Sender<T> {
     /// As [`crossbeam_channel::Sender::try_send`].
     ///
     /// # Errors
-    /// The message, when there is no room for it or nobody receives.
+    /// The message, when there is no room for it or every receiver is gone.
     #[track_caller]
     pub fn try_send(&self, msg: T) -> Result<(), TrySendError<T>> {
         let location = Location::caller();
@@ -41,7 +42,7 @@ impl<T> Sender<T> {
     /// As [`crossbeam_channel::Sender::send`].
     ///
     /// # Errors
-    /// The message, when nobody receives.
+    /// The message, when every receiver is gone.
     #[track_caller]
     pub fn send(&self, msg: T) -> Result<(), SendError<T>> {
         let location = Location::caller();
@@ -54,7 +55,7 @@ impl<T> Sender<T> {
     /// As [`crossbeam_channel::Sender::send_timeout`].
     ///
     /// # Errors
-    /// The message, when there is no room for it in time or nobody receives.
+    /// The message, when there is no room for it in time or every receiver is gone.
     #[track_caller]
     pub fn send_timeout(&self, msg: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         let location = Location::caller();
@@ -65,7 +66,7 @@ impl<T> Sender<T> {
     /// As [`crossbeam_channel::Sender::send_deadline`].
     ///
     /// # Errors
-    /// The message, when there is no room for it in time or nobody receives.
+    /// The message, when there is no room for it in time or every receiver is gone.
     #[track_caller]
     pub fn send_deadline(&self, msg: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
         self.send_timeout(msg, deadline.saturating_duration_since(Instant::now()))
@@ -242,7 +243,7 @@ impl<T> Case for Sender<T> {
 impl<T> Drop for Sender<T> {
     #[track_caller]
     fn drop(&mut self) {
-        /// Also when the step unwinds.
+        /// Runs even if the step unwinds.
         struct Leave<'a, T>(&'a Flow<T>);
         impl<T> Drop for Leave<'_, T> {
             fn drop(&mut self) {
@@ -269,7 +270,7 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// Calls `controlled` in a controlled run and `otherwise` outside of one.
+/// Calls `controlled` in a controlled run and `otherwise` outside a run.
 pub(crate) fn either<I, R>(
     input: I,
     controlled: impl FnOnce(Current<'_>, I) -> R,

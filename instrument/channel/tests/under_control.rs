@@ -2,38 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use interloper_channel::{after, bounded, never, select, unbounded};
-use interloper_scheduler::strategies::Exhaustive;
-use interloper_scheduler::{Config, End, Engine, Executions, Stopped};
 use interloper_std::thread;
 
-/// How many of all executions deadlock, and how many finish.
-#[track_caller]
-fn exhaust(program: impl FnMut()) -> (usize, usize) {
-    let (mut deadlocks, mut finished) = (0, 0);
-    let mut engine = Engine::new(Config::default());
-    let explored = engine.explore(&mut Exhaustive::new(), Executions::AtMost(100_000), program, |_, execution| {
-        match execution.end {
-            End::Deadlock(_) => deadlocks += 1,
-            End::Finished => finished += 1,
-            end => return ControlFlow::Break(end),
-        }
-        ControlFlow::Continue(())
-    });
-    assert_eq!(explored.stopped, Stopped::Exhausted);
-    (deadlocks, finished)
-}
+use schedules::{check, exhaust};
 
-/// The bad program deadlocks in some execution, the good one in none.
-#[track_caller]
-fn check(program: impl Fn(bool)) {
-    assert!(exhaust(|| program(true)).0 > 0, "the bad one never deadlocks");
-    let (deadlocks, finished) = exhaust(|| program(false));
-    assert!(deadlocks == 0 && finished > 0, "the good one deadlocks {deadlocks} times");
-}
+#[path = "../../tests/schedules/mod.rs"]
+mod schedules;
 
 #[test]
 fn a_sender_that_is_kept_keeps_the_receiver_waiting() {

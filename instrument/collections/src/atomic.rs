@@ -5,7 +5,7 @@
 //!
 //! # Differences from the original
 //! - In a controlled run `compare_exchange_weak` never fails without a reason.
-//! - What goes through `as_ptr` is not seen.
+//! - What goes through `as_ptr` stays unseen.
 //! - An environment never leaves the type's range: it does not subtract 1 from an unsigned 0. Such a call is `refused`
 //!   and changes nothing, as if it were a checked `fetch_update`. The program's own `fetch_sub` wraps around.
 //! - Steps happen one after the other whatever their [`Ordering`]: an error that only a weaker memory order shows is not
@@ -39,7 +39,7 @@ const MAX: Count = (register::FETCH_MAX, i64::max);
 const MIN: Count = (register::FETCH_MIN, i64::min);
 
 /// Reports that the content changed from `old` to `new` by `count` with `amount`: as that method, unless the width of
-/// the atomic made a difference to 64 bits; then as a swap, which is exact too.
+/// the atomic makes the result differ from 64 bits; then as a swap, which is exact too.
 fn report_count(site: Site, (method, operation): Count, amount: Value, old: Value, new: Value) {
     if agrees(operation, &amount, &old, &new) {
         site.after(method, &[amount], &old);
@@ -55,8 +55,8 @@ fn agrees(operation: fn(i64, i64) -> i64, amount: &Value, old: &Value, new: &Val
     }
 }
 
-/// The register or counter of an integer type narrower than the model's, or unsigned: a call that would leave the type's
-/// range is refused.
+/// The register or counter of an integer type that is narrower than the model's, or unsigned: a call that would leave
+/// the type's range is refused.
 struct Ranged<M> {
     base: M,
     within: fn(&Value) -> bool,
@@ -90,7 +90,7 @@ impl<M: Model> Model for Ranged<M> {
 fn model<T: Datum>(kind: Kind, initial: &T) -> Arc<dyn Model> {
     let register = RegisterModel { initial: initial.to_value() };
     let within = |content: &Value| T::from_value(content).is_some();
-    // The models count with 64 bits: where the type does so too, their tables hold.
+    // The models count with 64 bits: their tables hold for a type that does so too.
     let as_is = within(&i64::MIN.to_value()) || !within(&Value::Int(0));
     match kind {
         Kind::Register if as_is => Arc::new(register),
@@ -126,7 +126,7 @@ macro_rules! atomic {
                 self.inner.into_inner()
             }
 
-            /// Where the content is. What goes through the pointer is not seen.
+            /// Where the content is. Accesses through the pointer stay unseen.
             pub const fn as_ptr(&self) -> *mut $type {
                 self.inner.as_ptr()
             }
@@ -153,7 +153,7 @@ macro_rules! atomic {
                 })
             }
 
-            /// Stores `content` and gives the one before. One step.
+            /// Stores `content` and returns the previous content. One step.
             #[inline]
             #[track_caller]
             pub fn swap(&self, content: $type, order: Ordering) -> $type {
@@ -186,8 +186,8 @@ macro_rules! atomic {
                 })
             }
 
-            /// As [`Self::compare_exchange`], but it may also fail when the content is `current`. It never does in the run
-            /// of a method under test.
+            /// As [`Self::compare_exchange`], but it may also fail when the content is `current`. In the run of a
+            /// method under test it never fails so.
             ///
             /// # Errors
             /// The content.
@@ -211,11 +211,11 @@ macro_rules! atomic {
                 })
             }
 
-            /// Stores what `f` makes of the content, as long as it makes anything. *Not* one step: a load, then
-            /// compare-and-exchange until nothing came in between, as in the original.
+            /// Stores the result of `f` for the content, if there is one. *Not* one step: a load, then
+            /// compare-and-exchange until nothing came between, as in the original.
             ///
             /// # Errors
-            /// The content of which `f` made nothing.
+            /// The content for which `f` returned `None`.
             #[track_caller]
             pub fn fetch_update(
                 &self,
@@ -257,7 +257,7 @@ macro_rules! atomic {
                 self.modify(|inner| inner.fetch_xor(value, order))
             }
 
-            /// One step of a method that the model does not have: it is a swap with what it stored.
+            /// One step of a method that the model lacks: it is a swap with the stored content.
             #[track_caller]
             fn modify(&self, operation: impl FnOnce(&real::$name) -> $type) -> $type {
                 let Some(site) = self.handle.site() else { return operation(&self.inner) };
@@ -321,7 +321,7 @@ macro_rules! atomic {
                         self.inner.compare_exchange(value(0)?, value(1)?, order, order).to_value()
                     }
                     register::FETCH_ADD | register::FETCH_SUB | register::FETCH_MAX | register::FETCH_MIN => {
-                        // There is one thread: what the model makes of the content is what `fetch_update` would store.
+                        // There is one thread: the model computes what `fetch_update` would store.
                         let mut content = self.snapshot();
                         let within = |content: &Value| <$type>::from_value(content).is_some();
                         let result = Ranged { base: CounterModel, within }.apply(&mut content, call);
@@ -331,10 +331,6 @@ macro_rules! atomic {
                     _ => return Err(unknown()),
                 };
                 Ok(Outcome::fixed(result))
-            }
-
-            fn needs(&self, _call: &Invocation) -> Needs {
-                Needs::Nothing
             }
 
             fn domain(&self) -> DomainKind {

@@ -14,10 +14,11 @@ use crate::task::{Kind, Task, Tie};
 /// [`std::sync::OnceLock`], instrumented.
 ///
 /// In a controlled run each method that takes a shared reference is a visible moment: environment operations and other
-/// tasks may run just before it. A cell is not a collection, so nothing is reported; what becomes of a cell that is a value
-/// in a map shows in the map. A task that finds another one filling the cell lets others run until it is filled.
+/// tasks may run just before it. A cell is not a collection, so nothing is reported; the content of a cell that is a
+/// value in a map shows in the map. A task that finds another one filling the cell lets others run until the cell is
+/// full.
 ///
-/// Its plain form is that of its content, or `pending` when it is empty.
+/// Its plain form is the form of its content, or `pending` when it is empty.
 pub struct OnceLock<T> {
     inner: real::OnceLock<T>,
     /// In a controlled run: a task is making the content.
@@ -35,7 +36,7 @@ impl<T> OnceLock<T> {
         OnceLock { inner, filling: AtomicBool::new(false), tie: Tie::new(Kind::Cell, 0) }
     }
 
-    /// The content, if there is any. It does not wait for a task that is making it.
+    /// The content, if there is any. It does not wait for a task that fills the cell.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         self.moment("OnceLock::get", false);
@@ -71,8 +72,8 @@ impl<T> OnceLock<T> {
         content.map_or(Ok(()), Err)
     }
 
-    /// The content; the cell is filled with what `make` gives if it is empty. Of several tasks one runs `make` and the
-    /// others wait for it.
+    /// The content; an empty cell is filled with the result of `make`. If several tasks call this, one runs `make` and
+    /// the others wait for it.
     #[track_caller]
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         match self.moment("OnceLock::get_or_init", true) {
@@ -81,7 +82,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// In a controlled run: the content, made by `make` if there is none and no other task is about to make it.
+    /// In a controlled run: the content. `make` makes it if the cell is empty and no other task is filling it.
     fn fill(&self, moment: Moment, make: impl FnOnce() -> T) -> &T {
         struct Filling<'a>(&'a AtomicBool, Moment);
         impl Drop for Filling<'_> {
@@ -100,7 +101,7 @@ impl<T> OnceLock<T> {
             }
             moment.stalled("a cell that another task is filling");
         }
-        // Also when `make` panics: the next task tries again, as with the original.
+        // This holds even if `make` panics: the next task tries again, as with the original.
         let _filling = Filling(&self.filling, moment);
         let content = make();
         self.inner.get_or_init(|| content)
@@ -111,7 +112,7 @@ impl<T> OnceLock<T> {
         self.inner.into_inner()
     }
 
-    /// Empties the cell and gives its content.
+    /// Empties the cell and returns its content.
     pub fn take(&mut self) -> Option<T> {
         self.inner.take()
     }
@@ -276,7 +277,7 @@ mod tests {
         let cell = OnceLock::new();
         let log = recorder.run_to_deadlock(|| done(cell.get_or_init(|| *cell.get_or_init(|| 3))));
         assert_eq!(log[2..], ["stalled a cell that another task is filling", "progressed"]);
-        // The first is gone, so the next may fill it.
+        // The first task is gone, so the next may fill the cell.
         recorder.run(|| assert_eq!(cell.get_or_init(|| 4), &4));
         let empty = OnceLock::<i32>::new();
         let log = recorder.run_to_deadlock(|| done(empty.wait()));

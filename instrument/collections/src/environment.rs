@@ -14,9 +14,14 @@ pub(crate) fn argument<T: Datum>(call: &Invocation, index: usize) -> Result<T, V
     call.arguments.get(index).ok_or(Value::None).and_then(parse)
 }
 
-/// What `apply` gives for a method that the collection has nothing for.
+/// The error of `apply` for a method that the collection does not have.
 pub(crate) fn unknown() -> Value {
     Value::variant("no such method", [])
+}
+
+/// A result that does not change.
+pub(crate) fn fixed(result: Value) -> Result<Outcome, Value> {
+    Ok(Outcome::fixed(result))
 }
 
 /// An optional value as a result. It is read again later when it can change.
@@ -47,7 +52,7 @@ pub(crate) fn parse_list<T: Datum>(state: &Value) -> Result<Vec<T>, Value> {
     items.iter().map(parse).collect()
 }
 
-/// The content of a queue of `length` elements: each is taken from the front and put back at the back.
+/// The content of a queue of `length` elements: each element is taken from the front and put back at the back.
 pub(crate) fn contents<T: ToValue>(length: usize, pop: impl Fn() -> Option<T>, push: impl Fn(T)) -> Value {
     Value::list((0..length).map_while(|_| pop()).map(|element| {
         let form = element.to_value();

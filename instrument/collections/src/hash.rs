@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, DefaultHasher, Hasher};
 
 use crate::session::repeatable;
 
-/// The default hasher of the wrappers: [`std::hash::RandomState`] when it is made outside a controlled run; made inside
-/// one, a fixed cheap hash that is the same in every process, so that a run repeats exactly.
+/// The default hasher of the wrappers: [`std::hash::RandomState`] when it is made outside a controlled run; inside a
+/// run, a fixed cheap hash that is the same in every process, so that a run repeats exactly.
 #[derive(Clone, Debug)]
 pub struct RandomState(Kind);
 
@@ -16,7 +16,7 @@ enum Kind {
 }
 
 impl RandomState {
-    /// A state as the place where it is made asks for.
+    /// A state that fits the place where it is made.
     pub fn new() -> RandomState {
         RandomState(if repeatable() { Kind::Fixed } else { Kind::Random(std::hash::RandomState::new()) })
     }
@@ -43,9 +43,9 @@ impl BuildHasher for RandomState {
 /// The hasher that a [`RandomState`] makes.
 #[derive(Clone, Debug)]
 pub enum KeyHasher {
-    /// The one of std, randomly keyed.
+    /// The hasher of std, with random keys.
     Random(DefaultHasher),
-    /// The fixed one of a controlled run.
+    /// The fixed hasher of a controlled run.
     Fixed(FixedHasher),
 }
 
@@ -84,16 +84,17 @@ impl Hasher for KeyHasher {
 
 /// A fixed hash in the manner of FNV and Fx: xor a word, multiply by an odd number.
 ///
-/// The lowest four bits of the state depend on the lowest four bits of each word alone, and change whenever they do.
+/// The lowest four bits of the state depend only on the lowest four bits of each word, and change whenever those do.
 /// They become the bits by which `DashMap` chooses one of 16 shards, so that small neighbouring keys (`1`, `2`, `3`;
-/// `"a"`, `"b"`; `"user1"`, `"user2"`) lie in different shards: a lock on one of them is not a lock on another.
+/// `"a"`, `"b"`; `"user1"`, `"user2"`) are in different shards: a lock on one of them is not a lock on another.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FixedHasher(u64);
 
 /// Odd; from rustc's Fx hash.
 const MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
 
-/// `DashMap` leaves the highest 7 bits of a hash to the table of a shard and takes the shard's number from those below.
+/// `DashMap` leaves the highest 7 bits of a hash to the table of a shard and takes the number of the shard from the
+/// bits below.
 const SHARD_BITS_END: u32 = 64 - 7;
 
 impl FixedHasher {

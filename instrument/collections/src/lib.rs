@@ -45,6 +45,7 @@ pub mod dashmap;
 mod environment;
 mod hash;
 pub mod lock;
+mod locks;
 pub mod queue;
 pub mod session;
 mod shared;

@@ -1,5 +1,8 @@
 //! Queues of crossbeam, instrumented. Each operation is one lock-free step.
 
+#[macro_use]
+mod shell;
+
 mod array;
 mod seg;
 

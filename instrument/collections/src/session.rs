@@ -1,10 +1,10 @@
-//! The door between an instrumented collection and whoever controls the run.
+//! The interface between an instrumented collection and the controller of the run.
 //!
 //! Outside a controlled run there is no [`Session`] and each wrapper goes straight to the original. Inside one, a
 //! wrapper does, for each operation:
 //!
 //! 1. [`Session::before`] with what it is about to do: the session may run environment operations or other tasks in
-//!    here, waits until the lock that the operation needs is free, and returns when the operation may happen;
+//!    there, waits until the lock that the operation needs is free, and returns when the operation may happen;
 //! 2. the operation itself, on the real collection;
 //! 3. [`Session::after`] with what happened, as an invocation of the abstract type and its result.
 //!
@@ -24,33 +24,12 @@ use interloper_std::runtime::calls::{self, Moment};
 use crate::stray;
 use crate::task::{Kind, Tie};
 
-/// Which collection of the running execution: its index among those that the method under test was given.
+pub use crate::locks::{LockId, Mode, Needs};
+pub use crate::stray::RunId;
+
+/// Which collection of the running execution: its index among the collections of the method under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartId(pub u32);
-
-/// A lock inside a collection: a shard of a map, or 0 where there is one lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LockId(pub u32);
-
-/// How a lock is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
-    /// Several holders may read.
-    Shared,
-    /// One holder.
-    Exclusive,
-}
-
-/// The locks of the real collection that an operation takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
-    /// None: a lock-free operation.
-    Nothing,
-    /// One lock.
-    One(LockId, Mode),
-    /// Every lock of the collection, one after the other.
-    All(Mode),
-}
 
 /// What a task is about to do to a collection.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +55,7 @@ pub enum Effect<'a> {
         method: MethodId,
         /// Its arguments.
         arguments: &'a [Value],
-        /// What the real collection gave.
+        /// The result of the real collection.
         result: &'a Value,
     },
     /// A critical section that left the collection in `state`.
@@ -86,7 +65,7 @@ pub enum Effect<'a> {
     },
 }
 
-/// Whoever controls the run on this thread.
+/// The controller of the run on this thread.
 pub trait Session {
     /// The running task is about to make `step`. Returns when it may.
     ///
@@ -96,11 +75,12 @@ pub trait Session {
     /// Does not return when the run ends here (a deadlock, say): it unwinds with a payload of the session's own.
     fn before(&self, step: &Step<'_>);
 
-    /// The step that was announced has happened with this effect. `location` is that of the call.
+    /// The announced step has happened with this effect. `location` is the place of the call.
     ///
-    /// Mostly once for each step. More often when a guard keeps its lock over several changes (`entry` inserts, then its
-    /// reference is written through), each of which is reported when it happens or when the guard is dropped; not at all
-    /// when nothing of the abstract state was seen or changed (`try_get` found the lock taken).
+    /// Usually called once for each step. Called several times when a guard keeps its lock over several changes
+    /// (`entry` inserts, then the program writes through its reference): each change is reported when it happens or
+    /// when the guard is dropped. Not called when the step neither saw nor changed the abstract state (`try_get` found
+    /// the lock taken).
     ///
     /// A guard that writes through reports its effect when it is dropped, so it must not unwind.
     fn after(&self, part: PartId, effect: Effect<'_>, location: &'static Location<'static>);
@@ -112,15 +92,15 @@ pub trait Session {
     fn release(&self, part: PartId, needs: Needs);
 
     /// A visible step that belongs to no collection: a cell is initialised or read. Environment operations and other
-    /// tasks may run in here.
+    /// tasks may run in there.
     fn pause(&self, what: &'static str, location: &'static Location<'static>);
 
     /// The running task cannot go on until another task makes progress (it reads a cell that another task is filling):
-    /// others run in here. The session ends the run as a deadlock when there is no other.
+    /// others run in there. The session ends the run as a deadlock when there is no other task.
     fn stalled(&self, what: &'static str, location: &'static Location<'static>);
 
-    /// What tasks may be [stalled](Session::stalled) for has happened: a cell was filled, a lock that is not part of the
-    /// run was given back. They look again. Must not unwind.
+    /// Something that [stalled](Session::stalled) tasks wait for has happened: a cell was filled, or a lock outside the
+    /// run was released. They look again. Must not unwind.
     fn progressed(&self);
 
     /// The program says that the last step of the running task is the linearization point of its method under test.
@@ -135,14 +115,14 @@ pub trait Session {
     /// The call that began last has ended. Must not unwind.
     fn call_ends(&self) {}
 
-    /// Whether collections that are used in one call of [`with_session`] must not be used in another one, but for those
-    /// that the session knows: what [`Session::foreign`] is called for.
+    /// Whether the collections that one call of [`with_session`] uses must not be used in another call, apart from
+    /// those that the session knows. [`Session::foreign`] reports such uses.
     fn is_run(&self) -> bool {
         false
     }
 
-    /// The running task uses a collection, a `kind`, that is not part of the run, and that was there before it: what others
-    /// do to it is not explored, and what this run does to it remains.
+    /// The running task uses a collection, a `kind`, that is not part of the run, and that existed before it: what
+    /// others do to it is not explored, and what this run does to it remains.
     fn foreign(&self, kind: &'static str, location: &'static Location<'static>) {
         let _ = (kind, location);
     }
@@ -154,8 +134,8 @@ thread_local! {
     static RUN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs `body` under `session`: every instrumented collection used by it on this thread reports to it. The session
-/// that was there before is put back at the end, also when `body` unwinds.
+/// Runs `body` under `session`: every instrumented collection that `body` uses on this thread reports to it. The
+/// previous session returns at the end, even if `body` unwinds.
 pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
     struct Restore(Option<*const (dyn Session + 'static)>, u64);
     impl Drop for Restore {
@@ -167,8 +147,8 @@ pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
     static NEXT_RUN: AtomicU64 = AtomicU64::new(1);
     let run = if session.is_run() { NEXT_RUN.fetch_add(1, Ordering::Relaxed) } else { 0 };
     let pointer: *const (dyn Session + '_) = session;
-    // SAFETY: only the lifetime changes. The pointer is read by `current` alone, on this thread, and `Restore` takes
-    // it away before `session`'s borrow ends, also on unwinding.
+    // SAFETY: only the lifetime changes. Only `current` reads the pointer, on this thread, and `Restore` removes it
+    // before `session`'s borrow ends, even on unwinding.
     let pointer = unsafe { std::mem::transmute::<*const (dyn Session + '_), *const (dyn Session + 'static)>(pointer) };
     let _restore = Restore(CURRENT.replace(Some(pointer)), RUN.replace(run));
     calls::listen(heard, body)
@@ -183,7 +163,7 @@ fn heard(moment: Moment) {
     });
 }
 
-/// Runs `body` with no session: collections used by it are the original ones.
+/// Runs `body` without a session: the collections that it uses behave as the originals.
 pub fn without_session<R>(body: impl FnOnce() -> R) -> R {
     struct Restore(Option<*const (dyn Session + 'static)>);
     impl Drop for Restore {
@@ -201,7 +181,7 @@ pub(crate) fn controlled() -> bool {
     CURRENT.try_with(Cell::get).ok().flatten().is_some()
 }
 
-/// Whether the program is under control in whatever way: by a session, or by a runtime of the mirror of std.
+/// Whether the program is under control: by a session, or by a runtime of the mirror of std.
 #[inline]
 pub(crate) fn repeatable() -> bool {
     controlled() || runtime::is_controlled()
@@ -215,34 +195,17 @@ pub(crate) fn current<R>(use_it: impl FnOnce(&dyn Session) -> R) -> Option<R> {
     Some(use_it(unsafe { &*pointer }))
 }
 
-/// The last digits of the number of the run on this thread; 0 outside of one. Guards remember them, which are to be small.
+/// The last digits of the number of the run on this thread; 0 outside a run. Guards store them, since guards should be
+/// small.
 #[inline]
 pub(crate) fn run() -> u32 {
     RUN.try_with(Cell::get).unwrap_or(0) as u32
 }
 
-/// Says that the last step of the running task is its linearization point ([`Session::mark`]); nothing outside a
+/// Says that the last step of the running task is its linearization point ([`Session::mark`]); has no effect outside a
 /// controlled run.
 pub fn mark() {
     current(|session| session.mark());
-}
-
-/// Names one controlled run of this process; handles remember it, so that a stale one is caught. Never 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunId(u64);
-
-impl RunId {
-    /// A run that no handle belongs to yet.
-    pub fn new() -> RunId {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        RunId(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Default for RunId {
-    fn default() -> Self {
-        RunId::new()
-    }
 }
 
 /// What ties a collection to a controlled run: the run, and which part of it the collection is.
@@ -256,9 +219,9 @@ impl Default for RunId {
 pub struct Handle {
     run: AtomicU64,
     part: AtomicU32,
-    /// That of the run: see [`this_thread`].
+    /// The thread of the run: see [`this_thread`].
     thread: AtomicUsize,
-    /// The last run that used the collection without it being a part of that; 0 before the first.
+    /// The last run that used the collection without owning it; 0 before the first.
     guest: AtomicU64,
     tie: Tie,
 }
@@ -269,7 +232,7 @@ impl Handle {
         Handle::of(Kind::Other, 0)
     }
 
-    /// As [`Handle::new`], for a collection of this kind that has so many locks inside.
+    /// As [`Handle::new`], for a collection of this kind with this many locks inside.
     pub(crate) const fn of(kind: Kind, shards: u32) -> Handle {
         Handle {
             run: AtomicU64::new(0),
@@ -298,15 +261,14 @@ impl Handle {
         &self.tie
     }
 
-    /// Makes the collection part `part` of `run`, which goes on on this thread.
+    /// Makes the collection part `part` of `run`, which continues on this thread.
     pub fn bind(&self, run: RunId, part: PartId) {
         self.part.store(part.0, Ordering::Relaxed);
         self.thread.store(this_thread(), Ordering::Relaxed);
         self.run.store(run.0, Ordering::Relaxed);
     }
 
-    /// The collection is used where nothing is under control: on another thread, that is one which the method under test
-    /// has made.
+    /// The collection is used outside control: on another thread, which the method under test has made.
     #[inline]
     pub(crate) fn stray(&self, location: &'static Location<'static>) {
         let run = self.run.load(Ordering::Relaxed);
@@ -315,7 +277,7 @@ impl Handle {
         }
     }
 
-    /// Takes the collection out of any run.
+    /// Takes the collection out of its run.
     pub fn unbind(&self) {
         self.run.store(0, Ordering::Relaxed);
     }
@@ -327,14 +289,14 @@ impl Handle {
     }
 }
 
-/// What tells this thread from the others that live.
+/// A value that identifies this thread among the living ones.
 fn this_thread() -> usize {
     CURRENT.try_with(|current| ptr::from_ref(current).addr()).unwrap_or(0)
 }
 
 /// A collection that an adversary can act on.
 ///
-/// All methods but `handle` work on the real collection directly, with no step, whether a session is there or not.
+/// All methods except `handle` work on the real collection directly, without a step, under a session or outside.
 pub trait Instrumented {
     /// Ties the collection to a run.
     fn handle(&self) -> &Handle;
@@ -361,10 +323,10 @@ pub trait Instrumented {
     /// The abstract type.
     fn model(&self) -> Arc<dyn Model>;
 
-    /// The abstract state. Not while a guard of this collection is alive that writes: the lock is taken.
+    /// The abstract state. Must not be called while a guard of this collection that writes is alive: the lock is taken.
     fn snapshot(&self) -> Value;
 
-    /// The abstract state also while guards are alive that write: what they keep locked is as in `known`.
+    /// The abstract state, even while guards that write are alive: what they keep locked is as in `known`.
     fn snapshot_beside_guards(&self, known: &Value) -> Value {
         let _ = known;
         self.snapshot()
@@ -376,8 +338,8 @@ pub trait Instrumented {
     /// The part of the state that is not a key or a value of this collection's types.
     fn restore(&self, state: &Value) -> Result<(), Value>;
 
-    /// Makes the abstract state `to` when it is known to be `from`: quicker than [`Instrumented::restore`] where only the
-    /// difference has to be touched.
+    /// Makes the abstract state `to` when it is known to be `from`: quicker than [`Instrumented::restore`] if only the
+    /// difference must change.
     ///
     /// # Errors
     /// As for [`Instrumented::restore`].
@@ -389,19 +351,22 @@ pub trait Instrumented {
     /// Runs one environment operation, atomically, and gives its result.
     ///
     /// # Errors
-    /// The argument that is not a key or a value of this collection's types; or that there is no such method. Nothing happened
-    /// then.
+    /// The argument that is not a key or a value of this collection's types; or that there is no such method. In either
+    /// case nothing has happened.
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value>;
 
-    /// The locks that `call` takes on the real collection.
-    fn needs(&self, call: &Invocation) -> Needs;
+    /// The locks that `call` takes on the real collection: no lock, unless the collection says otherwise.
+    fn needs(&self, call: &Invocation) -> Needs {
+        let _ = call;
+        Needs::Nothing
+    }
 
-    /// How the types of keys and values make new ones; the two are the same for a collection of elements.
+    /// How new keys and values are made; the two are the same for a collection of elements.
     fn domain(&self) -> DomainKind;
 }
 
-/// The result of an environment operation: its form now, and, where the result is one that can still change (a cell),
-/// a way to read it again at the end of the run.
+/// The result of an environment operation: its form now, and, for a result that can still change (a cell), a way to
+/// read it again at the end of the run.
 pub struct Outcome {
     /// The form of the result at the time of the operation.
     pub now: Value,
@@ -432,7 +397,7 @@ pub struct DomainKind {
 pub struct Maker {
     /// Whether a plain value is one of the type.
     pub accepts: fn(&Value) -> bool,
-    /// A value that was not seen.
+    /// A value that does not occur among these.
     pub fresh: fn(&[Value]) -> Option<Value>,
     /// A random value.
     pub arbitrary: fn(u64) -> Option<Value>,

@@ -7,13 +7,13 @@ use interloper_commutativity::{Datum, Invocation, MethodId, Model, Value};
 use parking_lot::Mutex;
 
 use crate::environment::domain;
-use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
 /// An object that behaves as a [`Model`] says, each call one atomic step: a concurrent data type without its
 /// implementation.
 ///
-/// A method under test that composes calls of a type of your own is tested with it as soon as the type's sequential
-/// behaviour is written down.
+/// A method under test that composes calls of your own type can be tested as soon as you have written down the type's
+/// sequential behaviour.
 ///
 /// ```
 /// use interloper_collections::Shared;
@@ -89,7 +89,7 @@ impl<M: Model> Shared<M> {
         self.with_state(|state| self.model.apply(state, call))
     }
 
-    /// The state is whole even after a panic of the model: the next call sees what it left.
+    /// The state is consistent even after a panic of the model: the next call sees what the panicked call left.
     fn with_state<R>(&self, work: impl FnOnce(&mut Value) -> R) -> R {
         work(&mut self.state.lock())
     }
@@ -127,10 +127,6 @@ impl<M: Model + 'static> Instrumented for Shared<M> {
         Ok(Outcome::fixed(self.run(call)))
     }
 
-    fn needs(&self, _call: &Invocation) -> Needs {
-        Needs::Nothing
-    }
-
     fn domain(&self) -> DomainKind {
         (self.domain)()
     }
@@ -142,6 +138,7 @@ mod tests {
     use interloper_commutativity::{Method, Parameter, ToValue};
 
     use super::*;
+    use crate::session::Needs;
     use crate::testing::{Recorder, check_environment};
 
     /// A bank account: `withdraw` gives whether there was enough.

@@ -15,12 +15,12 @@ pub(crate) struct Site {
     location: &'static Location<'static>,
 }
 
-/// Whom a collection reports to.
+/// The receiver of a collection's reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The session, of which it is this part, in the run of this number.
+    /// The session. The collection is this part of the run with this number.
     Part(PartId, u32),
-    /// Nobody: a session is active, and the collection does not belong to its run.
+    /// No receiver: a session is active, and the collection does not belong to its run.
     Private,
     /// The runtime: there is no session.
     Task(Task),
@@ -35,8 +35,8 @@ impl Handle {
         self.site_or_private().filter(|site| !site.is_private())
     }
 
-    /// The caller as a site; `None` outside a controlled run. For a collection with locks, which may be shared by tasks
-    /// though it is not part of the run: there is one thread, so a lock that is taken must not be waited for really.
+    /// The caller as a site; `None` outside a controlled run. For a collection with locks, which tasks may share
+    /// although it is not part of the run: there is one thread, so no task may really wait for a taken lock.
     #[inline]
     #[track_caller]
     pub(crate) fn site_or_private(&self) -> Option<Site> {
@@ -98,9 +98,9 @@ impl Site {
         }
     }
 
-    /// Announces a call of `method` that gives up when a lock of `needs` is taken. False when the lock is taken: a guard
-    /// that ends gives the lock of the original back a step earlier, so the original does not know. Otherwise the
-    /// original knows.
+    /// Announces a call of `method` that gives up when a lock of `needs` is taken. Returns false when the lock is known to
+    /// be taken although the original does not know it: a guard that ends releases the original's lock a step earlier. In
+    /// all other cases the original's own attempt tells.
     #[inline]
     pub(crate) fn before_attempt(&self, method: MethodId, arguments: &[Value], needs: Needs) -> bool {
         match self.owner {
@@ -112,7 +112,7 @@ impl Site {
         }
     }
 
-    /// Announces a critical section. Returns when its lock is free; a runtime has taken it then.
+    /// Announces a critical section. Returns when its lock is free; under a runtime, the task then has the lock.
     #[inline]
     pub(crate) fn before_section(&self, needs: Needs) {
         match (self.owner, needs) {
@@ -121,7 +121,8 @@ impl Site {
         }
     }
 
-    /// Announces a critical section that gives up when the lock is taken. False when a runtime says that it is.
+    /// Announces a critical section that gives up when the lock is taken. Returns false when a runtime says that it is
+    /// taken.
     #[inline]
     pub(crate) fn try_section(&self, mode: Mode) -> bool {
         match self.owner {
@@ -139,7 +140,7 @@ impl Site {
         self.with_part(|session, part| session.before(&Step { part, method, arguments, needs, location }));
     }
 
-    /// For a private collection: lets others run until `free`.
+    /// For a private collection: lets other tasks run until `free`.
     #[cold]
     pub(crate) fn wait_until(&self, free: impl Fn() -> bool) {
         while !free() {
@@ -156,7 +157,7 @@ impl Site {
         }
     }
 
-    /// The step that was just made turned out to change nothing: for a method whose result does not say so.
+    /// The last step changed nothing: for a method whose result does not say so.
     #[inline]
     pub(crate) fn only_read(&self) {
         if let Owner::Task(task) = self.owner {
@@ -177,8 +178,8 @@ impl Site {
         self.with_part(|session, part| session.after(part, effect, self.location));
     }
 
-    /// Calls `use_it` with the session and the part that the collection is. Not in another run: a guard can outlive its run
-    /// (in a static, say), and there is nothing to say then.
+    /// Calls `use_it` with the session and the part of the collection, but only in the same run: a guard can outlive
+    /// its run (in a static, say), and then has nothing to report.
     #[inline]
     fn with_part(&self, use_it: impl FnOnce(&dyn Session, PartId)) {
         if let Owner::Part(part, number) = self.owner
@@ -215,7 +216,7 @@ impl Site {
         self.release(needs, true);
     }
 
-    /// Keeps a lock shared that was [taken](Site::take) alone.
+    /// Keeps a lock shared that was [taken](Site::take) exclusively.
     pub(crate) fn downgrade(&self, needs: Needs) -> Hold {
         let Needs::One(lock, _) = needs else { return self.hold(needs) };
         let shared = Needs::One(lock, Mode::Shared);
@@ -240,8 +241,8 @@ impl Site {
         }
     }
 
-    /// A step without locks: announces the call, does it and reports it. `work` gives what the program gets, and the
-    /// result in the abstract type.
+    /// A step without locks: announces the call, runs it and reports it. `work` returns the result for the program, and
+    /// the result in the abstract type.
     #[inline]
     pub(crate) fn step<R>(&self, method: MethodId, arguments: &[Value], work: impl FnOnce() -> (R, Value)) -> R {
         self.before(method, arguments, Needs::Nothing);
@@ -251,10 +252,10 @@ impl Site {
     }
 }
 
-/// The session keeps the promise that a step is let go only when its lock is free.
+/// The session promises to start a step only when its lock is free.
 pub(crate) const TAKEN: &str = "internal error, please report: the session let a step happen whose lock is taken";
 
-/// Locks that a guard keeps. The guard must give up the real lock before this is dropped.
+/// Locks that a guard keeps. The guard must release the real lock before this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold {
     site: Site,

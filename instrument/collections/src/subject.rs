@@ -1,4 +1,5 @@
-//! What a method under test works on: one collection, a tuple of them, or a struct with collections in its fields.
+//! The shared state of a method under test: one collection, a tuple of them, or a struct with collections in its
+//! fields.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use crate::session::Instrumented;
 /// Implemented for every instrumented collection and for tuples of up to four. A struct of your own gets it from
 /// [`subject!`](crate::subject).
 pub trait Subject {
-    /// Whether the collections are all there is, so that restoring them gives a fresh subject. A struct may hold more,
-    /// and is made anew for each run.
+    /// Whether the subject has only its collections, so that restoring them gives a fresh subject. A struct may hold
+    /// more, and is made anew for each run.
     const REUSABLE: bool = false;
 
     /// The collections that the environment acts on, with the names that reports use; the empty name stands for "the
@@ -58,7 +59,7 @@ tuples!(A.0, B.1);
 tuples!(A.0, B.1, C.2);
 tuples!(A.0, B.1, C.2, D.3);
 
-/// Names the collections by their types: `map` and `queue`, or `map0` and `map1` where two are alike.
+/// Names the collections by their types: `map` and `queue`, or `map0` and `map1` where two types are the same.
 fn named(parts: Vec<&dyn Instrumented>) -> Vec<(String, &dyn Instrumented)> {
     let kinds: Vec<String> = parts.iter().map(|part| part.model().name().replace('-', "_")).collect();
     let name = |index: usize| {

@@ -1,7 +1,7 @@
 //! A collection in a program that a runtime of the mirror of std controls: `interloper::check` and the like.
 //!
-//! There is no session then. Each operation is a step of the engine: it is announced with what it does and the key that it
-//! is about, so that operations on different keys commute. What a guard locks are objects of the execution.
+//! Such a program has no session. Each operation is a step of the engine: it is announced with its effect and its key,
+//! so that operations on different keys commute. The locks of a guard are objects of the execution.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,12 +14,12 @@ use interloper_std::runtime::{
     Runtime, Verb,
 };
 
-use crate::session::{LockId, Mode, Needs};
+use crate::locks::{LockId, Mode, Needs};
 
 /// What a collection is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One of whose methods nothing is known.
+    /// A collection whose methods are unknown.
     #[default]
     Other,
     Map,
@@ -41,7 +41,7 @@ pub(crate) struct Tie {
     /// How many locks it has inside, for guards.
     shards: u32,
     object: runtime::Handle,
-    /// An execution has written to it, or may have.
+    /// Whether an execution has written to it, or may have.
     written: AtomicBool,
 }
 
@@ -55,8 +55,8 @@ impl Tie {
         self.kind.object().name()
     }
 
-    /// The collection in the running execution, if there is one, for an operation that writes or does not. An execution
-    /// that would see what another one has written is ended.
+    /// The collection in the running execution, if there is one, for an operation that writes or not. An execution that
+    /// would see what another one has written ends here.
     #[inline]
     pub(crate) fn task(&self, writes: bool, location: Place) -> Option<Task> {
         let task = runtime::with(|current| self.meet(&current, location))?;
@@ -77,7 +77,7 @@ impl Tie {
         }
         let resolved = self.object.resolve(current, self.kind.object());
         if resolved.fresh && self.shards > 0 {
-            // Nobody else registers anything meanwhile, so the numbers of the locks follow that of the collection.
+            // Nothing else is registered meanwhile, so the numbers of the locks follow the number of the collection.
             let last = (0..=self.shards).map(|_| runtime.register(ObjectKind::Shard)).last();
             debug_assert_eq!(last, Some(behind(resolved.object, self.shards + 1)));
         }
@@ -108,7 +108,7 @@ impl Task {
         words::announced(operation.action, arguments);
     }
 
-    /// The step of a call of `method` that gives up when a lock is taken. Says whether the lock is free.
+    /// The step of a call of `method` that gives up when a lock is taken. Returns whether the lock is free.
     pub(crate) fn attempt(&self, method: MethodId, arguments: &[Value], needs: Needs, location: Place) -> bool {
         let operation = self.operation(method, arguments, location);
         let free = with(|runtime| match self.need(method, needs) {
@@ -132,7 +132,7 @@ impl Task {
         Operation { object: self.object, action: self.kind.action(method, arguments), location }
     }
 
-    /// The step has happened, and gave this.
+    /// The step has happened, with this result.
     pub(crate) fn after(&self, method: MethodId, result: &Value) {
         if self.kind.did_nothing(method, result) {
             self.only_read();
@@ -140,7 +140,7 @@ impl Task {
         words::gave(result);
     }
 
-    /// The step that was just made turned out to change nothing.
+    /// The last step changed nothing.
     pub(crate) fn only_read(&self) {
         with(|runtime| runtime.only_read());
     }
@@ -155,7 +155,7 @@ impl Task {
         with(|runtime| runtime.block(self.object, None, self.visiting(writes, location)));
     }
 
-    /// Lets those look again that wait for a cell.
+    /// Lets tasks that wait for a cell look again.
     pub(crate) fn progressed(&self) {
         self.here(|runtime| {
             runtime.wake(self.object, Count::All);
@@ -176,7 +176,8 @@ impl Task {
         with(|runtime| runtime.try_acquire(self.object, how(mode), location)).unwrap_or(true)
     }
 
-    /// A guard keeps a lock from now on. A step that looks at all shards waits for one that is `known` to keep it alone.
+    /// A guard keeps a lock from now on. A step that looks at all shards waits for a shard that is `known` to be kept
+    /// exclusively.
     pub(crate) fn keep(&self, needs: Needs, known: bool, location: Place) {
         let Some(need) = self.shard(needs) else { return };
         with(|runtime| {
@@ -187,7 +188,7 @@ impl Task {
         });
     }
 
-    /// A guard has ended: a step, where giving a lock back is one.
+    /// A guard has ended. This is a step if releasing a lock is one.
     pub(crate) fn free(&self, needs: Needs, known: bool, location: Place) {
         self.here(|runtime| match (self.shard(needs), needs) {
             (Some(need), _) => {
@@ -201,7 +202,7 @@ impl Task {
         });
     }
 
-    /// A guard that kept its lock alone shares it from now on, as part of the same step.
+    /// A guard that kept its lock exclusively shares it from now on, as part of the same step.
     pub(crate) fn downgrade(&self, needs: Needs, location: Place) {
         let Some(need) = self.shard(needs) else { return };
         self.here(|runtime| {
@@ -232,12 +233,12 @@ impl Task {
         }
     }
 
-    /// What each guard that keeps a shard alone holds, shared: free when there is no such guard.
+    /// The lock that each guard of an exclusively kept shard holds shared: free when there is no such guard.
     fn guards(&self) -> Option<ObjectId> {
         (self.kind == Kind::Map).then(|| behind(self.object, 1))
     }
 
-    /// A guard can outlive its execution (in a static, say): then there is nothing to give back.
+    /// A guard can outlive its execution (in a static, say): then it has nothing to release.
     fn here(&self, act: impl FnOnce(&dyn Runtime)) {
         runtime::with(|current| {
             if current.execution() == self.execution {
@@ -298,7 +299,7 @@ impl Kind {
         if writes { call.invoked() } else { call.inspected() }
     }
 
-    /// Whether a call that may write did not, by its result.
+    /// Whether a call that may write wrote nothing, by its result.
     fn did_nothing(self, method: MethodId, result: &Value) -> bool {
         let (nothing, no) = (*result == Value::None, *result == Value::Bool(false));
         match self {
@@ -386,7 +387,7 @@ fn key(form: &Value) -> Key {
     Key::from_hash(hasher.finish())
 }
 
-/// What steps of collections were asked and gave, for whoever describes an execution.
+/// Arguments and results of the steps of collections, for the description of an execution.
 pub mod words {
     use super::{Action, Cell, RefCell, Value, runtime};
 
@@ -404,8 +405,8 @@ pub mod words {
         static SAID: RefCell<Vec<Said>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Runs `body` and gives what the steps of collections in it were, in their order: one for each `Invoke` and `Inspect`
-    /// of the trace.
+    /// Runs `body` and returns the calls of collections in it, in order: one for each `Invoke` and `Inspect` of the
+    /// trace.
     pub fn listen<R>(body: impl FnOnce() -> R) -> (R, Vec<Said>) {
         struct Stop;
         impl Drop for Stop {
@@ -421,7 +422,7 @@ pub mod words {
         (result, SAID.take())
     }
 
-    /// A step was made.
+    /// Records a step.
     pub(super) fn announced(action: Action, arguments: &[Value]) {
         let ended = || runtime::with(|current| current.runtime().has_ended()).unwrap_or(true);
         if LISTENING.get() && action.call().is_some() && !ended() {
@@ -430,7 +431,7 @@ pub mod words {
         }
     }
 
-    /// The last step gave this.
+    /// Records the result of the last step.
     pub(super) fn gave(result: &Value) {
         if LISTENING.get() {
             SAID.with_borrow_mut(|said| {

@@ -1,4 +1,4 @@
-//! A session that writes down what it is told and holds each effect against the model at once.
+//! A session that records what it is told and compares each effect with the model at once.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use interloper_commutativity::{Domain, Invocation, MethodId, Model, Value, invocations, states};
 
+use interloper_std::runtime;
+
 use crate::session::{
     Effect, Instrumented, LockId, Mode, Needs, PartId, RunId, Session, Step, with_session, without_session,
 };
 
-/// What runs in a step that is announced: it is given the number of the announcement, from 1, and the step, and says
-/// whether it changed a collection.
+/// Runs in each announced step: it receives the number of the announcement, from 1, and the step, and returns whether
+/// it changed a collection.
 type Hook = Box<dyn FnMut(usize, &Step<'_>) -> bool>;
 
 #[derive(Default)]
@@ -30,9 +32,6 @@ struct Part {
     model: Arc<dyn Model>,
     state: Value,
 }
-
-/// What a step unwinds with that waits for its own task.
-pub(crate) struct Deadlock;
 
 impl Recorder {
     pub(crate) fn new() -> Recorder {
@@ -62,8 +61,8 @@ impl Recorder {
         *self.after_hook.borrow_mut() = Some(Box::new(hook));
     }
 
-    /// Runs the program under this session and gives its result and what was written down since the last run. All locks
-    /// must be free at the end, and the bound collections be in the states that the effects lead to.
+    /// Runs the program under this session and returns its result and what was recorded since the last run. At the end
+    /// all locks must be free, and the bound collections must be in the states that the effects lead to.
     pub(crate) fn run<R>(&self, program: impl FnOnce() -> R) -> (R, Vec<String>) {
         self.resynchronise();
         let result = with_session(self, program);
@@ -74,12 +73,12 @@ impl Recorder {
         (result, self.log.take())
     }
 
-    /// Runs a program that waits for itself, and gives what was written down up to there.
+    /// Runs a program that waits for itself, and returns what was recorded up to there.
     pub(crate) fn run_to_deadlock(&self, program: impl FnOnce()) -> Vec<String> {
         self.resynchronise();
         match catch_unwind(AssertUnwindSafe(|| with_session(self, program))) {
             Ok(()) => panic!("no deadlock"),
-            Err(payload) if payload.is::<Deadlock>() => {}
+            Err(payload) if runtime::is_abort(&*payload) => {}
             Err(payload) => resume_unwind(payload),
         }
         assert_eq!(*self.held.borrow(), [], "locks held at the end");
@@ -112,7 +111,7 @@ impl Session for Recorder {
         };
         self.write(format!("? {what} {}", lock_text(step.needs)));
         if self.held.borrow().iter().any(|(part, held)| *part == step.part && conflict(*held, step.needs)) {
-            resume_unwind(Box::new(Deadlock));
+            runtime::unwind();
         }
         if let Some(hook) = &mut *self.hook.borrow_mut()
             && without_session(|| hook(self.announced.get(), step))
@@ -161,7 +160,7 @@ impl Session for Recorder {
 
     fn stalled(&self, what: &'static str, _location: &'static Location<'static>) {
         self.write(format!("stalled {what}"));
-        resume_unwind(Box::new(Deadlock));
+        runtime::unwind();
     }
 
     fn progressed(&self) {
@@ -179,8 +178,8 @@ pub(crate) fn small_domain() -> Domain {
     Domain { keys: two.clone(), values: two.clone(), amounts: two }
 }
 
-/// Holds the environment operations of `collection` against its model: every method but those in `without`, in every
-/// state with up to two elements over the small domain. Gives the number of comparisons.
+/// Compares the environment operations of `collection` with its model: every method except those in `without`, in every
+/// state with up to two elements over the small domain. Returns the number of comparisons.
 pub(crate) fn check_environment(collection: &dyn Instrumented, without: &[MethodId]) -> usize {
     let model = collection.model();
     let states = states(&*model, &small_domain(), 2);
@@ -212,7 +211,7 @@ pub(crate) fn check_environment(collection: &dyn Instrumented, without: &[Method
     compared
 }
 
-/// The end of a value that the test has no use for.
+/// Drops a value that the test does not need.
 pub(crate) fn done<T>(_: T) {}
 
 fn lock_text(needs: Needs) -> String {

@@ -28,12 +28,12 @@ impl WaitTimeoutResult {
 /// Under control a notification wakes a waiter of the run's choice, and a time-out passes when nothing else can.
 pub struct Condvar {
     handle: Handle,
-    /// Who waits under control.
+    /// The tasks that wait under control.
     waiting: Mutex<Waiting>,
     inner: parking_lot::Condvar,
 }
 
-/// The tasks that wait, all of them with the same mutex.
+/// The waiting tasks, all of them with the same mutex.
 struct Waiting {
     mutex: usize,
     tasks: u32,
@@ -52,7 +52,7 @@ impl Condvar {
     #[track_caller]
     pub fn notify_one(&self) -> bool {
         let woken = self.notify(Count::One, here());
-        // At most one is woken, here or there.
+        // At most one task is woken, in the model or outside.
         woken > 0 || self.inner.notify_one()
     }
 
@@ -163,13 +163,13 @@ impl Condvar {
         let raw = unsafe { MutexGuard::mutex(guard).raw() };
         let woken = self.join(raw).and_then(|joined| {
             let woken = raw.wait(&self.handle, timeout, location);
-            // Whoever notifies counts those that it wakes.
+            // The notifying task counts the tasks that it wakes.
             if woken == Some(Woken::Notified) {
                 std::mem::forget(joined);
             }
             woken
         });
-        // Without a lock in the model (it was taken outside of the run, say) the real one is waited for.
+        // Without a lock in the model (it was taken outside the run, say) the task waits on the real lock.
         WaitTimeoutResult(woken.map_or_else(|| self.wait_really(raw, timeout), |woken| woken == Woken::TimedOut))
     }
 
@@ -187,7 +187,7 @@ impl Condvar {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more task waits, if this is a controlled run.
+    /// Adds a waiting task, if this is a controlled run.
     fn join(&self, raw: &RawMutex) -> Option<Joined<'_>> {
         runtime::with(|current| {
             let fresh = self.handle.resolve(&current, ObjectKind::Condvar).fresh;
@@ -215,7 +215,7 @@ impl Condvar {
     }
 }
 
-/// A task that waits until this is dropped.
+/// A task that waits until this value is dropped.
 struct Joined<'a>(&'a Condvar);
 
 impl Drop for Joined<'_> {

@@ -1,7 +1,7 @@
 //! A mirror of [`parking_lot`] whose visible steps go through a [`runtime`](interloper_std::runtime).
 //!
-//! The locks are those of [`lock_api`] with raw locks that go through the runtime of the thread. Outside of a controlled run
-//! the raw locks are parking_lot's own.
+//! The locks are those of [`lock_api`] with raw locks that go through the runtime of the thread. Outside a controlled
+//! run the raw locks are parking_lot's own.
 //!
 //! ```
 //! use interloper_parking_lot::{Mutex, RwLock};
@@ -31,6 +31,8 @@ pub use parking_lot::*;
 #[cfg(not(interloper_real_parking_lot))]
 mod condvar;
 #[cfg(not(interloper_real_parking_lot))]
+mod marker;
+#[cfg(not(interloper_real_parking_lot))]
 mod model;
 #[cfg(not(interloper_real_parking_lot))]
 mod once;
@@ -59,8 +61,6 @@ pub use raw_mutex::RawMutex;
 pub use raw_rwlock::RawRwLock;
 #[cfg(not(interloper_real_parking_lot))]
 pub use thread_id::RawThreadId;
-#[cfg(not(interloper_real_parking_lot))]
-use types::GuardMarker;
 #[cfg(not(interloper_real_parking_lot))]
 pub use types::*;
 

@@ -14,7 +14,7 @@ use interloper_std::runtime::{
 pub(crate) struct Model {
     kind: ObjectKind,
     handle: Handle,
-    /// A raw lock has no guard that could remember these.
+    /// The holds: a raw lock has no guard that could remember them.
     holds: Mutex<Vec<Hold>>,
     /// How many tasks wait with a time-out.
     timed: AtomicU32,
@@ -29,7 +29,7 @@ struct Hold {
     task: TaskId,
     mode: Mode,
     location: Place,
-    /// The task waits on a condition, or was unwound there: it has given the lock back.
+    /// The task waits on a condition, or was unwound there: it has released the lock.
     given_back: bool,
 }
 
@@ -48,7 +48,7 @@ impl Model {
         });
     }
 
-    /// Takes the lock shared, also where a writer waits.
+    /// Takes the lock shared, even if a writer waits.
     #[inline]
     pub(crate) fn acquire_recursive(&self, location: Place) {
         runtime::with(|current| {
@@ -63,7 +63,7 @@ impl Model {
         runtime::with(|current| self.try_acquire_here(&current, mode, location))
     }
 
-    /// Takes the lock if it gets free in time.
+    /// Takes the lock if it becomes free in time.
     pub(crate) fn acquire_for(&self, mode: Mode, timeout: Duration, location: Place) -> Option<bool> {
         runtime::with(|current| {
             self.repeat(&current, timeout, location, || self.try_acquire_here(&current, mode, location))
@@ -99,7 +99,7 @@ impl Model {
         free
     }
 
-    /// The lock was taken here, but the real one is held outside of the run: gives it back within the same step.
+    /// The lock was taken here, but the real one is held outside the run: releases it within the same step.
     pub(crate) fn undo(&self, mode: Mode) {
         runtime::with(|current| {
             self.forget(&current, mode);
@@ -107,10 +107,10 @@ impl Model {
         });
     }
 
-    /// Gives the lock back. The real lock is given back by `really`, unless that has happened already.
+    /// Releases the lock. `really` releases the real lock, unless that has happened already.
     #[inline]
     pub(crate) fn release(&self, mode: Mode, really: impl FnOnce()) {
-        /// Also when the step unwinds.
+        /// Runs even if the step unwinds.
         struct Finally<F: FnOnce()>(Option<F>);
         impl<F: FnOnce()> Drop for Finally<F> {
             fn drop(&mut self) {
@@ -126,7 +126,7 @@ impl Model {
                 current.runtime().release(self.object(&current), mode, hold.location);
                 self.wake(&current);
             }
-            // The task was unwound while it took the lock again. Otherwise the lock was taken outside of the run.
+            // The task was unwound while it took the lock again. Otherwise the lock was taken outside the run.
             None if current.runtime().has_ended() => really.0 = None,
             None => {}
         });
@@ -142,12 +142,12 @@ impl Model {
         });
     }
 
-    /// Changes how the task holds the lock if the others admit it.
+    /// Changes how the task holds the lock if the other holders admit it.
     pub(crate) fn try_convert(&self, from: Mode, to: Mode, location: Place) -> Option<bool> {
         runtime::with(|current| self.try_convert_here(&current, from, to, location)).flatten()
     }
 
-    /// Changes how the task holds the lock if the others admit it in time.
+    /// Changes how the task holds the lock if the other holders admit it in time.
     pub(crate) fn convert_for(&self, from: Mode, to: Mode, timeout: Duration, location: Place) -> Option<bool> {
         runtime::with(|current| {
             self.holds_here(&current, from).then(|| {
@@ -176,8 +176,8 @@ impl Model {
         });
     }
 
-    /// Gives the exclusive lock back, waits in the queue of a condition, and takes the lock again. The real lock is given
-    /// back and taken by `unlock` and `lock`.
+    /// Releases the exclusive lock, waits in the queue of a condition, and takes the lock again. `unlock` and `lock` do
+    /// the same to the real lock.
     pub(crate) fn wait(
         &self,
         queue: &Handle,
@@ -206,7 +206,7 @@ impl Model {
         runtime::with(wait).flatten()
     }
 
-    /// Attempts until it is done or the time has passed.
+    /// Repeats an attempt until it succeeds or the time has passed.
     fn repeat(
         &self,
         current: &Current<'_>,
@@ -237,7 +237,7 @@ impl Model {
         }
     }
 
-    /// Those who wait with a time-out look again.
+    /// Tasks that wait with a time-out look again.
     fn wake(&self, current: &Current<'_>) {
         if self.timed.load(Ordering::Relaxed) > 0 {
             current.runtime().wake(self.queue.object(current, self.kind), Count::All);
@@ -277,7 +277,7 @@ impl Model {
         self.wake(current);
     }
 
-    /// Says whether the exclusive lock is given back meanwhile; false if the task does not hold it.
+    /// Marks whether the exclusive lock is released meanwhile; returns false if the task does not hold it.
     fn mark(&self, current: &Current<'_>, given_back: bool) -> bool {
         let (execution, task) = (current.execution(), current.runtime().task());
         let mut holds = self.holds();
@@ -288,7 +288,7 @@ impl Model {
     }
 }
 
-/// The last hold of the running task. A guard may be given back by another task than the one that took it.
+/// The last hold of the running task. Another task than the one that took the guard may release it.
 fn position(holds: &[Hold], current: &Current<'_>, mode: Mode) -> Option<usize> {
     let (execution, task) = (current.execution(), current.runtime().task());
     let is_it = |hold: &Hold| hold.execution == execution && hold.mode == mode;
@@ -296,7 +296,7 @@ fn position(holds: &[Hold], current: &Current<'_>, mode: Mode) -> Option<usize> 
     own.or_else(|| holds.iter().rposition(|hold| is_it(hold) && !hold.given_back))
 }
 
-/// What is left until a point in time.
+/// The time until a point in time.
 pub(crate) fn until(instant: interloper_std::time::Instant) -> Duration {
     instant.saturating_duration_since(interloper_std::time::Instant::now())
 }

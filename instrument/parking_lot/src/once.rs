@@ -37,9 +37,9 @@ impl OnceState {
     }
 }
 
-/// Mirrors [`parking_lot::Once`]. One in a static starts fresh in each execution.
+/// Mirrors [`parking_lot::Once`]. In a static it starts afresh in each execution.
 pub struct Once {
-    /// Held by whoever executes a closure.
+    /// Held by the task that executes a closure.
     lock: Mutex<()>,
     state: AtomicU8,
 }
@@ -92,7 +92,7 @@ impl Once {
         if self.state().done() {
             return;
         }
-        // The state says better than the lock what has become of an earlier call.
+        // The state says better than the lock how an earlier call ended.
         let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.state();
         if before.done() {

@@ -30,7 +30,7 @@ unsafe impl lock_api::RawMutex for RawFairMutex {
 
     #[inline]
     unsafe fn unlock(&self) {
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller promises what the call asks for.
         unsafe { self.0.unlock_fair() };
     }
 
@@ -44,7 +44,7 @@ unsafe impl lock_api::RawMutex for RawFairMutex {
 unsafe impl lock_api::RawMutexFair for RawFairMutex {
     #[inline]
     unsafe fn unlock_fair(&self) {
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller promises what the call asks for.
         unsafe { self.0.unlock_fair() };
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use interloper_std::runtime::{Handle, Mode, ObjectKind, Place, Woken};
 use interloper_std::time::Instant;
 
-use crate::GuardMarker;
+use crate::marker::GuardMarker;
 use crate::model::{Model, here, until};
 
 /// Mirrors [`parking_lot::RawMutex`].
@@ -83,7 +83,7 @@ impl RawMutex {
         forget(self.inner.lock());
     }
 
-    /// What the model has granted is so if the real lock is free, too.
+    /// A lock that the model has granted is granted if the real lock is free, too.
     fn accept(&self, granted: Option<bool>) -> Option<bool> {
         let granted = granted?;
         let free = granted && self.inner.try_lock().map(forget).is_some();
@@ -109,7 +109,7 @@ impl RawMutex {
         wait(&mut guard)
     }
 
-    /// What tells mutexes apart.
+    /// The address identifies the mutex.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }

@@ -6,7 +6,7 @@ use interloper_std::runtime::{Mode, ObjectKind};
 use interloper_std::time::Instant;
 use lock_api::{RawRwLock as _, RawRwLockRecursive as _, RawRwLockUpgrade as _};
 
-use crate::GuardMarker;
+use crate::marker::GuardMarker;
 use crate::model::{Model, here, until};
 
 /// Mirrors [`parking_lot::RawRwLock`].
@@ -16,7 +16,7 @@ pub struct RawRwLock {
 }
 
 impl RawRwLock {
-    /// What the model has granted is so if the real lock admits it, too.
+    /// A lock that the model has granted is granted if the real lock admits it, too.
     fn accept(&self, granted: Option<bool>, mode: Mode, really: impl FnOnce() -> bool) -> Option<bool> {
         let granted = granted?;
         let free = granted && really();
@@ -25,6 +25,67 @@ impl RawRwLock {
         }
         Some(free)
     }
+}
+
+/// Methods that take the lock in a mode, and methods that try to.
+macro_rules! take {
+    ($($mode:ident: $lock:ident, $try_lock:ident;)*) => {$(
+        #[inline]
+        #[track_caller]
+        fn $lock(&self) {
+            self.model.acquire(Mode::$mode, here());
+            self.inner.$lock();
+        }
+
+        #[inline]
+        #[track_caller]
+        fn $try_lock(&self) -> bool {
+            let granted = self.model.try_acquire(Mode::$mode, here());
+            self.accept(granted, Mode::$mode, || self.inner.$try_lock()).unwrap_or_else(|| self.inner.$try_lock())
+        }
+    )*};
+}
+
+/// Methods that try to take the lock in a mode for some time; `$try_lock` tries at once.
+macro_rules! take_in_time {
+    ($($mode:ident: $try_for:ident, $try_until:ident, $try_lock:ident;)*) => {$(
+        #[track_caller]
+        fn $try_for(&self, timeout: Duration) -> bool {
+            let granted = self.model.acquire_for(Mode::$mode, timeout, here());
+            self.accept(granted, Mode::$mode, || self.inner.$try_lock())
+                .unwrap_or_else(|| self.inner.$try_for(timeout))
+        }
+
+        #[track_caller]
+        fn $try_until(&self, timeout: Instant) -> bool {
+            self.$try_for(until(timeout))
+        }
+    )*};
+}
+
+/// Methods that release the lock.
+macro_rules! release {
+    ($($mode:ident: $unlock:ident;)*) => {$(
+        #[inline]
+        unsafe fn $unlock(&self) {
+            self.model.release(Mode::$mode, || {
+                // SAFETY: the caller holds the lock.
+                unsafe { self.inner.$unlock() };
+            });
+        }
+    )*};
+}
+
+/// Methods that change the mode of the lock.
+macro_rules! convert {
+    ($($from:ident to $to:ident: $convert:ident;)*) => {$(
+        #[track_caller]
+        unsafe fn $convert(&self) {
+            self.model.convert(Mode::$from, Mode::$to, here());
+            // SAFETY: the caller holds the lock.
+            unsafe { self.inner.$convert() };
+        }
+    )*};
 }
 
 // SAFETY: the inner lock excludes, and it is held between locking and unlocking.
@@ -36,50 +97,14 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
 
     type GuardMarker = GuardMarker;
 
-    #[inline]
-    #[track_caller]
-    fn lock_shared(&self) {
-        self.model.acquire(Mode::Shared, here());
-        self.inner.lock_shared();
+    take! {
+        Shared: lock_shared, try_lock_shared;
+        Exclusive: lock_exclusive, try_lock_exclusive;
     }
 
-    #[inline]
-    #[track_caller]
-    fn try_lock_shared(&self) -> bool {
-        let granted = self.model.try_acquire(Mode::Shared, here());
-        self.accept(granted, Mode::Shared, || self.inner.try_lock_shared())
-            .unwrap_or_else(|| self.inner.try_lock_shared())
-    }
-
-    #[inline]
-    unsafe fn unlock_shared(&self) {
-        self.model.release(Mode::Shared, || {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.inner.unlock_shared() };
-        });
-    }
-
-    #[inline]
-    #[track_caller]
-    fn lock_exclusive(&self) {
-        self.model.acquire(Mode::Exclusive, here());
-        self.inner.lock_exclusive();
-    }
-
-    #[inline]
-    #[track_caller]
-    fn try_lock_exclusive(&self) -> bool {
-        let granted = self.model.try_acquire(Mode::Exclusive, here());
-        self.accept(granted, Mode::Exclusive, || self.inner.try_lock_exclusive())
-            .unwrap_or_else(|| self.inner.try_lock_exclusive())
-    }
-
-    #[inline]
-    unsafe fn unlock_exclusive(&self) {
-        self.model.release(Mode::Exclusive, || {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.inner.unlock_exclusive() };
-        });
+    release! {
+        Shared: unlock_shared;
+        Exclusive: unlock_exclusive;
     }
 
     #[track_caller]
@@ -97,31 +122,15 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockFair for RawRwLock {
-    #[inline]
-    unsafe fn unlock_shared_fair(&self) {
-        self.model.release(Mode::Shared, || {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.inner.unlock_shared_fair() };
-        });
-    }
-
-    #[inline]
-    unsafe fn unlock_exclusive_fair(&self) {
-        self.model.release(Mode::Exclusive, || {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.inner.unlock_exclusive_fair() };
-        });
+    release! {
+        Shared: unlock_shared_fair;
+        Exclusive: unlock_exclusive_fair;
     }
 }
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockDowngrade for RawRwLock {
-    #[track_caller]
-    unsafe fn downgrade(&self) {
-        self.model.convert(Mode::Exclusive, Mode::Shared, here());
-        // SAFETY: the caller holds the lock.
-        unsafe { self.inner.downgrade() };
-    }
+    convert! { Exclusive to Shared: downgrade; }
 }
 
 // SAFETY: as above.
@@ -129,28 +138,9 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock {
     type Duration = Duration;
     type Instant = Instant;
 
-    #[track_caller]
-    fn try_lock_shared_for(&self, timeout: Duration) -> bool {
-        let granted = self.model.acquire_for(Mode::Shared, timeout, here());
-        self.accept(granted, Mode::Shared, || self.inner.try_lock_shared())
-            .unwrap_or_else(|| self.inner.try_lock_shared_for(timeout))
-    }
-
-    #[track_caller]
-    fn try_lock_shared_until(&self, timeout: Instant) -> bool {
-        self.try_lock_shared_for(until(timeout))
-    }
-
-    #[track_caller]
-    fn try_lock_exclusive_for(&self, timeout: Duration) -> bool {
-        let granted = self.model.acquire_for(Mode::Exclusive, timeout, here());
-        self.accept(granted, Mode::Exclusive, || self.inner.try_lock_exclusive())
-            .unwrap_or_else(|| self.inner.try_lock_exclusive_for(timeout))
-    }
-
-    #[track_caller]
-    fn try_lock_exclusive_until(&self, timeout: Instant) -> bool {
-        self.try_lock_exclusive_for(until(timeout))
+    take_in_time! {
+        Shared: try_lock_shared_for, try_lock_shared_until, try_lock_shared;
+        Exclusive: try_lock_exclusive_for, try_lock_exclusive_until, try_lock_exclusive;
     }
 }
 
@@ -189,94 +179,47 @@ unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
-    #[track_caller]
-    fn lock_upgradable(&self) {
-        self.model.acquire(Mode::Upgradable, here());
-        self.inner.lock_upgradable();
-    }
+    take! { Upgradable: lock_upgradable, try_lock_upgradable; }
 
-    #[track_caller]
-    fn try_lock_upgradable(&self) -> bool {
-        let granted = self.model.try_acquire(Mode::Upgradable, here());
-        self.accept(granted, Mode::Upgradable, || self.inner.try_lock_upgradable())
-            .unwrap_or_else(|| self.inner.try_lock_upgradable())
-    }
+    release! { Upgradable: unlock_upgradable; }
 
-    #[inline]
-    unsafe fn unlock_upgradable(&self) {
-        self.model.release(Mode::Upgradable, || {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.inner.unlock_upgradable() };
-        });
-    }
-
-    #[track_caller]
-    unsafe fn upgrade(&self) {
-        self.model.convert(Mode::Upgradable, Mode::Exclusive, here());
-        // SAFETY: the caller holds the lock.
-        unsafe { self.inner.upgrade() };
-    }
+    convert! { Upgradable to Exclusive: upgrade; }
 
     #[track_caller]
     unsafe fn try_upgrade(&self) -> bool {
         let granted = self.model.try_convert(Mode::Upgradable, Mode::Exclusive, here());
-        // SAFETY: the caller holds the lock. What the model admits the real lock does: its holders are the same.
+        // SAFETY: the caller holds the lock. The real lock admits what the model admits: its holders are the same.
         granted.unwrap_or(true) && unsafe { self.inner.try_upgrade() }
     }
 }
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock {
-    #[inline]
-    unsafe fn unlock_upgradable_fair(&self) {
-        self.model.release(Mode::Upgradable, || {
-            // SAFETY: the caller holds the lock.
-            unsafe { self.inner.unlock_upgradable_fair() };
-        });
-    }
+    release! { Upgradable: unlock_upgradable_fair; }
 }
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
-    #[track_caller]
-    unsafe fn downgrade_upgradable(&self) {
-        self.model.convert(Mode::Upgradable, Mode::Shared, here());
-        // SAFETY: the caller holds the lock.
-        unsafe { self.inner.downgrade_upgradable() };
-    }
-
-    #[track_caller]
-    unsafe fn downgrade_to_upgradable(&self) {
-        self.model.convert(Mode::Exclusive, Mode::Upgradable, here());
-        // SAFETY: the caller holds the lock.
-        unsafe { self.inner.downgrade_to_upgradable() };
+    convert! {
+        Upgradable to Shared: downgrade_upgradable;
+        Exclusive to Upgradable: downgrade_to_upgradable;
     }
 }
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock {
-    #[track_caller]
-    fn try_lock_upgradable_for(&self, timeout: Duration) -> bool {
-        let granted = self.model.acquire_for(Mode::Upgradable, timeout, here());
-        self.accept(granted, Mode::Upgradable, || self.inner.try_lock_upgradable())
-            .unwrap_or_else(|| self.inner.try_lock_upgradable_for(timeout))
-    }
-
-    #[track_caller]
-    fn try_lock_upgradable_until(&self, timeout: Instant) -> bool {
-        self.try_lock_upgradable_for(until(timeout))
-    }
+    take_in_time! { Upgradable: try_lock_upgradable_for, try_lock_upgradable_until, try_lock_upgradable; }
 
     #[track_caller]
     unsafe fn try_upgrade_for(&self, timeout: Duration) -> bool {
         let granted = self.model.convert_for(Mode::Upgradable, Mode::Exclusive, timeout, here());
-        // SAFETY: the caller holds the lock. What the model admits the real lock does: its holders are the same.
+        // SAFETY: the caller holds the lock. The real lock admits what the model admits: its holders are the same.
         granted.unwrap_or(true) && unsafe { self.inner.try_upgrade_for(timeout) }
     }
 
     #[track_caller]
     unsafe fn try_upgrade_until(&self, timeout: Instant) -> bool {
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller promises what the call asks for.
         unsafe { self.try_upgrade_for(until(timeout)) }
     }
 }

@@ -10,8 +10,8 @@ pub struct RawThreadId;
 /// Set in the number of a task: no address has it.
 const TASK: usize = 1 << (usize::BITS - 1);
 
-// SAFETY: two threads that run at once do not have the same number, nor do two tasks of an execution or of two; and the
-// numbers of tasks are none of threads.
+// SAFETY: two threads that run at the same time have different numbers, and so have any two tasks; the number of a task
+// is never the number of a thread.
 unsafe impl lock_api::GetThreadId for RawThreadId {
     const INIT: RawThreadId = RawThreadId;
 

@@ -2,11 +2,6 @@
 
 use crate::{RawFairMutex, RawMutex, RawRwLock, RawThreadId};
 
-#[cfg(feature = "send_guard")]
-pub(crate) type GuardMarker = lock_api::GuardSend;
-#[cfg(not(feature = "send_guard"))]
-pub(crate) type GuardMarker = lock_api::GuardNoSend;
-
 /// Mirrors [`parking_lot::Mutex`].
 pub type Mutex<T> = lock_api::Mutex<RawMutex, T>;
 /// Mirrors [`parking_lot::MutexGuard`].

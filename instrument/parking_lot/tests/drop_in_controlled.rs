@@ -11,19 +11,10 @@ macro_rules! program {
 }
 
 mod drop_in;
-
-use std::ops::ControlFlow;
-
-use interloper_scheduler::strategies::RandomWalk;
-use interloper_scheduler::{Config, Engine, Executions, Stopped};
+#[path = "../../tests/schedules/mod.rs"]
+mod schedules;
 
 #[test]
 fn every_program_comes_to_its_end_whatever_the_schedule() {
-    let mut engine = Engine::new(Config::default());
-    for (name, program) in drop_in::PROGRAMS.iter().copied() {
-        let explored = engine.explore(&mut RandomWalk::new(1), Executions::AtMost(100), program, |_, execution| {
-            if execution.end.is_finished() { ControlFlow::Continue(()) } else { ControlFlow::Break(execution) }
-        });
-        assert_eq!(explored.stopped, Stopped::Limit, "{name}");
-    }
+    schedules::every_program_ends(drop_in::PROGRAMS);
 }

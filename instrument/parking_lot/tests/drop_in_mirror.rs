@@ -1,4 +1,4 @@
-//! The programs of `drop_in`, over the mirrors, outside of a controlled run: only the names are shadowed.
+//! The programs of `drop_in`, over the mirrors, outside a controlled run: only the names are shadowed.
 
 #[macro_use]
 extern crate interloper_std as std;

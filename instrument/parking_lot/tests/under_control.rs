@@ -1,4 +1,4 @@
-//! Deadlocks and lost wake-ups, each with a twin that comes to its end.
+//! Deadlocks and lost wake-ups, each with a twin that ends.
 
 mod shared;
 

@@ -84,7 +84,7 @@ where
     B: FnOnce(),
     T: FnOnce(usize, bool),
 {
-    /// In the queue until this is dropped.
+    /// In the queue until this value is dropped.
     struct Queued(Rc<Lot>, Parked);
     impl Drop for Queued {
         fn drop(&mut self) {
@@ -109,7 +109,7 @@ where
         Slept::TimedOut => {}
     }
     let guard = lock_at(location);
-    // It may have been unparked at the last moment.
+    // The task may have been unparked at the last moment.
     if let Some(token) = thread.0.token.get() {
         return ParkResult::Unparked(token);
     }
@@ -120,7 +120,7 @@ where
     ParkResult::TimedOut
 }
 
-/// Why a task sleeps no more.
+/// Why a task stops sleeping.
 enum Slept {
     Unparked(UnparkToken),
     TimedOut,

@@ -14,7 +14,7 @@ pub unsafe fn acquire_resource(_key: usize) {}
 #[inline]
 pub unsafe fn release_resource(_key: usize) {}
 
-/// A thread in a deadlock: there is none.
+/// A thread in a deadlock: never one.
 #[cfg(feature = "deadlock_detection")]
 #[derive(Debug)]
 pub enum DeadlockedThread {}

@@ -1,18 +1,18 @@
 //! The interface of [parking_lot_core](https://docs.rs/parking_lot_core/0.9), on a
 //! [`runtime`].
 //!
-//! Patched in under this name it lets the real parking_lot, and whatever else is built on parking_lot_core, run under
-//! control: a task that parks waits in the runtime. The threads that park at one address are in a queue; whoever looks at a
-//! queue holds the lock of the lot, as with the original, and taking that lock is a visible step.
+//! Patched in under this name it lets the real parking_lot, and everything else that is built on parking_lot_core, run
+//! under control: a task that parks waits in the runtime. The threads that park at one address are in a queue; a task
+//! that looks at a queue holds the lock of the lot, as with the original, and taking that lock is a visible step.
 //!
-//! Outside of a controlled run threads wait on a mutex and a condition variable of std.
+//! Outside a controlled run threads wait on a mutex and a condition variable of std.
 //!
 //! # Limits
 //!
-//! - There is one lock for all queues, where the original has one for each of its buckets. So two operations on unrelated
-//!   queues depend on each other: no execution is lost, some are explored twice.
-//! - Nobody is asked to unlock fairly ([`UnparkResult::be_fair`] is false): what that leads to is one of the schedules
-//!   anyway.
+//! - There is one lock for all queues, where the original has one for each of its buckets. So two operations on
+//!   unrelated queues depend on each other: no execution is lost, some are explored twice.
+//! - No unlock is asked to be fair ([`UnparkResult::be_fair`] is false): the effect of a fair one is among the
+//!   schedules anyway.
 //! - Points in time are those of the mirror of std, as in a crate whose `std` is the mirror.
 //! - Deadlock detection is off: the runtime's is the better one.
 
@@ -36,8 +36,9 @@ pub use words::{
 
 /// Parks the thread in the queue of `key`, unless `validate` says no.
 ///
-/// `validate` is called while the lot is locked, `before_sleep` afterwards, when the thread is in the queue already;
-/// `timed_out`, which is given the key of the queue and whether no other thread is left in it, while it is locked.
+/// `validate` runs while the lot is locked; `before_sleep` runs later, when the thread is in the queue already;
+/// `timed_out`, which receives the key of the queue and whether no other thread is left in it, runs while the lot is
+/// locked.
 ///
 /// # Safety
 /// `key` is an address that the caller controls. `validate` and `timed_out` do not panic and call nothing of this crate;
@@ -55,8 +56,8 @@ pub unsafe fn park(
     if runtime::is_controlled() { controlled::park(park) } else { outside::park(park) }
 }
 
-/// Unparks one thread from the queue of `key`. `callback` is called while the lot is locked, before the thread is woken,
-/// also when there is none.
+/// Unparks one thread from the queue of `key`. `callback` runs while the lot is locked, before the thread is woken,
+/// even if there is no thread.
 ///
 /// # Safety
 /// `key` is an address that the caller controls. `callback` does not panic and calls nothing of this crate.
@@ -82,8 +83,8 @@ pub unsafe fn unpark_all(key: usize, unpark_token: UnparkToken) -> usize {
     }
 }
 
-/// Takes threads from the queue of `key_from`, to unpark the first or to put them into the queue of `key_to`, as
-/// `validate` says. Both functions are called while the lot is locked.
+/// Takes threads from the queue of `key_from`. As `validate` says, the first is unparked or the threads go into the
+/// queue of `key_to`. Both functions run while the lot is locked.
 ///
 /// # Safety
 /// The keys are addresses that the caller controls. The functions do not panic and call nothing of this crate.
@@ -101,8 +102,8 @@ pub unsafe fn unpark_requeue(
     }
 }
 
-/// Unparks those threads of the queue of `key` that `filter` chooses by their tokens. Both functions are called while the
-/// lot is locked.
+/// Unparks those threads of the queue of `key` that `filter` chooses by their tokens. Both functions run while the lot
+/// is locked.
 ///
 /// # Safety
 /// `key` is an address that the caller controls. The functions do not panic and call nothing of this crate.

@@ -1,4 +1,4 @@
-//! The operations on a lot that is locked, here or there.
+//! The operations on a locked lot, under control or outside.
 
 use std::cell::RefCell;
 
@@ -9,21 +9,21 @@ use crate::words::{FilterOp, ParkToken, RequeueOp, UnparkResult, UnparkToken};
 
 /// A thread that is parked.
 pub(crate) trait Thread: Clone + PartialEq {
-    /// It is unparked from now on.
+    /// The thread is unparked from now on.
     fn give(&self, token: UnparkToken);
 
-    /// Lets it go on. The lot is not locked any more.
+    /// Lets the thread go on. The lot is no longer locked.
     fn wake(&self);
 }
 
-/// A lot that is locked until this is dropped. The functions that users give are called meanwhile: nothing is borrowed then.
+/// A lot that is locked until this value is dropped. Functions of the user run meanwhile: nothing is borrowed then.
 pub(crate) trait Locked {
     type Thread: Thread;
 
     fn queues(&self) -> &RefCell<Queues<Self::Thread>>;
 }
 
-/// What [`park`](crate::park) was given.
+/// The functions that [`park`](crate::park) received.
 pub(crate) struct Park<V, B, T> {
     pub(crate) key: usize,
     pub(crate) validate: V,

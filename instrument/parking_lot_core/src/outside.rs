@@ -1,4 +1,4 @@
-//! The lot outside of controlled runs.
+//! The lot outside controlled runs.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -49,7 +49,7 @@ where
         return ParkResult::Unparked(token);
     }
     let lot = lock();
-    // It may have been unparked at the last moment.
+    // The thread may have been unparked at the last moment.
     if let Some(token) = thread.token().get() {
         return ParkResult::Unparked(token);
     }

@@ -1,10 +1,10 @@
-//! Who is parked where: plain data.
+//! The parked threads: plain data.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::words::{ParkToken, RequeueOp, UnparkResult};
 
-/// The threads that are parked, by the key of their queue, the first one first. `W` tells them apart.
+/// The parked threads, by the key of their queue, in order. `W` identifies a thread.
 pub(crate) struct Queues<W> {
     parked: BTreeMap<usize, VecDeque<(ParkToken, W)>>,
 }
@@ -18,7 +18,7 @@ impl<W: Clone + PartialEq> Queues<W> {
         self.parked.entry(key).or_default().push_back((token, thread));
     }
 
-    /// Takes out the first thread.
+    /// Removes the first thread.
     pub(crate) fn pop(&mut self, key: usize) -> (Option<W>, UnparkResult) {
         let Some(queue) = self.parked.get_mut(&key) else { return (None, UnparkResult::default()) };
         let first = queue.pop_front().map(|(_, thread)| thread);
@@ -27,7 +27,7 @@ impl<W: Clone + PartialEq> Queues<W> {
         (first, result)
     }
 
-    /// Takes out all threads.
+    /// Removes all threads.
     pub(crate) fn take(&mut self, key: usize) -> Vec<W> {
         let queue = self.parked.remove(&key).unwrap_or_default();
         queue.into_iter().map(|(_, thread)| thread).collect()
@@ -38,7 +38,7 @@ impl<W: Clone + PartialEq> Queues<W> {
         self.parked.get(&key).into_iter().flatten().cloned().collect()
     }
 
-    /// Takes out a thread, wherever it is; gives the key of its queue and whether nobody else is left there.
+    /// Removes a thread, wherever it is; returns the key of its queue and whether the queue is now empty.
     pub(crate) fn remove(&mut self, thread: &W) -> Option<(usize, bool)> {
         let mut queues = self.parked.iter_mut();
         let (key, position) = queues.find_map(|(&key, queue)| {
@@ -50,7 +50,7 @@ impl<W: Clone + PartialEq> Queues<W> {
         Some((key, position))
     }
 
-    /// Takes threads out of the queue `from` as `operation` says; gives the one that is to be unparked.
+    /// Takes threads out of the queue `from` as `operation` says; returns the thread to unpark.
     pub(crate) fn requeue(&mut self, from: usize, to: usize, operation: RequeueOp) -> (Option<W>, UnparkResult) {
         let unparks = matches!(operation, RequeueOp::UnparkOne | RequeueOp::UnparkOneRequeueRest);
         let count = match operation {

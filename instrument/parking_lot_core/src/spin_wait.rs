@@ -8,24 +8,24 @@ pub struct SpinWait {
     counter: u32,
 }
 
-/// After so many rounds it is time to park.
+/// After this many rounds it is time to park.
 const ROUNDS: u32 = 10;
 
 impl SpinWait {
-    /// Nothing spun yet.
+    /// No round yet.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begins anew.
+    /// Starts again.
     #[inline]
     pub fn reset(&mut self) {
         self.counter = 0;
     }
 
-    /// Spins a little longer than before; false when it is time to park. Under control that is at once: another task does
-    /// not go on while this one spins.
+    /// Spins a little longer than before; false when it is time to park. Under control it is time at once: no other
+    /// task goes on while this one spins.
     #[inline]
     pub fn spin(&mut self) -> bool {
         if runtime::is_controlled() || self.counter >= ROUNDS {

@@ -1,6 +1,6 @@
 //! Tokens and results: plain data.
 
-/// What came of parking.
+/// The result of parking.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum ParkResult {
     /// Another thread unparked this one, with this token.
@@ -19,7 +19,7 @@ impl ParkResult {
     }
 }
 
-/// What came of unparking.
+/// The result of unparking.
 #[derive(Copy, Clone, Default, Eq, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct UnparkResult {
@@ -27,9 +27,9 @@ pub struct UnparkResult {
     pub unparked_threads: usize,
     /// How many threads were put into another queue.
     pub requeued_threads: usize,
-    /// Whether there are threads left in the queue, if one was taken out of it.
+    /// Whether threads are left in the queue, if one was removed from it.
     pub have_more_threads: bool,
-    /// Whether a fair way to unlock should be used this time. Never so here.
+    /// Whether this unlock should be fair. Always false here.
     pub be_fair: bool,
 }
 
@@ -57,19 +57,19 @@ pub enum RequeueOp {
 /// What [`unpark_filter`](crate::unpark_filter) does with a thread.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum FilterOp {
-    /// Unparks it and goes on.
+    /// Unparks the thread and goes on.
     Unpark,
-    /// Leaves it and goes on.
+    /// Leaves the thread and goes on.
     Skip,
-    /// Leaves it and stops.
+    /// Leaves the thread and stops.
     Stop,
 }
 
-/// A value that is passed to a parked thread by who unparks it.
+/// A value for a parked thread, from the thread that unparks it.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct UnparkToken(pub usize);
 
-/// A value that a parked thread has, for [`unpark_filter`](crate::unpark_filter).
+/// A value of a parked thread, for [`unpark_filter`](crate::unpark_filter).
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct ParkToken(pub usize);
 

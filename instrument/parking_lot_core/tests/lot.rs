@@ -2,11 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::sync::Mutex as RealMutex;
 
-use interloper_scheduler::strategies::Exhaustive;
-use interloper_scheduler::{Config, End, Engine, Executions, Stopped};
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper_std::thread;
@@ -14,6 +11,11 @@ use interloper_std::time::{Duration, Instant};
 use parking_lot_core::{
     DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, RequeueOp, SpinWait, UnparkToken,
 };
+
+use schedules::exhaust;
+
+#[path = "../../tests/schedules/mod.rs"]
+mod schedules;
 
 /// Parks at `key` with a token, if `flag` is not set.
 fn park_unless(flag: &AtomicBool, key: usize, token: usize) -> ParkResult {
@@ -29,23 +31,6 @@ fn unpark_one(key: usize, token: usize) -> usize {
 
 fn address<T>(value: &T) -> usize {
     std::ptr::from_ref(value).addr()
-}
-
-/// How many of all executions deadlock, and how many finish.
-#[track_caller]
-fn exhaust(program: impl FnMut()) -> (usize, usize) {
-    let (mut deadlocks, mut finished) = (0, 0);
-    let mut engine = Engine::new(Config::default());
-    let explored = engine.explore(&mut Exhaustive::new(), Executions::AtMost(100_000), program, |_, execution| {
-        match execution.end {
-            End::Deadlock(_) => deadlocks += 1,
-            End::Finished => finished += 1,
-            end => return ControlFlow::Break(end),
-        }
-        ControlFlow::Continue(())
-    });
-    assert_eq!(explored.stopped, Stopped::Exhausted);
-    (deadlocks, finished)
 }
 
 /// Runs `program` as it is, and in all schedules: it always comes to its end.

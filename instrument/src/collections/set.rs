@@ -16,16 +16,15 @@ use crate::hash::RandomState;
 #[derive(Clone)]
 pub struct HashSet<T, S = RandomState>(Inner<T, S>);
 
-constructors!("HashSet", HashSet, Inner, T);
+table! {
+    "HashSet", HashSet, keys T,
+    iterates T as IntoIter<T>, &'a T as Iter<'a, T>
+}
 
 impl<T, S> HashSet<T, S> {
     by_reference! {
         "HashSet":
-        fn capacity[]() -> usize [];
         fn iter[]() -> Iter<'_, T> [];
-        fn len[]() -> usize [];
-        fn is_empty[]() -> bool [];
-        fn hasher[]() -> &S [];
     }
 
     by_mutable_reference! {
@@ -33,7 +32,6 @@ impl<T, S> HashSet<T, S> {
         fn drain[]() -> Drain<'_, T> [];
         fn extract_if[F](pred: F) -> ExtractIf<'_, T, F> [F: FnMut(&T) -> bool];
         fn retain[F](f: F) -> () [F: FnMut(&T) -> bool];
-        fn clear[]() -> () [];
     }
 }
 
@@ -49,10 +47,6 @@ impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
 
     by_mutable_reference! {
         "HashSet":
-        fn reserve[](additional: usize) -> () [];
-        fn try_reserve[](additional: usize) -> Result<(), TryReserveError> [];
-        fn shrink_to_fit[]() -> () [];
-        fn shrink_to[](min_capacity: usize) -> () [];
         fn insert[](value: T) -> bool [];
         fn replace[](value: T) -> Option<T> [];
         fn remove[Q](value: &Q) -> bool [T: Borrow<Q>, Q: ?Sized + Hash + Eq];
@@ -81,99 +75,6 @@ impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
     #[inline]
     pub fn union<'a>(&'a self, other: &'a HashSet<T, S>) -> Union<'a, T, S> {
         self.0.union(&other.0)
-    }
-}
-
-impl<T, S> Deref for HashSet<T, S> {
-    type Target = Inner<T, S>;
-
-    #[inline]
-    fn deref(&self) -> &Inner<T, S> {
-        &self.0
-    }
-}
-
-impl<T, S> DerefMut for HashSet<T, S> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Inner<T, S> {
-        &mut self.0
-    }
-}
-
-impl<T, S> From<Inner<T, S>> for HashSet<T, S> {
-    fn from(set: Inner<T, S>) -> Self {
-        HashSet(set)
-    }
-}
-
-impl<T, S> From<HashSet<T, S>> for Inner<T, S> {
-    fn from(set: HashSet<T, S>) -> Self {
-        set.0
-    }
-}
-
-impl<T: Eq + Hash, const N: usize> From<[T; N]> for HashSet<T, RandomState> {
-    fn from(values: [T; N]) -> Self {
-        values.into_iter().collect()
-    }
-}
-
-impl<T, S: Default> Default for HashSet<T, S> {
-    #[inline]
-    fn default() -> Self {
-        HashSet(Inner::default())
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher> PartialEq for HashSet<T, S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher> Eq for HashSet<T, S> {}
-
-impl<T: fmt::Debug, S> fmt::Debug for HashSet<T, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher + Default> FromIterator<T> for HashSet<T, S> {
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        HashSet(Inner::from_iter(values))
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher> Extend<T> for HashSet<T, S> {
-    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
-        self.0.extend(values);
-    }
-}
-
-impl<'a, T: Eq + Hash + Copy + 'a, S: BuildHasher> Extend<&'a T> for HashSet<T, S> {
-    fn extend<I: IntoIterator<Item = &'a T>>(&mut self, values: I) {
-        self.0.extend(values);
-    }
-}
-
-impl<T, S> IntoIterator for HashSet<T, S> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-
-    #[inline]
-    fn into_iter(self) -> IntoIter<T> {
-        self.0.into_iter()
-    }
-}
-
-impl<'a, T, S> IntoIterator for &'a HashSet<T, S> {
-    type Item = &'a T;
-    type IntoIter = Iter<'a, T>;
-
-    #[inline]
-    fn into_iter(self) -> Iter<'a, T> {
-        self.0.iter()
     }
 }
 

@@ -16,9 +16,14 @@ pub struct Addresses {
     table: RefCell<Table>,
     /// What the quick way through the table needs to know.
     view: View,
-    /// Whether the runtime is told which numbers are found.
-    watched: Cell<bool>,
+    /// What the runtime is asked or told at an access: a bit for each.
+    attended: Cell<u8>,
 }
+
+/// The runtime is told which numbers are found.
+const WATCHED: u8 = 1;
+/// The runtime says which values are found.
+const WEAK: u8 = 2;
 
 /// The slots of the table, how many there are but for one, and their stamp.
 #[derive(Debug)]
@@ -57,13 +62,33 @@ impl Addresses {
 
     /// Whether [`super::Runtime::saw`] is to be called from now on.
     pub fn watch(&self, watch: bool) {
-        self.watched.set(watch);
+        self.attend(WATCHED, watch);
+    }
+
+    /// Whether [`super::Runtime::access`] is to be called from now on.
+    pub fn weaken(&self, weak: bool) {
+        self.attend(WEAK, weak);
+    }
+
+    fn attend(&self, bit: u8, wanted: bool) {
+        let others = self.attended.get() & !bit;
+        self.attended.set(if wanted { others | bit } else { others });
+    }
+
+    /// Whether the runtime wants to be asked or told anything at an access.
+    #[inline(always)]
+    pub(crate) fn are_attended(&self) -> bool {
+        self.attended.get() != 0
     }
 
     /// Whether the runtime is told which numbers are found.
-    #[inline(always)]
     pub(crate) fn are_watched(&self) -> bool {
-        self.watched.get()
+        self.attended.get() & WATCHED != 0
+    }
+
+    /// Whether the runtime says which values are found.
+    pub(crate) fn are_weak(&self) -> bool {
+        self.attended.get() & WEAK != 0
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {

@@ -1,7 +1,7 @@
 //! Atomics in statics.
 //!
-//! An execution changes a copy of its own, so the original is as it was at first, unless it was changed outside
-//! executions. What it was like before is remembered then.
+//! An execution changes its own copy, so the original keeps its first value, unless it was changed outside executions.
+//! Its value before such a change is recorded.
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -9,24 +9,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::{address, image, whole};
-use crate::control::Compact;
+use crate::mirror::Compact;
 use crate::runtime::{Bytes, Word};
 
-/// What was at the addresses of atomics in statics before they were first changed outside executions.
+/// The bytes at the addresses of atomics in statics before they were first changed outside executions.
 static CHANGED: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
 
-/// Some of these addresses, so that nobody has to wait for the others. Each is at one of a few places, or nowhere.
+/// Some of these addresses, so that most calls need no lock. Each address is at one of a few places, or missing.
 static KNOWN: [AtomicUsize; 1 << KNOWN_BITS] = [const { AtomicUsize::new(0) }; 1 << KNOWN_BITS];
 const KNOWN_BITS: u32 = 10;
 
-/// What an execution begins with, for an atomic in a static; `None` for one elsewhere.
+/// The initial bytes of an atomic in a static for an execution; `None` for an atomic elsewhere.
 pub(crate) fn initial<A: Compact>(atomic: &A) -> Option<Bytes> {
     let address = address(atomic);
     if !image::contains(address) {
         return None;
     }
     if whole::is_left(address) {
-        // What is beside it is as it is outside, too.
+        // The memory next to the atomic has its value from outside, too.
         return Some(bytes(atomic));
     }
     let changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,11 +53,11 @@ fn remember_static<A: Compact>(atomic: &A) {
     place.store(address, Ordering::Release);
 }
 
-/// The present value.
+/// The current value.
 fn bytes<A: Compact>(atomic: &A) -> Bytes {
     const { assert!(size_of::<A>() <= size_of::<Bytes>() && align_of::<A>() <= align_of::<Word>()) };
     let mut bytes: Bytes = [MaybeUninit::new(0); 8];
-    // SAFETY: an atomic is no longer than that.
+    // SAFETY: an atomic is no longer than `Bytes`.
     unsafe { bytes.as_mut_ptr().cast::<A>().write_unaligned(atomic.copied()) };
     bytes
 }

@@ -1,15 +1,15 @@
-//! The statics of a program as its file has them: the symbols of writable memory, and the bytes that they begin with.
+//! The statics of a program as its file describes them: the symbols of writable memory, and their initial bytes.
 //!
-//! Only what is needed of the format: 64 bits, in the order of bytes of the machine. Every number of the file is checked
-//! before it is used; a file that does not fit together gives [`Broken`], never a panic.
+//! The reader knows only the part of the format that it needs: 64 bits, in the byte order of the machine. It checks
+//! every number of the file before it uses it; an inconsistent file gives [`Broken`], never a panic.
 
 /// Where the bytes of a file come from.
 pub(super) trait Source {
-    /// Fills `into` with what is at `offset`; false when it is not there.
+    /// Fills `into` with the bytes at `offset`; false when the file has no such bytes.
     fn read(&self, offset: u64, into: &mut [u8]) -> bool;
 }
 
-/// The file is not one that is understood, for this reason.
+/// The reader does not understand the file, for this reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken(pub(super) &'static str);
 
@@ -23,7 +23,7 @@ pub(super) struct Symbol {
     offset: Option<u64>,
 }
 
-/// What was read of a file.
+/// The part of a file that was read.
 #[derive(Debug)]
 pub(super) struct File {
     /// In the order of addresses. They do not overlap.
@@ -37,7 +37,7 @@ pub(super) struct File {
 #[derive(Clone, Copy, Debug)]
 struct Relocation {
     at: u64,
-    /// What is added to where the program was loaded; `None` where it depends on more than that.
+    /// What is added to the address where the program was loaded; `None` where the word depends on more than that.
     value: Option<u64>,
 }
 
@@ -61,10 +61,10 @@ const WRITE: u64 = 1;
 const ALLOCATED: u64 = 2;
 const THREAD_LOCAL: u64 = 0x400;
 const OBJECT: u8 = 1;
-/// Memory that is only read once the program has started.
+/// Memory that is read-only once the program has started.
 const READ_ONLY_AFTER_START: u32 = 0x6474_e552;
 
-/// What adds the start of the program to a word.
+/// The relocation that adds the start of the program to a word.
 const RELATIVE: u32 = match () {
     () if cfg!(target_arch = "x86_64") => 8,
     () if cfg!(target_arch = "aarch64") => 1027,
@@ -72,11 +72,11 @@ const RELATIVE: u32 = match () {
     () => u32::MAX,
 };
 
-/// More than any section has that is read as a whole: 1 GiB.
+/// Longer than any section that is read as a whole: 1 GiB.
 const LONGEST: u64 = 1 << 30;
 
 impl File {
-    /// Reads a file, and of its symbols those whose names `wanted` takes.
+    /// Reads a file, and those of its symbols whose names `wanted` accepts.
     pub(super) fn read(source: &dyn Source, wanted: impl Fn(&str) -> bool) -> Result<File, Broken> {
         let header = part(source, 0, 64)?;
         if header[..4] != *b"\x7fELF"
@@ -95,7 +95,8 @@ impl File {
         Ok(File { symbols, headers, relocations: relocations(source, &sections)? })
     }
 
-    /// What a symbol begins with in a program that was loaded at `base`; `None` where that depends on other libraries.
+    /// The initial bytes of a symbol in a program that was loaded at `base`; `None` where they depend on other
+    /// libraries.
     pub(super) fn initial(&self, source: &dyn Source, symbol: &Symbol, base: u64) -> Option<Box<[u8]>> {
         let length = usize::try_from(symbol.size).ok()?;
         let mut bytes = match symbol.offset {
@@ -130,7 +131,7 @@ impl Section {
     }
 }
 
-/// The stretches of memory that are only read once the program has started.
+/// The stretches of memory that are read-only once the program has started.
 fn read_only(headers: &[u8]) -> Result<Vec<(u64, u64)>, Broken> {
     let mut found = Vec::new();
     for header in headers.chunks_exact(56) {
@@ -177,7 +178,7 @@ fn symbols(
         };
         found.push(Symbol { name: name.to_owned(), start, size, offset });
     }
-    // Of two names for one thing the longer one is kept, and the first in the alphabet.
+    // Of two names for the same place, the one of the longer symbol is kept, then the first in alphabetical order.
     found.sort_by(|a, b| (a.start, b.size, &a.name).cmp(&(b.start, a.size, &b.name)));
     let mut end = 0;
     found.retain(|symbol| {

@@ -1,15 +1,15 @@
-//! Which memory is that of statics.
+//! Which memory belongs to statics.
 
 /// Whether `address` is in memory that the loader has mapped for the statics of the program or of a library that was there
 /// from the start: neither on a stack nor on the heap.
 ///
-/// Where the platform does not say the answer is no.
+/// False where the platform does not say.
 #[inline]
 pub(crate) fn contains(address: usize) -> bool {
     platform::is_loaded(address, true)
 }
 
-/// Whether `address` is in memory that the loader has mapped, for whatever.
+/// Whether `address` is in memory that the loader has mapped for any purpose.
 pub(super) fn is_loaded(address: usize) -> bool {
     platform::is_loaded(address, false)
 }
@@ -22,16 +22,16 @@ pub(super) struct Program {
     pub(super) headers: &'static [u8],
 }
 
-/// The running program, where the platform says.
+/// The running program, if the platform says.
 pub(super) fn program() -> Option<Program> {
     platform::program()
 }
 
-/// Whether a word may be the address of anything at all.
+/// Whether a word can be the address of anything.
 pub(super) fn may_be_mapped(word: usize) -> bool {
-    /// Nobody maps the first pages.
+    /// The first pages are never mapped.
     const FIRST: usize = 1 << 16;
-    /// Above, addresses are the kernel's.
+    /// Addresses above belong to the kernel.
     const LAST: u64 = (1 << 56) - 1;
     word >= FIRST && word as u64 <= LAST
 }

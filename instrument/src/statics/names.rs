@@ -1,6 +1,6 @@
-//! What the names of symbols say: the crate of a static, and how a person names it.
+//! What the names of symbols say: the crate of a static, and its name for a reader.
 
-/// The crate that a mangled name belongs to; `None` where the name is not one of Rust, or does not say.
+/// The crate of a mangled name; `None` where the name does not come from Rust, or does not say.
 pub(super) fn crate_of(symbol: &str) -> Option<&str> {
     match symbol.strip_prefix("_ZN") {
         Some(path) => legacy_crate(Parser::of(path).legacy_part()?),
@@ -8,7 +8,7 @@ pub(super) fn crate_of(symbol: &str) -> Option<&str> {
     }
 }
 
-/// The path of a static as one writes it, without what its name does not tell.
+/// The path of a static as a programmer writes it, as far as the name tells it.
 pub(super) fn readable(symbol: &str) -> String {
     let path = match symbol.strip_prefix("_ZN") {
         Some(path) => Parser::of(path).legacy_path(),
@@ -29,7 +29,7 @@ fn legacy_crate(first: &str) -> Option<&str> {
     inside.split("..").next().filter(|name| is_name(name))
 }
 
-/// Deeper than any path that somebody has written.
+/// Deeper than any path in a program.
 const DEEPEST: u32 = 64;
 
 struct Parser<'a> {
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
 
     fn number(&mut self) -> Option<usize> {
         let rest = self.all.get(self.at..)?;
-        // No number begins with a 0 but 0 itself.
+        // Only 0 itself begins with a 0.
         let digits = if rest.starts_with('0') { 1 } else { rest.bytes().take_while(u8::is_ascii_digit).count() };
         self.at += digits;
         rest.get(..digits)?.parse().ok()
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Where a part stands that is said a second time. It stands before.
+    /// The place of a part that is repeated. It comes earlier.
     fn reference(&mut self) -> Option<usize> {
         let here = self.at;
         self.base_62().filter(|at| *at < here)

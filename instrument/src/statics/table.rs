@@ -17,30 +17,31 @@ pub(super) struct Whole {
     symbol: String,
     start: usize,
     size: usize,
-    /// What it begins with, if that is known.
+    /// The initial bytes, if they are known.
     image: Option<Box<[u8]>>,
     parts: Mutex<Parts>,
-    /// It was used outside before the running execution began.
+    /// The static was used outside executions before the running execution began.
     left: AtomicBool,
-    /// What is not restored refers to it, so it is not restored either.
+    /// Something that is not restored refers to the static, so it is not restored either.
     pinned: AtomicBool,
-    /// It is to be restored before the next execution that is alone.
+    /// The static must be restored before the next execution that runs alone.
     pending: AtomicBool,
-    /// The last execution, of those that are alone, while which it was used outside.
+    /// The number of the last execution that ran alone while the static was used outside.
     used_outside: AtomicU64,
 }
 
-/// Those bytes that executions write to, by their positions, and the others.
+/// The bytes that executions may write to, and the bytes that are kept.
 #[derive(Default)]
 struct Parts {
     /// In their order, apart from each other.
     kept: Vec<Range<usize>>,
-    /// What is between them.
+    /// The ranges between them.
     others: Vec<Range<usize>>,
 }
 
 impl Table {
-    /// That of the running program, for the crates that `wanted` takes. Empty where the platform or the file does not say.
+    /// The table of the running program, for the crates that `wanted` accepts. Empty where the platform or the file
+    /// does not say.
     pub(super) fn of_this_program(wanted: impl Fn(&str) -> bool) -> Table {
         Table::read(wanted).unwrap_or(Table(Vec::new()))
     }
@@ -49,7 +50,7 @@ impl Table {
         let Program { base, headers } = image::program()?;
         let source = std::fs::File::open("/proc/self/exe").ok()?;
         let file = File::read(&source, |name| names::crate_of(name).is_some_and(&wanted)).ok()?;
-        // A program that was started by a loader has the file of the loader there.
+        // A program that a loader started has the file of the loader there.
         if file.headers != headers {
             return None;
         }
@@ -96,7 +97,7 @@ impl Whole {
         self.size
     }
 
-    /// What a person calls it.
+    /// The name for a reader.
     pub(super) fn name(&self) -> String {
         names::readable(&self.symbol)
     }
@@ -105,12 +106,12 @@ impl Whole {
         self.image.is_some()
     }
 
-    /// Whether its bytes are those that it began with, but for those that are kept.
+    /// Whether the static has its initial bytes, apart from the kept ones.
     pub(super) fn is_initial(&self) -> bool {
         self.image.as_ref().is_some_and(|image| !self.differs(image))
     }
 
-    /// Whether its bytes are not these, but for those that are kept.
+    /// Whether the bytes of the static differ from these, apart from the kept ones.
     pub(super) fn differs(&self, bytes: &[u8]) -> bool {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.others.iter().any(|part| {
@@ -128,20 +129,20 @@ impl Whole {
         bytes
     }
 
-    /// Gives it the bytes that it began with, but for those that are kept.
+    /// Gives the static its initial bytes, apart from the kept ones.
     ///
     /// # Safety
-    /// Nobody else uses the static meanwhile, or any reference into it later.
+    /// Nothing else uses the static meanwhile, or any reference into it later.
     pub(super) unsafe fn restore(&self) {
         let Some(image) = &self.image else { return };
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         for part in &parts.others {
-            // SAFETY: the static is writable memory, as long as its image. What is in it is not used: see above.
+            // SAFETY: the static is writable memory, as long as its image. Its content is not used: see above.
             unsafe { memcpy((self.start + part.start) as *mut u8, image[part.clone()].as_ptr(), part.len()) };
         }
     }
 
-    /// From now on these bytes are not looked at, and not restored.
+    /// From now on these bytes are not compared and not restored.
     pub(super) fn keep(&self, start: usize, size: usize) {
         let Some(from) = start.checked_sub(self.start).filter(|from| *from < self.size) else { return };
         let to = from.saturating_add(size).min(self.size);
@@ -160,7 +161,7 @@ impl Whole {
         self.pinned.load(Ordering::SeqCst)
     }
 
-    /// From now on it is left as it is.
+    /// From now on the static is not restored.
     pub(super) fn pin(&self) {
         self.pinned.store(true, Ordering::SeqCst);
         self.leave(true);
@@ -174,12 +175,12 @@ impl Whole {
         self.start
     }
 
-    /// The words of it that are from `range`: what may be pointers to there.
+    /// The words of the static that lie in `range`: possible pointers into it.
     pub(super) fn pointers_into(&self, range: &Range<usize>) -> impl Iterator<Item = usize> {
         let word = size_of::<usize>();
         let words = (self.start.next_multiple_of(word)..=self.end().saturating_sub(word)).step_by(word);
-        // SAFETY: the word is aligned, and inside the static, which the loader has mapped. Read as a volatile one, since
-        // what is there may be padding, and another thread may write to it.
+        // SAFETY: the word is aligned, and inside the static, which the loader has mapped. The read is volatile because
+        // the word may be padding, and another thread may write to it.
         let words = words.map(|at| unsafe { (at as *const usize).read_volatile() });
         let range = range.clone();
         words.filter(move |word| range.contains(word))

@@ -1,14 +1,14 @@
-//! Whole statics: whatever an execution has written to one of a chosen crate is undone at its end.
+//! Whole statics: whatever an execution writes to a static of a chosen crate is undone at its end.
 //!
-//! The bytes that a static begins with are those of the program's file. They own nothing: nobody can have allocated
-//! anything for them. A static that still has them when an execution begins is given them again at its end. What the
-//! execution has put there is forgotten, not dropped, so nothing is freed that somebody may still use. A static that has
-//! other bytes when an execution begins was used outside executions, who may hold references into it: it is left as
-//! it is; so is one that a static of another crate refers to, which would find it changed: a node of a list of theirs,
-//! say. And so is what the mirror writes in place for the life of the process (see [`keep`]).
+//! The initial bytes of a static come from the program's file. They own nothing: nothing can have been allocated for
+//! them. A static that still has these bytes when an execution begins gets them back at its end. What the execution has
+//! put there is forgotten, not dropped, so nothing is freed that may still be used. A static that has other bytes when
+//! an execution begins was used outside executions, and references into it may exist outside: it is left as it is. So
+//! is a static that a static of another crate refers to (a node of a list of that crate, say), since that crate would
+//! find it changed. And so is what the mirror writes in place for the life of the process (see [`keep`]).
 //!
-//! Threads share these statics. So an execution is alone, unless those before it have changed none of them: see
-//! [`Statics::share`].
+//! Threads share these statics. So an execution runs alone, unless the executions before it have changed none of them:
+//! see [`Statics::share`].
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 
 use super::table::{Table, Whole};
 
-/// The statics of some crates, which start fresh in each execution, whatever is in them.
+/// The statics of some crates, which start afresh in each execution, whatever they contain.
 ///
-/// Clones belong together: what one execution shows of them holds for those of all clones.
+/// Clones belong together: what one execution shows about the statics holds for all clones.
 #[derive(Clone)]
 pub struct Statics(Arc<Shared>);
 
@@ -31,11 +31,11 @@ struct Shared {
     shares: AtomicBool,
     /// An execution has changed one.
     changed: AtomicBool,
-    /// One has done so while others ran.
+    /// An execution has changed one while others ran.
     disturbed: AtomicBool,
 }
 
-/// What is restored, and what is not.
+/// The statics that are restored, and the others.
 #[derive(Default)]
 struct Chosen {
     all: Vec<&'static Whole>,
@@ -47,14 +47,14 @@ const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
 
 /// Larger statics are not covered: each execution looks at all bytes twice.
 const LARGEST: usize = 1 << 20;
-/// Together.
+/// The limit for all statics together.
 const LARGEST_SUM: usize = 1 << 24;
 
-/// Held for writing by an execution that is alone, for reading by one that is not.
+/// Write-locked by an execution that runs alone, read-locked by one that does not.
 static GATE: RwLock<()> = RwLock::new(());
-/// The number of the last execution that was alone.
+/// The number of the last execution that ran alone.
 static ALONE: AtomicU64 = AtomicU64::new(0);
-/// What was to be kept before the table was read.
+/// Memory that had to be kept before the table was read.
 static EARLY: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 static TABLE: OnceLock<Table> = OnceLock::new();
 
@@ -64,7 +64,7 @@ thread_local! {
 }
 
 impl Statics {
-    /// Those of these crates. What is part of std or of interloper is left out.
+    /// The statics of these crates, without those of std and of interloper.
     pub fn of<S: Into<String>>(crates: impl IntoIterator<Item = S>) -> Statics {
         let crates = crates.into_iter().map(|name| name.into().replace('-', "_"));
         Statics(Arc::new(Shared {
@@ -76,33 +76,35 @@ impl Statics {
         }))
     }
 
-    /// Those of the crates that `cargo interloper` has put under control. None in a program that it did not start.
+    /// The statics of the crates that `cargo interloper` has put under control; no statics in a program that it did not
+    /// start.
     pub fn controlled() -> Statics {
         Statics::of([] as [&str; 0]).and_controlled()
     }
 
-    /// Those, and those of the crates that `cargo interloper` has put under control.
+    /// These statics, and those of the crates that `cargo interloper` has put under control.
     pub fn and_controlled(&self) -> Statics {
         let list = std::env::var(CONTROLLED).unwrap_or_default();
         let names = list.split(',').filter(|name| !name.is_empty()).map(str::to_owned);
         Statics::of(self.0.crates.iter().cloned().chain(names))
     }
 
-    /// From now on executions may run at the same time as others, if none has changed one of the statics so far.
+    /// From now on executions may run at the same time as others, if no execution has changed one of the statics so
+    /// far.
     pub fn share(&self) {
         self.0.shares.store(!self.0.changed.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
-    /// Whether an execution has changed one of the statics although it was not alone, since the last call. Then what
-    /// executions have shown may be wrong; from then on they are alone.
+    /// Whether, since the last call, an execution has changed one of the statics although it did not run alone. What
+    /// executions have shown may then be wrong; from then on they run alone.
     pub fn disturbed(&self) -> bool {
         self.0.disturbed.swap(false, Ordering::SeqCst)
     }
 
-    /// An execution begins on this thread. It ends when what is returned is dropped. Waits until the executions of other
-    /// threads are over if it must.
+    /// Begins an execution on this thread, which ends when the result is dropped. Waits for the executions of other
+    /// threads if necessary.
     ///
-    /// An execution inside another one is part of that one.
+    /// An execution inside another one is part of the outer one.
     pub fn begin(&self) -> Running<'_> {
         let chosen = self.chosen();
         let Some(chosen) = chosen.filter(|chosen| !chosen.all.is_empty() && !INSIDE.get()) else {
@@ -130,7 +132,7 @@ impl Statics {
         let held = GATE.write().unwrap_or_else(PoisonError::into_inner);
         for whole in chosen {
             if whole.take_pending() {
-                // SAFETY: nobody else is in an execution, and the one that has changed the static is over.
+                // SAFETY: no other thread is in an execution, and the one that has changed the static is over.
                 unsafe { whole.restore() };
             }
             whole.leave(whole.is_pinned() || !whole.is_initial());
@@ -156,8 +158,8 @@ impl Statics {
         }))
     }
 
-    /// The names of statics, those of std and of interloper left out, that are not as they were after `executions`: these
-    /// carry something from one execution to the next. In the order of the alphabet.
+    /// The names of statics, without those of std and of interloper, that `executions` has changed: they carry
+    /// something from one execution to the next. In alphabetical order.
     pub fn outliving(&self, executions: impl FnOnce()) -> Vec<String> {
         let all = table().all().filter(|whole| whole.size() <= LARGEST);
         let before: Vec<(&Whole, Box<[u8]>)> = all.map(|whole| (whole, whole.copied())).collect();
@@ -213,9 +215,9 @@ impl Drop for Running<'_> {
                 shared.changed.store(true, Ordering::SeqCst);
                 chosen.pin_what_others_refer_to();
                 for whole in chosen.changed().filter(|whole| !whole.is_used_outside(*number)) {
-                    // SAFETY: nobody else is in an execution, this one is over, and no other thread is known to use the
-                    // static. What borrows from a static of an execution must not be used after it: see the limits of
-                    // the crate.
+                    // SAFETY: no other thread is in an execution, this one is over, and no thread outside is known to
+                    // use the static. A borrow from a static of an execution must not be used after it: see the limits
+                    // of the crate.
                     unsafe { whole.restore() };
                 }
             }
@@ -228,7 +230,7 @@ impl Drop for Running<'_> {
 }
 
 impl Chosen {
-    /// Those that the execution which is over has changed.
+    /// The statics that the finished execution has changed.
     fn changed(&self) -> impl Iterator<Item = &Whole> {
         self.all.iter().copied().filter(|whole| !whole.is_left() && !whole.is_initial())
     }
@@ -252,10 +254,11 @@ impl Chosen {
     }
 }
 
-/// The mirror is about to write to this memory in place, for the life of the process or outside executions: that is no
-/// change of the execution that runs, nor of a static that was used outside.
+/// The mirror is about to write to this memory in place, for the life of the process or outside executions. The write
+/// does not count as a change by the running execution, nor as a use outside.
 ///
-/// Only where the static is as the compiler has made it: what an execution has made there goes with the execution.
+/// This holds only where the static is as the compiler made it: what an execution has made there ends with the
+/// execution.
 pub(crate) fn keep(start: usize, size: usize) {
     let mut early = lock_early();
     match TABLE.get() {
@@ -278,7 +281,7 @@ pub(crate) fn used_outside(address: usize) {
     }
 }
 
-/// Whether this address is in a static that the running execution has found used, and shares with what is outside.
+/// Whether this address is in a static that the running execution found used, and so shares with the code outside.
 pub(crate) fn is_left(address: usize) -> bool {
     TABLE.get().and_then(|table| table.at(address)).is_some_and(Whole::is_left)
 }
@@ -299,7 +302,7 @@ fn lock_early() -> MutexGuard<'static, Vec<(usize, usize)>> {
     EARLY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a crate is a part of std, or of what runs executions.
+/// Whether a crate belongs to std, or runs executions.
 fn is_ours(name: &str) -> bool {
     const OURS: [&str; 22] = [
         "std",

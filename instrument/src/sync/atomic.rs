@@ -1,4 +1,5 @@
-//! Mirrors [`std::sync::atomic`]: under control each operation is a step, and memory is sequentially consistent.
+//! Mirrors [`std::sync::atomic`]: under control each operation is a step. The runtime says whether memory is sequentially
+//! consistent. Where it is weak, an atomic holds the newest value, and the runtime says which value an operation reads.
 //!
 //! An atomic has the size, the alignment and the representation of std's, which are those of its value: memory may be
 //! taken for atomics, and atomics for memory. It is known by its address, from its first use in an execution until it is
@@ -9,6 +10,9 @@ mod common;
 mod boolean;
 mod integer;
 mod pointer;
+mod weakly;
+
+use std::panic::Location;
 
 use crate::control;
 use crate::runtime;
@@ -45,6 +49,18 @@ pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
 #[expect(clippy::declare_interior_mutable_const, reason = "std has it")]
 pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
 
+/// As [`std::sync::atomic::fence`]. Not a step: where memory is weak, the runtime takes note.
+///
+/// # Panics
+/// When `order` is `Relaxed`.
+#[inline]
+#[track_caller]
+pub fn fence(order: Ordering) {
+    std::sync::atomic::fence(order);
+    let location = Location::caller();
+    runtime::with(|current| current.runtime().fence(order, location));
+}
+
 /// As [`std::sync::atomic::spin_loop_hint`].
 #[inline]
 #[track_caller]
@@ -74,8 +90,8 @@ fn compared<T>(result: Result<T, T>) -> Result<T, T> {
     result
 }
 
-/// What was there before a read-modify-write, whose step only reads if it writes the same value again: memory is
-/// sequentially consistent, so nobody can tell.
+/// What was there before a read-modify-write, whose step only reads if it writes the same value again: where memory is
+/// sequentially consistent, nobody can tell.
 #[inline]
 fn replaced<T: PartialEq>(before: T, after: T) -> T {
     if before == after {

@@ -14,7 +14,7 @@ pub struct Barrier {
     threads: usize,
     /// How many tasks of the running execution wait.
     waiting: AtomicUsize,
-    /// What they wait for.
+    /// The meeting that they wait for.
     meeting: Mutex<Option<Arc<Meeting>>>,
     inner: std::sync::Barrier,
 }
@@ -25,21 +25,21 @@ pub struct BarrierWaitResult(Leads);
 /// Whether a thread leads.
 enum Leads {
     Known(bool),
-    /// The one that came as the number so many, from 0.
+    /// The thread with this number of arrival, from 0.
     Arrived(usize, Arc<Meeting>),
 }
 
-/// Threads that leave a barrier at once. std says that an arbitrary one leads, so which one is a decision of the run, made
-/// when the first of them asks: for programs that do not ask there is nothing to explore.
+/// Threads that leave a barrier together. std says that an arbitrary one leads, so the run decides which one, when the
+/// first of them asks: a program that does not ask leaves nothing to explore.
 struct Meeting {
     execution: ExecutionId,
     threads: usize,
-    /// How many came before the leader; more than came: not decided.
+    /// The number of arrival of the leader; a larger number than any: undecided.
     leader: AtomicUsize,
 }
 
 impl Meeting {
-    /// Whether the thread that came as this number leads. By default the last one does.
+    /// Whether the thread with this number of arrival leads. By default the last one does.
     fn is_led_by(&self, number: usize) -> bool {
         let mut leader = self.leader.load(Ordering::Relaxed);
         if leader >= self.threads {
@@ -84,7 +84,7 @@ impl Barrier {
         let (runtime, fresh) = (current.runtime(), self.handle.known(current).is_none());
         let (here, object) = control::here(current, self);
         let operation = |action| Operation { object, action, location };
-        // In a static it is the execution's own; elsewhere another execution may have left it behind.
+        // In a static it belongs to the execution; elsewhere it may be left from another execution.
         if fresh && std::ptr::eq(here, self) {
             here.waiting.store(0, Ordering::Relaxed);
             here.take_meeting();
@@ -107,14 +107,14 @@ impl Barrier {
         }
     }
 
-    /// What those who come now wait for.
+    /// The meeting of the tasks that arrive now.
     fn meeting(&self, execution: ExecutionId) -> Arc<Meeting> {
         let mut meeting = self.meeting.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = || Meeting { execution, threads: self.threads, leader: AtomicUsize::new(self.threads) };
         meeting.get_or_insert_with(|| Arc::new(fresh())).clone()
     }
 
-    /// Who comes from now on waits for others.
+    /// Tasks that arrive from now on wait for others.
     fn take_meeting(&self) {
         drop(self.meeting.lock().unwrap_or_else(PoisonError::into_inner).take());
     }

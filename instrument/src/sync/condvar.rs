@@ -12,8 +12,8 @@ use crate::time::Instant;
 
 /// Mirrors [`std::sync::Condvar`].
 ///
-/// Under control a notification wakes a waiter of the run's choice, and a time-out passes when nothing else can. A run
-/// that is free to do so wakes a waiter for no reason, or lets a time-out pass early.
+/// Under control a notification wakes a waiter of the run's choice, and a time-out passes when nothing else can happen.
+/// A run that is free to do so wakes a waiter without a reason, or lets a time-out pass early.
 pub struct Condvar {
     handle: Handle,
     inner: std::sync::Condvar,
@@ -161,7 +161,7 @@ impl Condvar {
         location: Place,
     ) -> (LockResult<MutexGuard<'a, T>>, WaitTimeoutResult) {
         let lock = runtime::with(|current| guard.held().and_then(|held| held.lock_in(current.execution()))).flatten();
-        // Without a lock in the model (it was taken outside the run, say) the real one is waited for.
+        // Without a lock in the model (it was taken outside the run, say) the task waits on the real lock.
         let Some(lock) = lock else { return self.wait_really(guard, timeout) };
         let (guard, woken) = guard.wait_outside(|| {
             runtime::with(|current| {

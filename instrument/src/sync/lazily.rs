@@ -1,4 +1,4 @@
-//! What is initialised once: in a static, once in each execution.
+//! Values that are initialised once: in a static, once in each execution.
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -10,8 +10,8 @@ use crate::statics;
 
 /// The state `R` of something that is initialised once.
 ///
-/// Under control, the state of a static is one that belongs to the execution: it starts fresh and is dropped at the end.
-/// Outside a run, and when it does not stand in a static, the state is here.
+/// Under control, the state of a static belongs to the execution: it starts afresh and is dropped at the end. Outside a
+/// run, and outside statics, the state is here.
 pub(super) struct Lazily<R> {
     home: Home,
     slot: Slot,
@@ -36,7 +36,7 @@ impl<R> Lazily<R> {
         &self.state
     }
 
-    /// The state of what does not stand in a static.
+    /// The state of a value outside statics.
     pub(super) fn state_mut(&mut self) -> &mut R {
         &mut self.state
     }
@@ -45,12 +45,12 @@ impl<R> Lazily<R> {
         self.state
     }
 
-    /// Whether this stands in a static.
+    /// Whether this is in a static.
     pub(super) fn is_static(&self) -> bool {
         self.home.is_static()
     }
 
-    /// The state in the running execution, which `fresh` makes for a static.
+    /// The state in the running execution. For a static, `fresh` makes it.
     pub(super) fn here<'a>(&'a self, current: &Current<'_>, fresh: fn() -> R) -> Here<'a, R> {
         if !self.is_static() {
             return Here { object: self.handle.object(current, ObjectKind::Once), state: &self.state };
@@ -61,14 +61,14 @@ impl<R> Lazily<R> {
             current.runtime().set_shared(self.slot.index(), instance.clone());
             instance
         });
-        // SAFETY: the slot is that of this static, so the instance is an `R`. The runtime keeps it where it is until the
-        // end of the execution. What borrows from a static of an execution must not be used after it: see the limits of
+        // SAFETY: the slot belongs to this static, so the instance is an `R`. The runtime keeps it where it is until
+        // the end of the execution. A borrow from a static of an execution must not be used after it: see the limits of
         // the crate.
         let state = unsafe { instance.state.cast::<R>().as_ref() };
         Here { object: instance.object, state }
     }
 
-    /// The state of a static was initialised: it is dropped before those that it may have used.
+    /// The state of a static was initialised: it is dropped before the states that it may have used.
     fn initialised(&self, current: &Current<'_>) {
         if self.is_static()
             && let Some(instance) = self.instance(current)
@@ -103,8 +103,8 @@ impl<R> Lazily<R> {
         }
     }
 
-    /// Does `init` unless the state is `done`, with everybody else locked out. `init` is given a function that it calls
-    /// right before the state changes.
+    /// Runs `init` unless the state is `done`, with all other tasks locked out. `init` receives a function that it
+    /// calls right before the state changes.
     pub(super) fn initialise(
         &self,
         current: &Current<'_>,
@@ -126,7 +126,7 @@ impl<R> Lazily<R> {
         locked.let_go();
     }
 
-    /// Changes the state with `change` unless it is `done`, all in one step; waits while it is being initialised.
+    /// Changes the state with `change` unless it is `done`, all in one step; waits while another task initialises it.
     pub(super) fn set(
         &self,
         current: &Current<'_>,
@@ -146,7 +146,7 @@ impl<R> Lazily<R> {
     }
 }
 
-/// The right to initialise. When this is dropped because the task unwinds it is given back in a step of its own.
+/// The right to initialise. When it is dropped because the task unwinds, it is given back in a step of its own.
 struct Locked<'a> {
     runtime: &'a dyn Runtime,
     object: ObjectId,
@@ -176,9 +176,9 @@ impl Drop for Locked<'_> {
 /// The state of a static in one execution.
 struct Instance {
     object: ObjectId,
-    /// A box whose type is not named here, since it need not be `'static` for all the compiler knows.
+    /// A box whose type has no name here, since the compiler does not know that it is `'static`.
     state: NonNull<()>,
-    /// Drops that box.
+    /// Drops the box.
     drop: unsafe fn(NonNull<()>),
 }
 
@@ -194,12 +194,12 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: it is the box that `new` has made, and the end of it.
+        // SAFETY: `new` has made the box, and this is its only drop.
         unsafe { (self.drop)(self.state) };
     }
 }
 
-/// Whether the value that this is a part of stands in a static.
+/// Whether the value that contains this is in a static.
 struct Home(AtomicU8);
 
 impl Home {

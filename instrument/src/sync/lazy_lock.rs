@@ -12,8 +12,8 @@ use super::lazily::Lazily;
 use crate::control;
 use crate::runtime::Current;
 
-/// Mirrors [`std::sync::LazyLock`]. One in a static is initialised anew in each execution, at the end of which its value
-/// is dropped.
+/// Mirrors [`std::sync::LazyLock`]. In a static it is initialised anew in each execution, and its value is dropped at
+/// the end of the execution.
 pub struct LazyLock<T, F = fn() -> T> {
     lazily: Lazily<State<T>>,
     init: Mutex<Option<F>>,
@@ -34,7 +34,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// As [`std::sync::LazyLock::force`].
     ///
     /// # Panics
-    /// When the initialiser does, or has done so before.
+    /// When the initialiser panics, or has panicked before.
     #[inline]
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
@@ -58,7 +58,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// As `force`, by the only reference (`std::sync::LazyLock::force_mut`, of Rust 1.94).
     ///
     /// # Panics
-    /// When the initialiser does, or has done so before.
+    /// When the initialiser panics, or has panicked before.
     #[inline]
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
@@ -67,7 +67,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         this.lazily.state_mut().value.get_mut().expect("it has just been initialised")
     }
 
-    /// Calls the initialiser. If that panics the state is poisoned.
+    /// Calls the initialiser. If it panics, the state is poisoned.
     #[track_caller]
     fn initialise(&self, state: &State<T>) -> T {
         struct PoisonOnUnwind<'a>(&'a AtomicBool);
@@ -84,12 +84,12 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         value
     }
 
-    /// The initialiser, which that of a static stays there for the next execution.
+    /// The initialiser. In a static it stays there for the next execution.
     fn take_init(&self) -> Option<F> {
         let mut init = self.init.lock().unwrap_or_else(PoisonError::into_inner);
         match &*init {
-            // SAFETY: what a static can hold, and can be called, is a function, a function pointer, a shared reference to
-            // one, or one of these in `AssertUnwindSafe`: types that are `Copy`, or could be.
+            // SAFETY: the only callable values that a static can hold are a function, a function pointer, a shared
+            // reference to one, or one of these in `AssertUnwindSafe`: types that are `Copy`, or could be.
             Some(init) if self.lazily.is_static() && !needs_drop::<F>() => Some(unsafe { ptr::read(init) }),
             _ => init.take(),
         }

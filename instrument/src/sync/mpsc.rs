@@ -1,7 +1,7 @@
 //! Mirrors [`std::sync::mpsc`].
 //!
-//! Under control, sending and receiving are steps on the channel, and so is dropping an end of it. The messages are in the
-//! original, but for those of a channel without a buffer.
+//! Under control, sending and receiving are steps on the channel, and so is dropping an end of it. The messages are in
+//! the original, except those of a channel without a buffer.
 
 mod ends;
 mod iterators;

@@ -16,7 +16,7 @@ use crate::runtime::{Handle, Mode, ObjectKind};
 pub struct Mutex<T: ?Sized> {
     handle: Handle,
     poison: Poison,
-    /// Its own poisoning is not looked at.
+    /// Its own poisoning is ignored.
     inner: std::sync::Mutex<T>,
 }
 
@@ -28,33 +28,19 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
     lock: &'a Mutex<T>,
 }
 
-// SAFETY: a shared guard gives out shared references to the value alone; its reference to the mutex is used by value.
+// SAFETY: a shared guard gives out only shared references to the value; only a consumed guard uses its reference to the
+// mutex.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
-impl<T: ?Sized> Mirror for Mutex<T> {
-    const KIND: ObjectKind = ObjectKind::Mutex;
-    const OWNS: bool = needs_drop::<T>();
-
-    #[inline]
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-}
-
-impl<T> Mutex<T> {
-    /// As [`std::sync::Mutex::new`].
-    #[inline]
-    pub const fn new(t: T) -> Mutex<T> {
-        Mutex { handle: Handle::new(), poison: Poison::new(), inner: std::sync::Mutex::new(t) }
-    }
-}
+lock!("Mutex", Mutex, "another user of the mutex", try_lock, taken: &"<locked>");
+guard!(MutexGuard writes);
 
 impl<T: ?Sized> Mutex<T> {
     /// As [`std::sync::Mutex::lock`].
     ///
     /// # Errors
     /// When another user of the mutex panicked while holding it.
-    // Each return behind a switch of stacks is predicted wrongly: the fewer the better.
+    // The processor mispredicts each return after a switch of stacks: the fewer the better.
     #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
@@ -84,39 +70,6 @@ impl<T: ?Sized> Mutex<T> {
             }
         };
         Ok(here.guard(inner, held)?)
-    }
-
-    /// As [`std::sync::Mutex::is_poisoned`].
-    #[inline]
-    pub fn is_poisoned(&self) -> bool {
-        control::value(self).poison.get()
-    }
-
-    /// As [`std::sync::Mutex::clear_poison`].
-    #[inline]
-    pub fn clear_poison(&self) {
-        control::value(self).poison.clear();
-    }
-
-    /// As [`std::sync::Mutex::into_inner`].
-    ///
-    /// # Errors
-    /// When another user of the mutex panicked while holding it.
-    pub fn into_inner(self) -> LockResult<T>
-    where
-        T: Sized,
-    {
-        let value = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(value)
-    }
-
-    /// As [`std::sync::Mutex::get_mut`].
-    ///
-    /// # Errors
-    /// When another user of the mutex panicked while holding it.
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let value = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(value)
     }
 
     #[inline]
@@ -149,64 +102,11 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Gives the real lock back while `wait` waits in the model.
     pub(super) fn wait_outside<R>(self, wait: impl FnOnce() -> R) -> (LockResult<MutexGuard<'a, T>>, R) {
         let MutexGuard { mut hold, inner, lock } = self;
-        // Should `wait` unwind, then the lock is not held.
+        // If `wait` unwinds, the lock is not held.
         let held = hold.held.take();
         drop(inner);
         let result = wait();
         hold.held = held;
         (lock.poison.check(MutexGuard { hold, inner: lock.lock_inner(), lock }), result)
-    }
-}
-
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T> From<T> for Mutex<T> {
-    fn from(t: T) -> Self {
-        Mutex::new(t)
-    }
-}
-
-impl<T: Default> Default for Mutex<T> {
-    fn default() -> Mutex<T> {
-        Mutex::new(T::default())
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut d = f.debug_struct("Mutex");
-        match self.try_lock() {
-            Ok(guard) => d.field("data", &&*guard),
-            Err(TryLockError::Poisoned(error)) => d.field("data", &&**error.get_ref()),
-            Err(TryLockError::WouldBlock) => d.field("data", &"<locked>"),
-        };
-        d.field("poisoned", &self.is_poisoned());
-        d.finish_non_exhaustive()
     }
 }

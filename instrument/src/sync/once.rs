@@ -9,12 +9,12 @@ use super::lazily::Lazily;
 use crate::control;
 use crate::runtime::{Current, Place};
 
-/// Mirrors [`std::sync::Once`]. One in a static starts fresh in each execution.
+/// Mirrors [`std::sync::Once`]. In a static it starts afresh in each execution.
 pub struct Once(Lazily<State>);
 
 struct State {
     inner: std::sync::Once,
-    /// The original does not say so, except to an initialiser.
+    /// The original says so only to an initialiser.
     poisoned: AtomicBool,
 }
 

@@ -7,8 +7,8 @@ use super::lazily::Lazily;
 use crate::control;
 use crate::runtime::Current;
 
-/// Mirrors [`std::sync::OnceLock`]. One in a static starts empty in each execution, at the end of which its value is
-/// dropped.
+/// Mirrors [`std::sync::OnceLock`]. In a static it starts empty in each execution, and its value is dropped at the end
+/// of the execution.
 pub struct OnceLock<T>(Lazily<Inner<T>>);
 
 type Inner<T> = std::sync::OnceLock<T>;
@@ -79,7 +79,7 @@ impl<T> OnceLock<T> {
     /// As [`std::sync::OnceLock::get_or_init`].
     ///
     /// # Panics
-    /// When `f` does.
+    /// When `f` panics.
     #[inline]
     #[track_caller]
     pub fn get_or_init<F>(&self, f: F) -> &T

@@ -1,4 +1,4 @@
-//! Poisoning, decided by the task that unwinds: the OS thread that runs all tasks may count a panic of another one.
+//! Poisoning. The unwinding task decides: the OS thread that runs all tasks may count a panic of another task.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
@@ -30,11 +30,11 @@ impl Poison {
     }
 }
 
-/// What a guard that may poison its lock does when it is dropped. The guard drops it before the real one.
+/// What a guard that may poison its lock does when it is dropped. The guard drops this before the real guard.
 #[derive(Debug)]
 pub(super) struct Hold<'a> {
     poison: &'a Poison,
-    /// Whether the thread was unwinding when it took the lock: then it does not poison it.
+    /// Whether the thread was unwinding when it took the lock: then it does not poison the lock.
     panicking: bool,
     pub(super) held: Option<Held>,
 }

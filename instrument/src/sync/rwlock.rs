@@ -17,7 +17,7 @@ use crate::runtime::{Handle, Mode, ObjectKind, Place};
 pub struct RwLock<T: ?Sized> {
     handle: Handle,
     poison: Poison,
-    /// Its own poisoning is not looked at.
+    /// Its own poisoning is ignored.
     inner: std::sync::RwLock<T>,
 }
 
@@ -35,7 +35,7 @@ pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
     inner: std::sync::RwLockWriteGuard<'rwlock, T>,
 }
 
-/// The lock that stands for this one here, how it is held in the model, and the guard of the real one.
+/// The lock that stands for `self` here, how it is held in the model, and the guard of the real one.
 type Attempted<'a, T, G, E> = Result<(&'a RwLock<T>, Option<Held>, G), TryLockError<E>>;
 
 /// What a guard that cannot poison its lock does when it is dropped.
@@ -50,23 +50,9 @@ impl Drop for ReadHold {
     }
 }
 
-impl<T: ?Sized> Mirror for RwLock<T> {
-    const KIND: ObjectKind = ObjectKind::RwLock;
-    const OWNS: bool = needs_drop::<T>();
-
-    #[inline]
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-}
-
-impl<T> RwLock<T> {
-    /// As [`std::sync::RwLock::new`].
-    #[inline]
-    pub const fn new(t: T) -> RwLock<T> {
-        RwLock { handle: Handle::new(), poison: Poison::new(), inner: std::sync::RwLock::new(t) }
-    }
-}
+lock!("RwLock", RwLock, "a writer", try_read, taken: &format_args!("<locked>"));
+guard!(RwLockReadGuard);
+guard!(RwLockWriteGuard writes);
 
 impl<T: ?Sized> RwLock<T> {
     /// As [`std::sync::RwLock::read`].
@@ -107,45 +93,12 @@ impl<T: ?Sized> RwLock<T> {
     /// As [`std::sync::RwLock::try_write`].
     ///
     /// # Errors
-    /// When somebody holds the lock, or a writer panicked while holding it.
+    /// When a task holds the lock, or a writer panicked while holding it.
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let (here, held, inner) = self.attempt(Mode::Exclusive, Location::caller(), |here| here.inner.try_write())?;
         Ok(here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner })?)
-    }
-
-    /// As [`std::sync::RwLock::is_poisoned`].
-    #[inline]
-    pub fn is_poisoned(&self) -> bool {
-        control::value(self).poison.get()
-    }
-
-    /// As [`std::sync::RwLock::clear_poison`].
-    #[inline]
-    pub fn clear_poison(&self) {
-        control::value(self).poison.clear();
-    }
-
-    /// As [`std::sync::RwLock::into_inner`].
-    ///
-    /// # Errors
-    /// When a writer panicked while holding the lock.
-    pub fn into_inner(self) -> LockResult<T>
-    where
-        T: Sized,
-    {
-        let value = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(value)
-    }
-
-    /// As [`std::sync::RwLock::get_mut`].
-    ///
-    /// # Errors
-    /// When a writer panicked while holding the lock.
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let value = self.inner.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.poison.check(value)
     }
 
     /// Takes the lock in the model and then, with `really`, the real one.
@@ -169,79 +122,5 @@ impl<T: ?Sized> RwLock<T> {
                 Err(TryLockError::WouldBlock)
             }
         }
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut d = f.debug_struct("RwLock");
-        match self.try_read() {
-            Ok(guard) => d.field("data", &&*guard),
-            Err(TryLockError::Poisoned(error)) => d.field("data", &&**error.get_ref()),
-            Err(TryLockError::WouldBlock) => d.field("data", &format_args!("<locked>")),
-        };
-        d.field("poisoned", &self.is_poisoned());
-        d.finish_non_exhaustive()
-    }
-}
-
-impl<T: Default> Default for RwLock<T> {
-    fn default() -> RwLock<T> {
-        RwLock::new(T::default())
-    }
-}
-
-impl<T> From<T> for RwLock<T> {
-    fn from(t: T) -> Self {
-        RwLock::new(t)
     }
 }

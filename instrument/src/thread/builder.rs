@@ -5,8 +5,7 @@ use std::io;
 use std::panic::Location;
 use std::sync::{Arc, Mutex};
 
-use super::join::{JoinHandle, ScopedJoinHandle, TaskHandle};
-use super::scope::Scope;
+use super::join::{JoinHandle, TaskHandle};
 use super::thread::Thread;
 use crate::runtime::{self, Current, NewTask, Place, TaskId};
 
@@ -73,53 +72,21 @@ impl Builder {
     {
         let location = Location::caller();
         if !runtime::is_controlled() {
-            // SAFETY: the caller's promise is the one that is asked for.
+            // SAFETY: the caller promises what the call asks for.
             return unsafe { self.real().spawn_unchecked(f) }.map(JoinHandle::real);
         }
         let spawn = |current: Current<'_>| {
-            // SAFETY: the caller's promise is the one that is asked for.
+            // SAFETY: the caller promises what the call asks for.
             unsafe { self.spawn_task(&current, f, location) }
         };
         Ok(JoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
-    }
-
-    /// As [`std::thread::Builder::spawn_scoped`].
-    ///
-    /// # Errors
-    /// When the operating system fails to create a thread; never under control.
-    ///
-    /// # Panics
-    /// When the name contains null bytes.
-    #[track_caller]
-    pub fn spawn_scoped<'scope, 'env, F, T>(
-        self,
-        scope: &'scope Scope<'scope, 'env>,
-        f: F,
-    ) -> io::Result<ScopedJoinHandle<'scope, T>>
-    where
-        F: FnOnce() -> T + Send + 'scope,
-        T: Send + 'scope,
-    {
-        let location = Location::caller();
-        match runtime::with(|current| scope.tasks(&current)).flatten() {
-            None => self.real().spawn_scoped(scope.real(), f).map(ScopedJoinHandle::real),
-            Some(tasks) => {
-                let spawn = |current: Current<'_>| {
-                    // SAFETY: `scope` waits for the end of each task in the list before anything of `'scope` ends.
-                    let task = unsafe { self.spawn_task(&current, f, location) };
-                    tasks.borrow_mut().push(task.id());
-                    task
-                };
-                Ok(ScopedJoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
-            }
-        }
     }
 
     /// Makes a task that runs `f`.
     ///
     /// # Safety
     /// What `f` and its result borrow lives until the task has been joined.
-    unsafe fn spawn_task<F, T>(self, current: &Current<'_>, f: F, location: Place) -> TaskHandle<T>
+    pub(super) unsafe fn spawn_task<F, T>(self, current: &Current<'_>, f: F, location: Place) -> TaskHandle<T>
     where
         F: FnOnce() -> T,
     {
@@ -134,14 +101,14 @@ impl Builder {
             let value = f();
             *packet.lock().expect("nobody panics while holding this lock") = Some(value);
         });
-        // SAFETY: only the lifetime changes. The runtime has dropped the closure when the task is at its end, and by the
-        // caller's promise what it borrows lives longer.
+        // SAFETY: only the lifetime changes. The runtime has dropped the closure by the end of the task, and by the
+        // caller's promise its borrows live longer.
         let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(body) };
         let task: TaskId = current.runtime().spawn(NewTask { name, location }, body);
         TaskHandle::new(current.execution(), task, Thread::of_task(current, task), result)
     }
 
-    fn real(&self) -> std::thread::Builder {
+    pub(super) fn real(&self) -> std::thread::Builder {
         let mut builder = std::thread::Builder::new();
         if let Some(name) = &self.name {
             builder = builder.name(name.clone());

@@ -29,12 +29,12 @@ pub(super) enum Kind<R, T> {
 pub(super) struct Task<T> {
     execution: ExecutionId,
     task: TaskId,
-    /// What the task gave, once it has ended.
+    /// The result of the task, once it has ended.
     result: Arc<Mutex<Option<T>>>,
 }
 
-// SAFETY: a handle gives its value away once, to whoever consumes it or drops it. It is made by `spawn_task` alone, whose
-// callers ask for a `T` that is `Send`.
+// SAFETY: a handle gives its value away once, to the caller that consumes or drops it. Only `spawn_task` makes a
+// handle, and its callers ask for a `T` that is `Send`.
 unsafe impl<T> Send for Task<T> {}
 
 // SAFETY: a shared handle gives no access to the value.
@@ -66,7 +66,7 @@ impl<T> Task<T> {
         let joined = runtime::with(|current| {
             (current.execution() == self.execution).then(|| current.runtime().join(self.task, location))
         });
-        // The tasks of another execution have ended, unless that is under way around this one.
+        // The tasks of another execution have ended, unless that execution is running around this one.
         if let Some(Some(Err(payload))) = joined {
             return Err(payload);
         }
@@ -82,88 +82,52 @@ impl<T> Task<T> {
     }
 }
 
-impl<T> JoinHandle<T> {
-    pub(super) fn real(handle: std::thread::JoinHandle<T>) -> JoinHandle<T> {
-        JoinHandle { thread: Thread::real(handle.thread().clone()), kind: Kind::Real(handle) }
-    }
+macro_rules! handle {
+    ($name:literal, $handle:ident<$($scope:lifetime,)? T>) => {
+        impl<$($scope,)? T> $handle<$($scope,)? T> {
+            pub(super) fn real(handle: std::thread::$handle<$($scope,)? T>) -> Self {
+                $handle { thread: Thread::real(handle.thread().clone()), kind: Kind::Real(handle) }
+            }
 
-    pub(super) fn of_task(TaskHandle { thread, task }: TaskHandle<T>) -> JoinHandle<T> {
-        JoinHandle { thread, kind: Kind::Task(task) }
-    }
+            pub(super) fn of_task(TaskHandle { thread, task }: TaskHandle<T>) -> Self {
+                $handle { thread, kind: Kind::Task(task) }
+            }
 
-    /// As [`std::thread::JoinHandle::thread`].
-    #[must_use]
-    pub fn thread(&self) -> &Thread {
-        &self.thread
-    }
+            #[doc = concat!("As [`std::thread::", $name, "::thread`].")]
+            #[must_use]
+            pub fn thread(&self) -> &Thread {
+                &self.thread
+            }
 
-    /// As [`std::thread::JoinHandle::join`].
-    ///
-    /// # Errors
-    /// The payload with which the thread panicked.
-    #[track_caller]
-    pub fn join(self) -> Result<T> {
-        match self.kind {
-            Kind::Real(handle) => handle.join(),
-            Kind::Task(task) => task.join(Location::caller()),
+            #[doc = concat!("As [`std::thread::", $name, "::join`].")]
+            ///
+            /// # Errors
+            /// The payload with which the thread panicked.
+            #[track_caller]
+            pub fn join(self) -> Result<T> {
+                match self.kind {
+                    Kind::Real(handle) => handle.join(),
+                    Kind::Task(task) => task.join(Location::caller()),
+                }
+            }
+
+            #[doc = concat!("As [`std::thread::", $name, "::is_finished`].")]
+            #[track_caller]
+            pub fn is_finished(&self) -> bool {
+                match &self.kind {
+                    Kind::Real(handle) => handle.is_finished(),
+                    Kind::Task(task) => task.is_finished(Location::caller()),
+                }
+            }
         }
-    }
 
-    /// As [`std::thread::JoinHandle::is_finished`].
-    #[track_caller]
-    pub fn is_finished(&self) -> bool {
-        match &self.kind {
-            Kind::Real(handle) => handle.is_finished(),
-            Kind::Task(task) => task.is_finished(Location::caller()),
+        impl<$($scope,)? T> fmt::Debug for $handle<$($scope,)? T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct($name).finish_non_exhaustive()
+            }
         }
-    }
+    };
 }
 
-impl<'scope, T> ScopedJoinHandle<'scope, T> {
-    pub(super) fn real(handle: std::thread::ScopedJoinHandle<'scope, T>) -> ScopedJoinHandle<'scope, T> {
-        ScopedJoinHandle { thread: Thread::real(handle.thread().clone()), kind: Kind::Real(handle) }
-    }
-
-    pub(super) fn of_task(TaskHandle { thread, task }: TaskHandle<T>) -> ScopedJoinHandle<'scope, T> {
-        ScopedJoinHandle { thread, kind: Kind::Task(task) }
-    }
-
-    /// As [`std::thread::ScopedJoinHandle::thread`].
-    #[must_use]
-    pub fn thread(&self) -> &Thread {
-        &self.thread
-    }
-
-    /// As [`std::thread::ScopedJoinHandle::join`].
-    ///
-    /// # Errors
-    /// The payload with which the thread panicked.
-    #[track_caller]
-    pub fn join(self) -> Result<T> {
-        match self.kind {
-            Kind::Real(handle) => handle.join(),
-            Kind::Task(task) => task.join(Location::caller()),
-        }
-    }
-
-    /// As [`std::thread::ScopedJoinHandle::is_finished`].
-    #[track_caller]
-    pub fn is_finished(&self) -> bool {
-        match &self.kind {
-            Kind::Real(handle) => handle.is_finished(),
-            Kind::Task(task) => task.is_finished(Location::caller()),
-        }
-    }
-}
-
-impl<T> fmt::Debug for JoinHandle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
-    }
-}
+handle!("JoinHandle", JoinHandle<T>);
+handle!("ScopedJoinHandle", ScopedJoinHandle<'scope, T>);

@@ -84,7 +84,7 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// The value of the running task, made by `init` if there is none yet.
+    /// The value of the running task; `init` makes it if it is missing.
     fn value(&self, current: &Current<'_>, init: impl FnOnce() -> T) -> Result<Rc<T>, AccessError> {
         let value = if needs_drop::<T>() {
             let runtime = current.runtime();

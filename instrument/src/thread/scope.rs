@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ pub struct Scope<'scope, 'env: 'scope>(std::thread::Scope<'scope, 'env>);
 /// As [`std::thread::scope`].
 ///
 /// # Panics
-/// When a thread that was not joined by hand panicked.
+/// When a thread panicked that the program did not join.
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -40,16 +41,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         unsafe { &*real.cast::<Scope<'scope, 'env>>() }
     }
 
-    pub(super) fn real(&'scope self) -> &'scope std::thread::Scope<'scope, 'env> {
-        &self.0
-    }
-
     /// The tasks of the scope, if it was opened in the running execution.
-    pub(super) fn tasks(&self, current: &Current<'_>) -> Option<Tasks> {
+    fn tasks(&self, current: &Current<'_>) -> Option<Tasks> {
         Scopes::of(current).0.borrow().get(&self.key()).cloned()
     }
 
-    /// What tells open scopes apart: the real one does not move.
+    /// The name of an open scope: the real scope does not move.
     fn key(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -65,6 +62,40 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         T: Send + 'scope,
     {
         Builder::new().spawn_scoped(self, f).expect("failed to spawn thread")
+    }
+}
+
+impl Builder {
+    /// As [`std::thread::Builder::spawn_scoped`].
+    ///
+    /// # Errors
+    /// When the operating system fails to create a thread; never under control.
+    ///
+    /// # Panics
+    /// When the name contains null bytes.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let location = Location::caller();
+        match runtime::with(|current| scope.tasks(&current)).flatten() {
+            None => self.real().spawn_scoped(&scope.0, f).map(ScopedJoinHandle::real),
+            Some(tasks) => {
+                let spawn = |current: Current<'_>| {
+                    // SAFETY: `scope` waits for the end of each task in the list before anything of `'scope` ends.
+                    let task = unsafe { self.spawn_task(&current, f, location) };
+                    tasks.borrow_mut().push(task.id());
+                    task
+                };
+                Ok(ScopedJoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
+            }
+        }
     }
 }
 
@@ -95,12 +126,12 @@ impl Scopes {
     }
 }
 
-/// The tasks of a scope that is open. When this is dropped they have ended, also when the task unwinds.
+/// The tasks of an open scope. When this is dropped they have ended, even if the task unwinds.
 struct Children {
     scopes: Rc<Scopes>,
     key: usize,
     tasks: Tasks,
-    /// How many of them have been joined here.
+    /// How many of them this has joined.
     joined: usize,
     location: Place,
 }
@@ -124,12 +155,12 @@ impl Children {
         }
     }
 
-    /// Waits for the end of all tasks; says whether one of them panicked that nobody had joined.
+    /// Waits for the end of all tasks; returns whether one of them panicked that no task had joined.
     fn join(&mut self) -> bool {
         let mut panicked = false;
         while let Some(&task) = self.tasks.clone().borrow().get(self.joined) {
             let result = runtime::with(|current| current.runtime().join(task, self.location));
-            // Not before: if joining unwinds, the task has not ended.
+            // Only now: if joining unwinds, the task has not ended.
             self.joined += 1;
             panicked |= matches!(result, Some(Err(_)));
         }

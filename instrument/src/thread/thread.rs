@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::runtime::{self, Current, ExecutionId, TaskId};
 
-/// Mirrors [`std::thread::Thread`]. As short as a [`Waker`](std::task::Waker): there are queues that have either.
+/// Mirrors [`std::thread::Thread`]. As short as a [`Waker`](std::task::Waker): some queues hold either of the two.
 #[derive(Clone)]
 pub struct Thread(Kind);
 
@@ -27,7 +27,7 @@ const _: () = assert!(size_of::<Option<Thread>>() <= size_of::<std::task::Waker>
 
 /// Mirrors [`std::thread::ThreadId`].
 ///
-/// Under control the hash and the text depend on the number of the task alone, so that they are the same in each run.
+/// Under control the hash and the text depend only on the number of the task, so that they are the same in each run.
 #[derive(Eq, PartialEq, Clone, Copy)]
 pub struct ThreadId(Id);
 

@@ -1,4 +1,4 @@
-//! What the extensions of std for Unix say of threads.
+//! The extensions of std for threads on Unix.
 
 use std::os::unix::thread::{JoinHandleExt, RawPthread};
 
@@ -6,7 +6,7 @@ use super::JoinHandle;
 use super::join::Kind;
 
 /// # Panics
-/// Under control: a thread is a task there, and has no handle of the system.
+/// Under control: a thread is a task there, without a handle of the system.
 impl<T> JoinHandleExt for JoinHandle<T> {
     fn as_pthread_t(&self) -> RawPthread {
         match &self.kind {
@@ -36,7 +36,7 @@ mod tests {
         let handle = crate::thread::spawn(|| ());
         assert_eq!(handle.as_pthread_t(), handle.as_pthread_t());
         handle.join().unwrap();
-        // It is detached with the process: nobody joins it.
+        // The thread is detached: no thread joins it.
         let _ = crate::thread::spawn(|| ()).into_pthread_t();
     }
 }

@@ -15,13 +15,14 @@ use interloper_std::runtime::Statics;
 
 use super::backtraces;
 use super::describe::describe;
+use super::grade::Grade;
 use super::leaving::Checking;
-use super::report::{Coverage, CutShort, Grade, Misuse, Report, Violation};
+use super::misuse::Misuse;
+use super::report::{Coverage, CutShort, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::Measured;
 use super::sections::{Blocks, Rule};
 use super::settings::{MAX_JOBS, Settings, StepBound};
-use super::unexplored::Unexplored;
 use super::worker::{Found, Summary, Worker};
 
 /// Checks a program with the default [`Settings`]: runs it under many schedules, and says whether its atomic blocks are
@@ -56,7 +57,7 @@ impl Checker {
         self
     }
 
-    /// The present settings.
+    /// The current settings.
     pub fn current_settings(&self) -> &Settings {
         &self.settings
     }
@@ -116,7 +117,7 @@ impl Checker {
         self.settings(|settings| settings.blocks = blocks)
     }
 
-    /// Accepts a program that leaves nothing to explore: see [`Unexplored`].
+    /// Accepts a program that leaves nothing to explore: see [`Unexplored`](super::Unexplored).
     pub fn allow_trivial(self) -> Checker {
         self.settings(|settings| settings.allow_trivial = true)
     }
@@ -211,7 +212,7 @@ impl Checker {
         let schedule = format!("{}, seed {}{freedoms}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
-        if let (true, Some(reason)) = (nothing_found, Unexplored::of(&summary, &self.settings)) {
+        if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
             return Err(Misuse::Unexplored(reason));
         }
         let mut minimal = true;
@@ -252,7 +253,7 @@ impl Checker {
         }
         let mut report = self.report(&summary, "replay".to_owned());
         report.coverage.unseen = None;
-        // It is shown as it is: whoever replays an execution wants this one.
+        // The execution is shown as it is, not shrunk: a replay asks for exactly this execution.
         let mut found = |found: Option<Found>| found.map(|found| self.described(&mut worker, found, &made, None));
         (report.bug, report.error) = (found(summary.bug), found(summary.error));
         report.coverage.serial = summary.serial.and(worker.take_needed());
@@ -314,7 +315,7 @@ impl Checker {
         Ok((violation, minimal))
     }
 
-    /// The execution that was made last.
+    /// Describes the execution that ran last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
         backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
@@ -338,13 +339,13 @@ struct Search<'a> {
     program: Body<'a>,
     config: Config,
     measured: Measured,
-    /// For everything that is done.
+    /// For the search and everything after it.
     deadline: Deadline,
     /// The step that did not end when the program was measured, if there was one.
     stuck: Option<Box<Stuck>>,
 }
 
-/// So many executions of each member of a portfolio are made in a row by one thread.
+/// How many executions of each member of a portfolio one thread runs in a row.
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
@@ -423,7 +424,7 @@ impl<'a> Search<'a> {
             for _ in 1..jobs {
                 let take_part = || self.take_part(&mut self.worker(), &work);
                 if std::thread::Builder::new().spawn_scoped(scope, take_part).is_err() {
-                    // The system has no more threads. Those that there are make all executions.
+                    // The system has no more threads. The existing ones run all executions.
                     break;
                 }
             }
@@ -432,7 +433,7 @@ impl<'a> Search<'a> {
         (work.into_summary(), worker)
     }
 
-    /// Takes chunks of executions until there is none left in front of the first bug.
+    /// Takes chunks of executions until no chunk before the first bug is left.
     fn take_part(&self, worker: &mut Worker<'_>, work: &Work) {
         let settings = self.settings;
         let (numbered, members) = (settings.schedule.is_numbered(), settings.schedule.members().len() as u64);
@@ -476,7 +477,7 @@ impl Source for Zeros {
 struct Work {
     /// The next chunk.
     next: AtomicU64,
-    /// The first chunk with a bug: what is behind it does not matter.
+    /// The first chunk with a bug: later chunks do not matter.
     limit: AtomicU64,
     made: Mutex<Chunks>,
 }
@@ -487,16 +488,16 @@ impl Default for Work {
     }
 }
 
-/// The chunks that were made.
+/// The chunks that have run.
 #[derive(Default)]
 struct Chunks {
-    /// Those up to the first that is missing, or up to the first that ends the search.
+    /// The chunks up to the first missing one, or up to the first that ends the search.
     joined: Summary,
     /// How many these are.
     next: u64,
-    /// The last of them ends the search.
+    /// Whether the last joined chunk ends the search.
     ended: bool,
-    /// Those behind them, and whether each ends the search.
+    /// Chunks that have run out of turn, and whether each ends the search.
     ahead: BTreeMap<u64, (Summary, bool)>,
 }
 
@@ -527,7 +528,7 @@ impl Work {
 }
 
 impl Summary {
-    /// Those of `self`, and then those of `later`.
+    /// The executions of `self`, and then those of `later`.
     fn and(mut self, later: Summary) -> Summary {
         self.traces.merge(&later.traces);
         self.warnings.extend(later.warnings);

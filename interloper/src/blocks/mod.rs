@@ -26,14 +26,15 @@ mod annotated;
 #[doc(hidden)]
 pub mod attribute;
 pub(crate) mod backtraces;
-
 mod check;
 mod describe;
 mod failures;
+mod grade;
 mod judge;
 pub(crate) mod leaving;
 mod long_rows;
 pub(crate) mod mark;
+mod misuse;
 mod outcome;
 mod overrides;
 mod precedence;
@@ -46,7 +47,6 @@ mod schedule;
 mod sections;
 mod serial;
 mod settings;
-
 mod testing;
 mod triples;
 mod unexplored;
@@ -54,12 +54,14 @@ mod watch;
 mod worker;
 
 pub use check::{Checker, check};
+pub use grade::Grade;
 pub use interloper_scheduler::schedule::{Schedule, ScheduleError};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
 pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
+pub use misuse::Misuse;
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
-pub use report::{Coverage, CutShort, Finding, Grade, Misuse, Report, SerialCoverage, Step, Violation, Warning};
+pub use report::{Coverage, CutShort, Finding, Report, SerialCoverage, Step, Violation, Warning};
 pub use sections::Blocks;
 pub use settings::{MAX_JOBS, Settings, StepBound};
 pub use unexplored::Unexplored;

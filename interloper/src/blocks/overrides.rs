@@ -1,4 +1,4 @@
-//! Settings from environment variables, which override those in the code.
+//! Settings from environment variables, which override the settings in the code.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -163,7 +163,8 @@ mod tests {
         for jobs in ["0", "1025", "100000", "18446744073709551616"] {
             check("INTERLOPER_JOBS", jobs, "expected a number from 1 to 1024");
         }
-        let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints and writers";
+        let freedom =
+            "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers and memory";
         check("INTERLOPER_FREEDOMS", "sleep", freedom);
         check(
             "INTERLOPER_STRATEGY",

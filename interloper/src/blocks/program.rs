@@ -6,13 +6,15 @@ use interloper_commutativity::Value;
 use interloper_scheduler::decisions::Decisions;
 
 use super::check::Checker;
-use super::report::{Finding, Grade, Misuse, Report};
+use super::grade::Grade;
+use super::misuse::Misuse;
+use super::report::{Finding, Report};
 use super::settings::Settings;
 
 /// A program with blocks and the expected result of its check: an entry of a suite.
 ///
-/// It is plain data: function pointers and static text, so that a suite is a list of them, and a command line can list,
-/// check and replay them by name. Two ways to write one:
+/// A program is plain data: function pointers and static text. So a suite is a list of programs, and a command line can
+/// list, check and replay them by name. Two ways to write one:
 ///
 /// ```
 /// use interloper::ToValue;

@@ -4,50 +4,11 @@ use std::fmt;
 
 use interloper_report::Counterexample;
 use interloper_report::replay_file::Moment;
-use interloper_report::shorten::middle;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Freedoms, SourcePlace, Stuck, Unseen};
+use interloper_scheduler::{Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::Exit;
 
-use super::unexplored::Unexplored;
-
-/// How bad the worst finding is: the three outputs of AtomFuzzer (section 2.2), or clean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Grade {
-    /// The search found nothing.
-    Clean,
-    /// A block accesses an object twice, and no execution showed another task between the two accesses. The paper advises
-    /// users to ignore warnings: they say where the search looks for a violation.
-    Warning,
-    /// In some execution, no serial order explains three accesses, but a serial order of the blocks explains the outcome:
-    /// a benign violation, as far as the search went.
-    Error,
-    /// A panic, a deadlock or the like, or an outcome that no serial order of the blocks gives.
-    Bug,
-}
-
-impl Grade {
-    /// The word of the grade in tables and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Grade::Clean => "clean",
-            Grade::Warning => "warning",
-            Grade::Error => "error",
-            Grade::Bug => "bug",
-        }
-    }
-}
-
-impl fmt::Display for Grade {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Grade::Clean => "no violation found",
-            Grade::Warning => "no violation found, only potential violations",
-            Grade::Error => "atomicity violated, without consequences",
-            Grade::Bug => "bug",
-        })
-    }
-}
+use super::grade::Grade;
 
 /// The result of a check.
 #[derive(Clone, Debug)]
@@ -84,14 +45,14 @@ pub struct Violation {
     /// The steps of the smaller execution; of more than 10,000 steps, the last ones. The counterexample leaves out some steps
     /// of a long execution.
     pub trace: Vec<Step>,
-    /// The same steps by their structure, and what came of them: what a replay is compared with.
+    /// The same steps and their result by structure, for comparison with a replay.
     pub history: Vec<Moment>,
 }
 
 /// A step of an execution, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The task that made it: `main`, `thread 2`.
+    /// The task of the step: `main`, `thread 2`.
     pub task: String,
     /// What it does: `locks mutex 1`. Objects are numbered by kind in the order of first use.
     pub action: String,
@@ -108,7 +69,7 @@ pub struct Step {
 /// What an execution shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A violating triple, with an outcome that a serial order gives too.
+    /// A violating triple, with an outcome that a serial order also gives.
     Benign,
     /// No serial order gives the outcome.
     Unexplained {
@@ -391,56 +352,3 @@ impl fmt::Display for Report {
         writeln!(out, "  {}", self.coverage)
     }
 }
-
-/// The program cannot be checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misuse {
-    /// The same decisions gave two different executions: the program depends on something outside control.
-    Nondeterministic {
-        /// Which execution of the search it was, counted from 1.
-        execution: u64,
-        /// The first difference.
-        difference: String,
-    },
-    /// No program can run with these settings.
-    Unusable {
-        /// The setting, and its limit.
-        reason: String,
-    },
-    /// The recorded decisions no longer fit the program.
-    Diverged {
-        /// The first difference.
-        difference: String,
-    },
-    /// A task made no step for longer than [`Settings::patience`](super::Settings::patience): it loops without synchronising,
-    /// or waits for something outside control.
-    Stuck(Box<Stuck>),
-    /// The search explored nothing. [`Settings::allow_trivial`](super::Settings::allow_trivial) accepts this.
-    Unexplored(Unexplored),
-}
-
-/// A difference names two outcomes, which may be any values.
-const LONGEST_DIFFERENCE: usize = 4_000;
-
-impl fmt::Display for Misuse {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let short = |difference| middle(difference, LONGEST_DIFFERENCE);
-        match self {
-            Misuse::Nondeterministic { execution, difference } => write!(
-                out,
-                "the program is not deterministic: execution {execution}, rerun with the same decisions, went another \
-                 way: {}; usual causes are time, randomness, addresses, the order of a hash map whose hasher is not \
-                 under control, state that outlives an execution, and threads or locks that are not under control",
-                short(difference),
-            ),
-            Misuse::Unusable { reason } => out.write_str(reason),
-            Misuse::Diverged { difference } => {
-                write!(out, "the recorded decisions no longer fit the program: {}", short(difference))
-            }
-            Misuse::Stuck(stuck) => write!(out, "{stuck}"),
-            Misuse::Unexplored(reason) => write!(out, "{reason}; `allow_trivial` accepts this"),
-        }
-    }
-}
-
-impl std::error::Error for Misuse {}

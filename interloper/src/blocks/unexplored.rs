@@ -3,9 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::settings::Settings;
-use super::worker::Summary;
-
 /// Why a search that found nothing does not count as a pass: it could not have found anything, however wrong the program
 /// is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +18,7 @@ pub enum Unexplored {
         /// The most tasks that an execution had.
         tasks: usize,
     },
-    /// The tasks share no object that one of them changes.
+    /// The tasks share no object that any task changes.
     NothingShared {
         /// The most tasks that an execution had.
         tasks: usize,
@@ -31,31 +28,6 @@ pub enum Unexplored {
         /// The name of the block.
         name: String,
     },
-}
-
-impl Unexplored {
-    /// The reason why a search that found nothing is not a pass, if there is one.
-    pub(crate) fn of(summary: &Summary, settings: &Settings) -> Option<Unexplored> {
-        let seen = &summary.seen;
-        if settings.allow_trivial {
-            return None;
-        }
-        if summary.executions > 0
-            && let Some(name) = settings.marked.iter().find(|name| !seen.blocks.contains(**name))
-        {
-            return Some(Unexplored::BlockNeverRan { name: (*name).to_owned() });
-        }
-        Some(match () {
-            () if summary.executions == 0 && settings.executions == 0 => Unexplored::NoExecutions,
-            () if summary.executions == 0 => Unexplored::NoTime,
-            // What was drawn (which waiter is woken, a random number) was explored.
-            () if seen.drew => return None,
-            () if seen.tasks <= 1 => Unexplored::OneTask,
-            () if !seen.chose => Unexplored::NoChoice { tasks: seen.tasks },
-            () if !seen.met => Unexplored::NothingShared { tasks: seen.tasks },
-            () => return None,
-        })
-    }
 }
 
 /// The choices that some executions had.

@@ -15,14 +15,15 @@ use interloper_std::runtime::ObjectKind;
 use super::annotated::block_name;
 use super::backtraces::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
+use super::misuse::Misuse;
 use super::outcome::Outcome;
 use super::reached::{self, Places};
-use super::report::{Finding, Misuse, SerialCoverage, Warning};
+use super::report::{Finding, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule};
 use super::settings::Settings;
 use super::triples::{Triple, Twice};
-use super::unexplored::Seen;
+use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
 
 /// Makes executions and has them judged, on one thread.
@@ -33,7 +34,7 @@ pub(crate) struct Worker<'a> {
     deadline: Deadline,
     fingerprints: Fingerprints,
     places: Places,
-    /// Potential violations for which a warning was made out.
+    /// Potential violations that have a warning already.
     known: Vec<Twice>,
     /// What the steps of collections were in the last replay.
     said: Vec<Said>,
@@ -55,14 +56,39 @@ pub(crate) struct Summary {
     pub(crate) serial: SerialCoverage,
     /// The strategy has no more executions.
     pub(crate) exhausted: bool,
-    /// What keeps it from having made all there are nevertheless.
+    /// Why the strategy has not run all executions nevertheless.
     pub(crate) cut: Option<&'static str>,
-    /// The time ran out before the executions were made.
+    /// The time ran out before all executions had run.
     pub(crate) timed_out: bool,
     /// The steps of the executions.
     pub(crate) steps: u64,
     pub(crate) traces: Traces,
     pub(crate) seen: Seen,
+}
+
+impl Summary {
+    /// The reason why a search that found nothing is not a pass, if there is one.
+    pub(crate) fn unexplored(&self, settings: &Settings) -> Option<Unexplored> {
+        let seen = &self.seen;
+        if settings.allow_trivial {
+            return None;
+        }
+        if self.executions > 0
+            && let Some(name) = settings.marked.iter().find(|name| !seen.blocks.contains(**name))
+        {
+            return Some(Unexplored::BlockNeverRan { name: (*name).to_owned() });
+        }
+        Some(match () {
+            () if self.executions == 0 && settings.executions == 0 => Unexplored::NoExecutions,
+            () if self.executions == 0 => Unexplored::NoTime,
+            // What was drawn (which waiter is woken, a random number) was explored.
+            () if seen.drew => return None,
+            () if seen.tasks <= 1 => Unexplored::OneTask,
+            () if !seen.chose => Unexplored::NoChoice { tasks: seen.tasks },
+            () if !seen.met => Unexplored::NothingShared { tasks: seen.tasks },
+            () => return None,
+        })
+    }
 }
 
 /// An execution that shows something, before it is described.
@@ -98,7 +124,7 @@ impl<'a> Worker<'a> {
     /// Makes the executions with these numbers, up to the first bug.
     pub(crate) fn explore(&mut self, strategy: &mut dyn Strategy, numbers: Range<u64>) -> Summary {
         let mut summary = Summary::default();
-        // Which warnings this thread has made out before must not matter.
+        // The earlier warnings of this thread must not matter.
         self.known.clear();
         self.judge.take_needed();
         let mut steered = false;
@@ -242,8 +268,8 @@ impl<'a> Worker<'a> {
         Ok((made, judgement))
     }
 
-    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread has run are
-    /// not run again: an outcome that none of them gave is known for that.
+    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread ran are not
+    /// run again: it is known which outcomes no order gave.
     pub(crate) fn confirmed(&self, made: &Made, judgement: Judgement, known: &Finding) -> Option<Finding> {
         let Finding::Unexplained { outcome } = known else { return judgement.finding };
         let same = || made.outcome.as_ref().is_some_and(|own| own.to_string() == *outcome);
@@ -251,7 +277,7 @@ impl<'a> Worker<'a> {
         if given_up { Some(known.clone()) } else { judgement.finding }
     }
 
-    /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. The execution is rerun.
+    /// For the last execution, which is stuck: which lines of the program wait, and for what. The execution is rerun.
     pub(crate) fn waiting(&mut self, decisions: &Decisions, made: &Made) -> Vec<Waiting> {
         if !matches!(made.execution.end, End::Deadlock(_) | End::Leaked(_)) {
             return Vec::new();
@@ -266,7 +292,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks for a smaller execution that shows the same kind of thing as one that was just made.
+    /// Looks for a smaller execution with the same kind of finding as the last execution.
     pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Shrunk {
         let first = self.runner.engine.failing(&made.execution);
         let judge = &mut self.judge;
@@ -294,7 +320,7 @@ impl<'a> Worker<'a> {
         &self.judge
     }
 
-    /// What had to be known of the serial orders since the executions were made.
+    /// Which serial orders were needed since the executions ran.
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         self.judge.take_needed()
     }

@@ -1,6 +1,6 @@
-//! A method under test without its types: what the driver runs.
+//! A method under test without its types, for the driver.
 //!
-//! The driver is compiled once, not once for each method: what depends on the types of a method is behind [`Bench`].
+//! The driver is compiled once, not once for each method: [`Bench`] hides whatever depends on the types of a method.
 
 use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, without_session};
@@ -8,20 +8,20 @@ use interloper_commutativity::{Datum, ToValue, Value};
 
 use crate::composed::method::{Description, MethodUnderTest};
 
-/// A method under test: makes subjects and knows the arguments.
+/// A method under test: creates subjects and knows the arguments.
 pub(crate) trait Bench {
     fn description(&self) -> &Description;
 
     /// A fresh subject.
     fn make(&self) -> Box<dyn Instance + '_>;
 
-    /// Whether restoring a subject's collections gives a fresh one.
+    /// Whether restoring a subject's collections makes the subject fresh again.
     fn reusable(&self) -> bool;
 
     /// The arguments that were given.
     fn given(&self) -> Vec<Value>;
 
-    /// An argument for a method that was given none.
+    /// An argument for a method without given arguments.
     fn made_up(&self) -> Option<Value>;
 
     /// A random argument.
@@ -31,12 +31,12 @@ pub(crate) trait Bench {
 /// The arguments that a method is called with.
 pub(crate) struct Arguments {
     pub values: Vec<Value>,
-    /// Whether they are those that were given, by their index.
+    /// Whether the arguments are the given ones, by their index.
     given: bool,
 }
 
 impl Arguments {
-    /// Those given, or one that is made up; `None` when there is neither.
+    /// The given arguments, or a made-up one; `None` when there is neither.
     pub fn of(bench: &dyn Bench) -> Option<Arguments> {
         match bench.given() {
             given if given.is_empty() => bench.made_up().map(Arguments::made),
@@ -44,7 +44,7 @@ impl Arguments {
         }
     }
 
-    /// One that was not given.
+    /// An argument that was not given.
     pub fn made(value: Value) -> Arguments {
         Arguments { values: vec![value], given: false }
     }
@@ -53,7 +53,7 @@ impl Arguments {
         self.values.len()
     }
 
-    /// The first of the arguments that is the same as this one.
+    /// The index of the first argument equal to this one.
     pub fn first_like(&self, index: usize) -> usize {
         self.values[..index].iter().position(|value| *value == self.values[index]).unwrap_or(index)
     }
@@ -67,9 +67,9 @@ impl Arguments {
 /// The argument of one call.
 #[derive(Clone, Copy)]
 pub(crate) enum Argument<'a> {
-    /// One of those given.
+    /// One of the given arguments.
     Given(usize),
-    /// One that was made up or drawn.
+    /// A made-up or drawn argument.
     Made(&'a Value),
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum Argument<'a> {
 pub(crate) trait Instance {
     fn parts(&self) -> Vec<(String, &dyn Instrumented)>;
 
-    /// Calls a method: the one under test (0) or one beside it. `before_return` is the last gap. Gives the result as
+    /// Calls a method: the one under test (0) or one beside it. `before_return` is the last gap. Returns the result as
     /// plain data.
     fn call(&self, method: usize, argument: Argument<'_>, before_return: &dyn Fn()) -> Value;
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Says when the time of a check is over. Without a limit it never reads the clock.
+/// Says when the time of a check is over. Without a limit the clock is never read.
 ///
-/// Reading the clock costs more than a tenth of a quick execution, and an execution may take seconds. So it is read
-/// after a number of executions that is doubled while they are quick, and falls to one as soon as they are slow.
+/// Reading the clock costs more than a tenth of a quick execution, and an execution may take seconds. So the clock is
+/// read after a number of executions that doubles while they are quick, and falls to one as soon as they are slow.
 pub(crate) struct Clock {
     /// When the check has to be over.
     pub deadline: Option<Instant>,
@@ -17,7 +17,7 @@ pub(crate) struct Clock {
 
 const QUICK: Duration = Duration::from_millis(1);
 
-/// What lies between two readings at most.
+/// The most questions between two readings.
 const LONGEST_STRIDE: u32 = 256;
 
 impl Clock {
@@ -27,7 +27,7 @@ impl Clock {
         Clock { deadline: limit.and_then(|limit| now.checked_add(limit)), left: 1, stride: 1, read: now }
     }
 
-    /// Whether the time is over, as far as was looked.
+    /// Whether the time is over, according to the last reading.
     #[inline]
     pub fn late(&mut self) -> bool {
         let Some(deadline) = self.deadline else { return false };
@@ -43,7 +43,7 @@ impl Clock {
         self.left = self.stride;
         self.read = now;
         if now >= deadline {
-            // Whoever asks again is told the same.
+            // The next question gets the same answer.
             self.left = 1;
         }
         now >= deadline

@@ -32,7 +32,7 @@ pub struct Settings {
     pub search: Search,
     /// How the environment chooses its operations.
     pub adversary: Adversary,
-    /// Which environment there is.
+    /// Which environment acts.
     pub environment: Environment,
     /// The most environment operations in one execution.
     pub bound: u32,
@@ -43,9 +43,9 @@ pub struct Settings {
     /// A check ends as unfinished after this time, whatever it is doing; `None` for no limit. A violation is described
     /// even when the time is over. With a limit, results depend on the machine.
     pub time: Option<Duration>,
-    /// How long a call may take, in real time, until its next step. A call that takes longer loops without synchronising,
-    /// or waits for something outside control. It cannot be unwound, so a message names the method and the place, and the
-    /// process ends with code 1. `None` waits for ever.
+    /// How long a call may take, in real time, until its next step. A call that takes longer loops without
+    /// synchronising, or waits for something outside control. It cannot be unwound, so a message names the method and
+    /// the place, and the process ends with code 101. `None` waits without limit.
     pub patience: Option<Duration>,
     /// How an execution is compared with the sequential orders.
     pub mode: Mode,
@@ -55,7 +55,7 @@ pub struct Settings {
     pub step_bound: u32,
     /// Compare the state of the model with the state read back from the collections, at each step of each execution.
     pub audit: bool,
-    /// Continue after the first violation, and count the others.
+    /// Continue after the first violation, and count further violations.
     pub keep_going: bool,
 }
 
@@ -134,8 +134,8 @@ where
     A: Datum,
     R: ToValue,
 {
-    /// Wraps `method`, called `name` in reports, on what `make` makes: one instrumented collection, a tuple of them,
-    /// or a struct made a subject by [`crate::subject!`].
+    /// Wraps `method`, called `name` in reports, on the subject that `make` creates: one instrumented collection, a
+    /// tuple of collections, or a struct with [`crate::subject!`].
     ///
     /// The method must be deterministic and keep its state in the collections.
     #[track_caller]
@@ -167,29 +167,29 @@ where
         }
     }
 
-    /// The arguments that the method is called with, each in its own executions. Without any, Interloper makes one up.
+    /// The arguments of the method, each in its own executions. Without arguments, Interloper makes one up.
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments = arguments.into_iter().collect();
         self
     }
 
-    /// The keys (elements, for a set) that the environment uses, instead of those that the method uses.
+    /// The keys (elements, for a set) that the environment uses, instead of the method's own.
     #[must_use]
     pub fn keys<K: ToValue>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.description.keys = keys.into_iter().map(|key| key.to_value()).collect();
         self
     }
 
-    /// The values that the environment uses, instead of those that the method uses and a fresh one.
+    /// The values that the environment uses, instead of the method's own and a fresh one.
     #[must_use]
     pub fn values<V: ToValue>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.description.values = values.into_iter().map(|value| value.to_value()).collect();
         self
     }
 
-    /// The states to start from, one value for each collection, instead of all those within
-    /// [`Settings::initial_size`] operations of what `make` makes.
+    /// The states to start from, one value for each collection, instead of all states within [`Settings::initial_size`]
+    /// operations of the result of `make`.
     #[must_use]
     pub fn initial_states(mut self, states: impl IntoIterator<Item = Vec<Value>>) -> Self {
         self.description.initial_states = states.into_iter().collect();
@@ -223,24 +223,24 @@ where
 
     /// Runs `calls` concurrent calls of the method in each execution (1 without this), with the environment around them.
     ///
-    /// Against an environment that may do anything, one call is enough: whatever another call does, the environment
-    /// does too, one atomic operation after the other.
+    /// Against an environment that may do anything, one call is enough: the environment does whatever another call
+    /// does, one atomic operation after the other.
     #[must_use]
     pub fn concurrent(mut self, calls: usize) -> Self {
         self.description.calls = calls.max(1);
         self
     }
 
-    /// What a value counts as when results and states are compared: itself, another value, or `None` for one that is
-    /// not there yet, whose key then counts as missing.
+    /// What a value counts as when results and states are compared: itself, another value, or `None` for a value that
+    /// does not exist yet, whose key then counts as missing.
     #[must_use]
     pub fn abstraction(mut self, abstraction: fn(&Value) -> Option<Value>) -> Self {
         self.description.abstraction = Some(abstraction);
         self
     }
 
-    /// A value that is not there yet (an empty cell) counts as missing; one that a cell gets during the run counts
-    /// from the beginning, for whoever holds the cell will read it (section 5.5, Figure 12(vii)).
+    /// A value that does not exist yet (an empty cell) counts as missing; a value that a cell gets during the run
+    /// counts from the beginning, since every holder of the cell will read it (section 5.5, Figure 12(vii)).
     #[must_use]
     pub fn pending_counts_as_missing(self) -> Self {
         self.abstraction(|value| (*value != interloper_commutativity::pending()).then(|| value.clone()))
@@ -286,8 +286,7 @@ where
     /// Checks, and asserts that no violation was found: that the method is linearizable within the bounds or, with a
     /// random search, that a sequential order explains every execution.
     ///
-    /// # Panics
-    /// With the report when there is a violation, and with the reason when the description does not fit the method.
+    /// # Panics With the report if there is a violation, or with the reason if the description does not fit the method.
     #[track_caller]
     pub fn assert_linearizable(&self) {
         self.assert_verdict(match self.description.settings.search {
@@ -310,7 +309,7 @@ where
     }
 }
 
-/// What a test that passes has covered: `cargo test -- --show-output` shows it.
+/// Prints what a passed test has covered: `cargo test -- --show-output` shows it.
 #[allow(clippy::print_stdout, reason = "libtest captures it")]
 fn said(report: &Report) {
     for coverage in &report.coverage {
@@ -318,7 +317,7 @@ fn said(report: &Report) {
     }
 }
 
-/// Says that the step just made is the linearization point of the running method under test (the paper's `@LP`), for
+/// Says that the last step is the linearization point of the running method under test (the paper's `@LP`), for
 /// [`Mode::GivenPoint`] and for reports. Does nothing outside a check.
 pub fn linearization_point() {
     interloper_collections::session::mark();

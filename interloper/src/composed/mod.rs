@@ -1,8 +1,9 @@
 //! The driver of composed operations: one method under test on instrumented collections, against an adversary.
 //!
-//! `method` describes it, `bench` hides its types, `domain` says what the environment may do. `explore` makes runs one after
-//! the other: `runner` prepares each, `run` is the session that the collections report to, in the numbered states of `world`.
-//! `histories` tells runs apart. `check` leads the searches, `concurrent` does it for several calls, `explain` describes what was found.
+//! `method` describes the method, `bench` hides its types, `domain` says what the environment may do. `explore` runs
+//! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
+//! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
+//! several calls, `explain` describes the violation.
 
 mod adversary;
 mod bench;

@@ -66,14 +66,14 @@ pub struct Coverage {
     pub calls: usize,
     /// The number of executions, without the sequential reference runs.
     pub executions: u64,
-    /// The steps of the method that these made, with the operations of their environment.
+    /// The steps that the method made in these, and the operations of their environment.
     pub steps: u64,
-    /// How many different histories they were: where a run begins, and its steps and those of the environment with their
-    /// results, in their order.
+    /// How many different histories the executions had: where a run begins, and its steps and those of the environment
+    /// with their results, in order.
     pub histories: u64,
     /// Whether there were more histories than are counted.
     pub more_histories: bool,
-    /// For random runs, unless the search ended at a violation: what they say about the histories that they have not shown.
+    /// For random runs, unless the search ended at a violation: an estimate of the histories that no run has shown.
     pub unseen: Option<Unseen>,
     /// Whether the executions were drawn at random; random executions cover no bound.
     pub random: bool,

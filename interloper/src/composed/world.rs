@@ -1,7 +1,7 @@
-//! The abstract world of one check: states, operations and results under small numbers.
+//! The abstract world of one check: states, operations and results as small numbers.
 //!
-//! A run is followed as a walk through numbered states. What an operation does to a state is asked of its model once
-//! and looked up from then on, so that the search and the judge compare and copy numbers only.
+//! A run is a walk through numbered states. The model computes the effect of an operation on a state once, and a table
+//! keeps it from then on, so that the search and the judge compare and copy only numbers.
 
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
@@ -43,15 +43,15 @@ impl ResultId {
     }
 }
 
-/// Which operations of the alphabet: one bit each.
+/// A set of operations of the alphabet: one bit each.
 pub(crate) type CallSet = u128;
 
-/// How many operations an environment can choose from at most: the bits of a [`CallSet`].
+/// The most operations that an environment can choose from: the bits of a [`CallSet`].
 pub(crate) const MAX_ALPHABET: usize = CallSet::BITS as usize;
 
 /// A collection as the world knows it.
 pub(crate) struct Part {
-    /// How reports call it; empty when there is only one.
+    /// The name in reports; empty when there is only one collection.
     pub name: String,
     pub model: Arc<dyn Model>,
     conflicts: Conflicts,
@@ -70,7 +70,7 @@ pub(crate) struct Call {
     pub invocation: Invocation,
 }
 
-/// Not asked of the model yet.
+/// The model was not asked yet.
 const UNKNOWN: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ pub(crate) struct World {
     result_numbers: HashTable<u32>,
     /// By state, then by call.
     transitions: Vec<Vec<Transition>>,
-    /// The operations that an environment chooses from.
+    /// The operations that an environment chooses from: the alphabet. Each is a letter.
     alphabet: Vec<CallId>,
     /// By state, then by call: the letters of the alphabet that do not commute with the call in the state.
     conflicts: Vec<Vec<Option<CallSet>>>,
@@ -105,11 +105,11 @@ pub(crate) struct World {
     size: usize,
 }
 
-/// How many bytes states and tables may take. Each state holds all of its values: the states of a method that fills a
-/// collection take the square of what the collection takes.
+/// How many bytes states and tables may take. Each state holds all of its values, so the states of a method that fills
+/// a collection take the square of the size of the collection.
 const MOST_BYTES: usize = 1 << 28;
 
-/// How many lists are kept: as many as the six bits of their hash tell apart.
+/// How many lists are kept: as many as six bits of a hash distinguish.
 const LISTS: usize = 64;
 
 /// How many places in the source are remembered.
@@ -160,7 +160,7 @@ impl World {
         self.size > MOST_BYTES
     }
 
-    /// Forgets all numbers. Those given before are void.
+    /// Forgets all numbers. Earlier numbers become invalid.
     pub fn forget(&mut self) {
         let parts = self.parts.iter().map(|part| Part::new(part.name.clone(), Arc::clone(&part.model))).collect();
         *self = World::new(parts);
@@ -220,7 +220,7 @@ impl World {
         CallId(id)
     }
 
-    /// The number of a call that is made at `location`: a place in the source mostly makes the same call again.
+    /// The number of a call made at `location`: a place in the source usually makes the same call again.
     #[inline]
     pub fn call_at(
         &mut self,
@@ -230,7 +230,7 @@ impl World {
         arguments: &[Value],
     ) -> CallId {
         let place = ptr::from_ref(location).addr();
-        // Places lie some words apart; any spread will do.
+        // Places are some words apart; any spread will do.
         let slot = (place >> 3) % PLACES;
         if let Some((of, call)) = self.places[slot]
             && of == place
@@ -271,12 +271,12 @@ impl World {
         if part.name.is_empty() { name.to_string() } else { format!("{}.{name}", part.name) }
     }
 
-    /// A state as text: the value where there is one collection, `m: {}, q: []` where there are several.
+    /// A state as text: the value for one collection, `m: {}, q: []` for several.
     pub fn state_text(&self, state: StateId) -> String {
         self.values_text(self.values(state))
     }
 
-    /// As [`World::state_text`], of values that need no number.
+    /// As [`World::state_text`], for values without a number.
     pub fn values_text(&self, values: &[Value]) -> String {
         let parts: Vec<String> = values
             .iter()
@@ -309,14 +309,15 @@ impl World {
         &self.results[result.index()]
     }
 
-    /// Whether what the call does is not known before it is made: it stands for any function of the value at its key.
+    /// Whether the effect of the call is unknown before the call happens: the call stands for any function of the value
+    /// at its key.
     pub fn unknown(&self, call: CallId) -> bool {
         let Call { part, invocation } = self.call_of(call);
         self.parts[part.0 as usize].model.method(invocation.method).name == "modify"
     }
 
-    /// The operations of the alphabet that may touch what `call` touches: those on the same key of the same collection,
-    /// and those on the whole of it.
+    /// The operations of the alphabet that may touch what `call` touches: operations on the same key of the same
+    /// collection, and operations on the whole collection.
     pub fn touching(&mut self, call: CallId) -> CallSet {
         if let Some(Some(known)) = self.touching.get(call.index()) {
             return *known;
@@ -334,7 +335,7 @@ impl World {
         set
     }
 
-    /// What `call` does in `state`, as its model says.
+    /// The effect of `call` in `state`, according to its model.
     #[inline]
     pub fn step(&mut self, state: StateId, call: CallId) -> (StateId, ResultId) {
         if let Some(known) = self.transitions[state.index()].get(call.index())
@@ -382,8 +383,8 @@ impl World {
         &self.alphabet
     }
 
-    /// The operations of a set of letters, in the order of the alphabet. Sets come again and again, so their lists are
-    /// kept.
+    /// The operations of a set of letters, in the order of the alphabet. The same sets come again and again, so their
+    /// lists are kept.
     #[inline]
     pub fn letters(&mut self, set: CallSet) -> &[CallId] {
         let folded = (set as u64) ^ ((set >> 64) as u64);
@@ -461,7 +462,7 @@ fn size_of_value(value: &Value) -> usize {
         Value::List(items) | Value::Tuple(items) => items.len(),
         _ => 1,
     };
-    // With the room that trees leave.
+    // This includes the room that trees leave free.
     entries * size_of::<Value>() * 3 / 2
 }
 

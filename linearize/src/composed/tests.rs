@@ -2,6 +2,7 @@
 //! section 3.1 defines it.
 
 use super::*;
+use crate::testing::words;
 
 /// A cell with one of `STATES` contents. The method under test is any function at all, given as a table.
 struct Cell<'t> {
@@ -32,8 +33,8 @@ impl Reference for Cell<'_> {
     }
 }
 
-/// The slow twin. Each operation is an interval on a line of events; the method's interval holds all others; the
-/// mode's linearization points are places on the same line.
+/// The slow twin. Each operation is an interval on a line of events; the method's interval holds all others; the mode's
+/// linearization points are places on the same line.
 fn twin(
     cell: &mut Cell,
     observation: &Observation<'_, Cell>,
@@ -41,7 +42,7 @@ fn twin(
     orders: &[Vec<usize>],
 ) -> Judgement {
     let k = observation.environment.len();
-    // The line: the method's step s happens at 100 * (s + 1), environment operation i somewhere in between.
+    // The line: the method's step s happens at 100 * (s + 1), environment operation i between two of these.
     let place = |i: usize| observation.environment[i].after * 100 + 1 + i;
     let interval = |op: usize| if op == k { (0, 100_000) } else { (place(op), place(op)) };
     let allowed: Option<Vec<usize>> = match mode {
@@ -106,16 +107,6 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
             .collect();
     }
     all
-}
-
-/// All words of length `n` over `alphabet`.
-fn words<T: Copy>(alphabet: &[T], n: usize) -> Vec<Vec<T>> {
-    (0..n).fold(vec![Vec::new()], |shorter, _| {
-        shorter
-            .iter()
-            .flat_map(|word| alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect()))
-            .collect()
-    })
 }
 
 const MODES: [Mode; 4] = [Mode::Linearizations, Mode::CandidatePoints, Mode::GuessedPoint, Mode::GivenPoint];

@@ -1,23 +1,24 @@
-//! What queues, stacks and priority queues have in common: values that come and go once.
+//! What queues, stacks and priority queues have in common: each value comes and goes once.
 
+use super::calls::{CollectionCall, ValueId};
+use super::cover::Uncovered;
 use super::events::{Cut, Events};
-use super::{CollectionCall, ValueId};
 
 /// The life of one value. All numbers are events, see [`Events`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
     pub value: ValueId,
     pub insertion: usize,
-    /// None: the value remains in the collection.
+    /// `None`: the value remains in the collection.
     pub removal: Option<usize>,
     pub inserted: (u32, u32),
-    /// The interval of the removal. A value that remains leaves after all events, when all other such values do.
+    /// The interval of the removal. The values that remain leave together, after all events.
     pub removed: (u32, u32),
 }
 
 impl Life {
-    /// The gaps in which the value is certainly in the collection, from the first to before the second; there are none
-    /// when they are not in this order.
+    /// The gaps in which the value is certainly in the collection: from the first up to, but without, the second. When
+    /// they are not in this order, there is no such gap.
     pub fn certain(&self) -> (u32, u32) {
         (self.inserted.1, self.removed.0)
     }
@@ -35,7 +36,7 @@ pub(super) struct Lives {
     pub empties: Vec<(usize, (u32, u32))>,
 }
 
-/// Why there are no lives.
+/// Why the calls have no lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfit {
     /// See [`super::NotApplicable`].
@@ -45,9 +46,9 @@ pub(super) enum Unfit {
 }
 
 impl Lives {
-    /// Reads the part of a history before `cut`. Pending calls that have no consequence are left out: tests, and
-    /// insertions of values that are never removed. A pending removal whose result is known is kept: to let the value go
-    /// at the end is one of its possibilities. One whose result is unknown is taken to remove nothing, see
+    /// Reads the part of a history before `cut`. Pending calls without a consequence are left out: tests, and
+    /// insertions of values that are never removed. A pending removal whose result is known is kept: it may let the
+    /// value go at the end. A pending removal whose result is unknown is taken to remove nothing, see
     /// [`super::unknown`].
     pub fn new(events: &Events, calls: &[CollectionCall], cut: Cut) -> Result<Lives, Unfit> {
         let mut ends = Vec::with_capacity(calls.len());
@@ -72,8 +73,8 @@ impl Lives {
             }
             impossible |= complete > insertions.len();
             let Some(&(value, _, insertion, inserted)) = insertions.first() else { continue };
-            // Of several pending removals one takes effect at most; the one that was invoked first can do what the others
-            // can.
+            // At most one of several pending removals takes effect; the one that was invoked first can do what the
+            // others can.
             let (removal, removed) = match removals.first() {
                 Some(&(_, _, removal, removed)) => (Some(removal), removed),
                 None => (None, (events.end(), events.never())),
@@ -84,5 +85,15 @@ impl Lives {
             }
         }
         if impossible { Err(Unfit::Impossible) } else { Ok(Lives { lives, empties }) }
+    }
+
+    /// A gap for each removal that finds nothing, in the order of the gaps: the first gap of its interval in which no value
+    /// is certainly in the collection. `None` when a removal has no such gap.
+    pub fn empty_gaps(&self, events: &Events) -> Option<Vec<(u32, usize)>> {
+        let uncovered = Uncovered::new(events.end(), self.lives.iter().map(Life::certain));
+        let gap = |&(call, interval)| Some((uncovered.first(interval)?, call));
+        let mut gaps = self.empties.iter().map(gap).collect::<Option<Vec<_>>>()?;
+        gaps.sort_unstable();
+        Some(gaps)
     }
 }

@@ -2,12 +2,12 @@
 
 /// The gaps that no interval of a fixed collection covers.
 pub(super) struct Uncovered {
-    /// For each gap the first uncovered one from there on.
+    /// For each gap, the first uncovered gap from there on.
     next: Vec<u32>,
 }
 
 impl Uncovered {
-    /// The gaps below `end` that none of the intervals (from, before) covers, and `end` itself.
+    /// The gaps below `end` that no interval (from, before) covers, and `end` itself.
     pub fn new(end: u32, intervals: impl Iterator<Item = (u32, u32)>) -> Uncovered {
         let mut change = vec![0i64; end as usize + 2];
         for (from, before) in intervals {
@@ -41,12 +41,12 @@ impl Uncovered {
 
 /// Gaps that are covered bit by bit.
 pub(super) struct Covering {
-    /// For each gap a gap behind which there is no uncovered one before it; itself when it is uncovered.
+    /// For each gap, a gap with only covered gaps between the two; the gap itself when it is uncovered.
     next: Vec<u32>,
 }
 
 impl Covering {
-    /// Nothing is covered; gaps are below or at `end`, and `end` is never covered.
+    /// No gap is covered; gaps go up to `end`, and `end` is never covered.
     pub fn new(end: u32) -> Covering {
         Covering { next: (0..=end).collect() }
     }
@@ -57,7 +57,7 @@ impl Covering {
         while self.next[found as usize] != found {
             found = self.next[found as usize];
         }
-        // Every gap on the way points to what was found from now on.
+        // Every gap on the way points to the result from now on.
         let mut gap = gap;
         while gap != found {
             gap = std::mem::replace(&mut self.next[gap as usize], found);
@@ -65,7 +65,7 @@ impl Covering {
         found
     }
 
-    /// Covers the gaps of an interval, none when its end is not behind its beginning.
+    /// Covers the gaps of an interval; an interval that does not end after its beginning covers no gap.
     pub fn cover(&mut self, (from, before): (u32, u32)) {
         if from >= before {
             return;
@@ -78,16 +78,16 @@ impl Covering {
     }
 }
 
-/// How often each gap is covered, where intervals are taken away: a tree of minima.
+/// How often each gap is covered while intervals are removed: a tree of minima.
 pub(super) struct Depths {
     leaves: usize,
-    /// What was added to the whole subtree of a node, its own minimum included.
+    /// What was added to the whole subtree of a node, including its own minimum.
     added: Vec<i32>,
     least: Vec<i32>,
 }
 
 impl Depths {
-    /// The depths of the gaps below or at `end`.
+    /// The depths of the gaps up to `end`.
     pub fn new(end: u32, intervals: impl Iterator<Item = (u32, u32)>) -> Depths {
         let leaves = (end as usize + 1).next_power_of_two();
         let mut depths = Depths { leaves, added: vec![0; 2 * leaves], least: vec![0; 2 * leaves] };
@@ -108,7 +108,7 @@ impl Depths {
         depths
     }
 
-    /// Takes one interval away.
+    /// Removes one interval.
     pub fn uncover(&mut self, (from, before): (u32, u32)) {
         let (mut low, mut high) = (self.leaves + from as usize, self.leaves + before as usize);
         let (first, last) = (low, high - 1);
@@ -141,9 +141,9 @@ impl Depths {
         }
     }
 
-    /// The first gap from `from` on that is not covered, given that there is one.
+    /// The first uncovered gap from `from` on; there must be one.
     pub fn first_uncovered(&self, from: u32) -> u32 {
-        // What the ancestors of a node have added to it is not in its own minimum.
+        // The minimum of a node does not contain what its ancestors have added to it.
         let above = |node: usize| {
             let mut node = node / 2;
             let mut sum = 0;
@@ -175,7 +175,7 @@ impl Depths {
     }
 }
 
-/// Values at places, of which the largest in a range is wanted.
+/// Values at places; the question is the largest value in a range.
 pub(super) struct Largest {
     leaves: usize,
     best: Vec<u32>,

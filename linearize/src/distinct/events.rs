@@ -2,7 +2,7 @@
 
 use crate::history::History;
 
-/// The events of a history, numbered 0, 1, 2, … in their order. The gap with the number g is the one after event g.
+/// The events of a history, numbered 0, 1, 2, … in their order. Gap g comes after event g.
 pub(super) struct Events {
     /// For each call, the number of its invocation and of its return; [`Events::never`] for a pending one.
     pub calls: Vec<(u32, u32)>,
@@ -12,8 +12,8 @@ pub(super) struct Events {
     pub count: u32,
 }
 
-/// The part of a history that has the events with a smaller number. A call that returns later is pending in it,
-/// although its result is known.
+/// The part of a history with the events of smaller numbers. A call that returns later is pending in it, although its
+/// result is known.
 #[derive(Clone, Copy)]
 pub(super) struct Cut(pub u32);
 
@@ -59,15 +59,15 @@ impl Events {
         Cut(self.calls[self.returns[n - 1]].1)
     }
 
-    /// The interval of `call` within a part; none when the call starts later.
+    /// The interval of `call` within a part; `None` when the call starts later.
     pub fn within(&self, call: usize, cut: Cut) -> Option<(u32, u32)> {
         let (invoked, returned) = self.calls[call];
         (invoked < cut.0).then_some((invoked, if returned < cut.0 { returned } else { self.never() }))
     }
 }
 
-/// An order for calls that each have a gap: by gap, where a later place in the list counts within a gap. Each part is
-/// such a list with gaps that do not decrease.
+/// An order for calls that each have a gap: by gap, and within a gap by the place in the list. Each part is such a list
+/// with gaps that never decrease.
 pub(super) fn merge(parts: impl IntoIterator<Item = Vec<(u32, usize)>>) -> Vec<usize> {
     let mut all: Vec<(u32, usize)> = parts.into_iter().flatten().collect();
     all.sort_by_key(|&(gap, _)| gap);

@@ -1,36 +1,32 @@
 //! Smallest first.
 //!
-//! The removal of a value x needs a gap in which no smaller value is certainly in the queue. That is enough: by
-//! induction on the number of values let the history without its largest value x be linearizable, and take such a gap
-//! for x. No other value is certainly in the queue there, so the history can be cut: those values that can have left
-//! before the gap come and go before it, the others after it, and x is removed in between. To be in the queue earlier
-//! does no harm, as every other value leaves before x.
+//! The removal of a value x needs a gap in which no smaller value is certainly in the queue. That is enough, by
+//! induction on the number of values: let the history without its largest value x be linearizable, and take such a gap
+//! for x. No other value is certainly in the queue there, so the gap cuts the history: the values that can have left
+//! before the gap come and go before it, the others after it, and x is removed between them. Inserting x earlier does
+//! no harm, since every other value leaves before x.
 //!
 //! A removal that finds nothing is the removal of a value that is larger than all others.
 
 use std::collections::BTreeSet;
 
 use super::collection::{Life, Lives};
-use super::cover::{Covering, Uncovered};
+use super::cover::Covering;
 use super::events::Events;
 
 /// A linearization, when there is one.
 pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
-    let uncovered = Uncovered::new(events.end(), lives.lives.iter().map(Life::certain));
-    let mut empties = Vec::with_capacity(lives.empties.len());
-    for &(call, interval) in &lives.empties {
-        empties.push((uncovered.first(interval)?, call));
-    }
+    let empties = lives.empty_gaps(events)?;
     let mut gaps = removal_gaps(events, &lives.lives)?;
     let insertions = cut(&lives.lives, &mut gaps, empties.iter().map(|&(gap, _)| gap).collect());
 
-    // Within a gap: what is removed there, the smaller values first, each after its insertion when this is there too;
-    // then removals that find nothing; then insertions of what is removed later.
+    // Within a gap: first the removals there, smaller values first, each after its own insertion if that is there too;
+    // then removals that find nothing; then insertions of values that are removed later.
     let mut timed: Vec<((u32, u8, u32, u8), usize)> = Vec::with_capacity(events.calls.len());
     for (life, (&removed, &inserted)) in lives.lives.iter().zip(gaps.iter().zip(&insertions)) {
         let insertion = if inserted == removed { (inserted, 0, life.value, 0) } else { (inserted, 2, life.value, 0) };
         timed.push((insertion, life.insertion));
-        // Behind all events a removal that is pending has not happened.
+        // A pending removal that would come after all events has not happened.
         let removal = life.removal.filter(|_| removed < events.end());
         timed.extend(removal.map(|removal| ((removed, 0, life.value, 1), removal)));
     }
@@ -52,12 +48,12 @@ fn removal_gaps(events: &Events, lives: &[Life]) -> Option<Vec<u32>> {
         .collect()
 }
 
-/// Cuts the history at the removals of larger values: moves the removal of a value to the first such cut that it can
-/// be moved to, and gives each value a gap for its insertion that is behind the cut before.
+/// Cuts the history at the removals of larger values: moves the removal of each value to the first cut that can have
+/// it, and gives each value a gap for its insertion after the cut before.
 fn cut(lives: &[Life], gaps: &mut [u32], mut cuts: BTreeSet<u32>) -> Vec<u32> {
     let mut insertions = vec![0; lives.len()];
     for (index, life) in lives.iter().enumerate().rev() {
-        // The gap of a larger value will do for a smaller one too, as far as still smaller ones are concerned.
+        // The gap of a larger value also suits a smaller one, as far as still smaller values are concerned.
         let cut = cuts.range(life.earliest_removal()..).next();
         gaps[index] = cut.map_or(gaps[index], |&cut| cut.min(gaps[index]));
         insertions[index] = gaps[index].min(life.inserted.1 - 1);

@@ -1,28 +1,23 @@
 //! First in, first out.
 //!
-//! Shorten every insertion to end before its removal does, and every removal to begin after its insertion does: nothing
-//! is lost. Say a ≺ b when the insertion of a precedes that of b in real time, or the removal of a precedes that of b. A
-//! linearization inserts and removes in the same order, which extends ≺, so ≺ has no cycle. Conversely, take any order
-//! that extends ≺ and give each insertion, in this order, its earliest gap, and each removal its earliest gap after its
-//! insertion: no gap is too late, since a return that comes earlier would be a ≺ the other way round.
+//! Shorten every insertion to end before its removal does, and every removal to begin after its insertion does: this
+//! changes no answer. Say a ≺ b when the insertion of a precedes that of b in real time, or the removal of a precedes
+//! that of b. A linearization inserts and removes in the same order, which extends ≺, so ≺ has no cycle. Conversely,
+//! take any order that extends ≺ and give each insertion, in this order, its earliest gap, and each removal its
+//! earliest gap after its insertion: no gap is too late, since an earlier return would be a ≺ in the other direction.
 //!
-//! A removal that finds nothing needs a gap in which no value is certainly in the queue. There the history can be cut:
+//! A removal that finds nothing needs a gap in which no value is certainly in the queue. Such a gap cuts the history:
 //! the values that can have left before the gap come first, the others after it.
 
 use super::collection::{Life, Lives};
-use super::cover::Uncovered;
 use super::events::Events;
 
 /// A linearization, when there is one.
 pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
-    let uncovered = Uncovered::new(events.end(), lives.lives.iter().map(Life::certain));
-    let mut empties = Vec::with_capacity(lives.empties.len());
-    for &(call, interval) in &lives.empties {
-        empties.push((uncovered.first(interval)?, call));
-    }
-    empties.sort_unstable();
+    let empties = lives.empty_gaps(events)?;
 
-    // The values between two of these gaps: those that cannot leave before the first and can leave before the second.
+    // The values between two of these gaps: values that cannot leave before the first gap and can leave before the
+    // second.
     let mut lives: Vec<&Life> = lives.lives.iter().collect();
     lives.sort_unstable_by_key(|life| life.earliest_removal());
     let mut lives = lives.as_slice();
@@ -41,7 +36,7 @@ pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
     }
 }
 
-/// Adds an order of the calls of `lives`, none of them before the gap `start`.
+/// Adds an order of the calls of `lives`, all of them from the gap `start` on.
 fn between(events: &Events, lives: &[&Life], start: u32, order: &mut Vec<usize>) -> Option<()> {
     let sorted = sorted(lives)?;
     let mut gap = start;
@@ -55,7 +50,7 @@ fn between(events: &Events, lives: &[&Life], start: u32, order: &mut Vec<usize>)
     let mut gap = start;
     let removals = sorted.iter().zip(&insertions).filter_map(|(life, insertion)| {
         gap = gap.max(insertion.0).max(life.removed.0);
-        // Behind a value that remains nothing leaves: a removal that is pending has not happened.
+        // Nothing leaves after a value that remains: a pending removal has not happened.
         life.removal.filter(|_| gap < events.end()).map(|removal| (gap, removal))
     });
     debug_assert!(insertions.iter().all(|&(gap, call)| gap < events.calls[call].1));
@@ -70,15 +65,15 @@ fn between(events: &Events, lives: &[&Life], start: u32, order: &mut Vec<usize>)
     Some(())
 }
 
-/// The values in an order that extends ≺, when there is one. What is first is invoked before the first return of the
-/// others, insertion and removal both; these first returns only come later when a value is taken away.
+/// The values in an order that extends ≺, if there is one. The insertion and the removal of the first value are both
+/// invoked before the first return of the others; these first returns only come later when a value is taken away.
 fn sorted<'l>(lives: &[&'l Life]) -> Option<Vec<&'l Life>> {
     let inserted = |life: &Life| (life.inserted.0, life.inserted.1.min(life.removed.1));
     let removed = |life: &Life| (life.earliest_removal(), life.removed.1);
     let mut insertions = Frontier::new(lives, inserted);
     let mut removals = Frontier::new(lives, removed);
     let mut taken = vec![false; lives.len()];
-    // Bit by bit: the insertion can be first, the removal can be first.
+    // Two bits: the insertion can be first, the removal can be first.
     let mut ready = vec![0u8; lives.len()];
     let mut first = Vec::new();
     let mut sorted = Vec::with_capacity(lives.len());
@@ -98,9 +93,9 @@ fn sorted<'l>(lives: &[&'l Life]) -> Option<Vec<&'l Life>> {
     (sorted.len() == lives.len()).then_some(sorted)
 }
 
-/// The calls of one kind, that is all insertions or all removals.
+/// The calls of one kind: all insertions or all removals.
 struct Frontier {
-    /// Invocations with the index of the value, those that cannot be first yet at the end, latest first.
+    /// Invocations with the index of the value, latest first: the calls that cannot be first yet are at the end.
     invoked: Vec<(u32, usize)>,
     /// Returns, earliest last.
     returned: Vec<(u32, usize)>,
@@ -115,7 +110,7 @@ impl Frontier {
         Frontier { invoked, returned }
     }
 
-    /// Names the values whose call can be first now.
+    /// Names the values whose call can now be first.
     fn advance(&mut self, taken: &[bool], mut ready: impl FnMut(usize)) {
         while self.returned.pop_if(|(_, index)| taken[*index]).is_some() {}
         let Some(&(first, _)) = self.returned.last() else { return };

@@ -1,14 +1,14 @@
 //! A register: zones, after Gibbons and Korach.
 //!
 //! Take the write of a value and all reads of it. When the first return among them comes before the last invocation,
-//! the register certainly holds the value in the gaps between these events. Such zones of two values must not overlap.
-//! Otherwise all of the calls can take effect in one gap, and there has to be such a gap that is in no zone.
+//! the register certainly holds the value in the gaps between these two events: a *zone*. The zones of two values must
+//! not overlap. Without a zone, all of the calls can take effect in one gap, and this gap must lie outside all zones.
 
 use rustc_hash::FxHashMap;
 
+use super::calls::{NotApplicable, RegisterCall};
 use super::cover::Uncovered;
 use super::events::{Cut, Events};
-use super::{NotApplicable, RegisterCall};
 
 /// Calls that follow each other in any linearization, such as a write and all reads that see it.
 #[derive(Clone, Copy, Debug)]
@@ -20,15 +20,15 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// In these gaps the object is certainly as these calls leave it. When they are the other way round, the calls share
-    /// the gaps between.
+    /// The gaps in which the object certainly is as these calls leave it. When the bounds are in the other order, the
+    /// calls share the gaps between them.
     fn zone(&self) -> (u32, u32) {
         (self.first_return, self.last_invoked)
     }
 }
 
-/// An order of spans in which none begins with a call that returns before a call of an earlier one is invoked. The first
-/// span comes first.
+/// An order of spans in which no span begins with a call that returns before a call of an earlier span is invoked. The
+/// first span comes first.
 pub(super) fn arrange(end: u32, spans: &[Span]) -> Option<Vec<usize>> {
     let mut zones: Vec<(u32, u32)> = spans.iter().map(Span::zone).filter(|zone| zone.0 < zone.1).collect();
     zones.sort_unstable();
@@ -39,7 +39,7 @@ pub(super) fn arrange(end: u32, spans: &[Span]) -> Option<Vec<usize>> {
     let mut sorted = Vec::with_capacity(spans.len());
     for (number, span) in spans.iter().enumerate() {
         let (from, before) = span.zone();
-        // What was there first comes first, whatever its calls overlap.
+        // The first span comes first, whatever its calls overlap.
         let gap = if from < before || number == 0 { from } else { uncovered.first((before, from))? };
         sorted.push((gap, number));
     }
@@ -94,11 +94,11 @@ impl Plan {
         Some(order)
     }
 
-    /// The calls of each value, without those that are pending and have no consequence. None when a value is read that
-    /// is not written before the read returns.
+    /// The calls of each value, without pending calls that have no consequence. `None` when a read value is not written
+    /// before the read returns.
     fn clusters(&self, events: &Events, calls: &[RegisterCall], cut: Cut) -> Option<Vec<Cluster>> {
         let mut clusters = vec![Cluster::default(); self.values];
-        // The first value is there before all events.
+        // The first value exists before all events.
         let span = Span { first_return: 0, last_invoked: 0 };
         clusters[0] = Cluster { write: None, reads: Vec::new(), written: Some((0, 0)), span };
         for (call, action) in calls.iter().enumerate() {

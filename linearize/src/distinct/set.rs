@@ -1,12 +1,13 @@
 //! A set: every element by itself.
 //!
-//! Let the element be added once and removed once at most. The calls that find it want it to be there for long, so the
-//! least that they allow is best for the calls that miss it: the addition as late, and the removal as early as the
-//! calls that find it, and the two calls themselves, permit. When the latest addition is not before the earliest
-//! removal, a single gap serves all that find the element, and no call that misses it is in the way.
+//! Let the element be added and removed at most once. The calls that find the element allow it to be absent for some
+//! time; the longest such time is best for the calls that miss it: the addition comes as late, and the removal as
+//! early, as the calls that find the element and the two calls themselves permit. When the latest addition does not
+//! come before the earliest removal, a single gap serves all calls that find the element, and no call that misses it is
+//! in the way.
 
+use super::calls::{NotApplicable, SetAction, SetCall, ValueId};
 use super::events::{Cut, Events};
-use super::{NotApplicable, SetAction, SetCall, ValueId};
 
 /// The calls, element by element.
 pub(super) struct Plan {
@@ -86,7 +87,7 @@ impl Element {
 
     fn order(&self, events: &Events, value: ValueId, timed: &mut Vec<Timed>) -> Option<()> {
         let Some((add, added)) = self.add else {
-            // A removal that is pending may not have taken effect.
+            // A pending removal may not have taken effect.
             let removed = self.remove.is_some_and(|(_, removed)| removed.1 < events.never());
             timed.extend(self.misses.iter().map(|&(call, interval)| (interval.0, value, Phase::Before, call)));
             return (self.finds.is_empty() && !removed).then_some(());
@@ -105,7 +106,7 @@ impl Element {
             return None;
         }
         let mut put = |gap: u32, phase, call| {
-            // Behind all events is where nothing is seen to happen: what is pending has not happened there.
+            // After all events nothing is seen to happen: a pending call has not happened there.
             if gap < events.end() {
                 timed.push((gap, value, phase, call));
             }

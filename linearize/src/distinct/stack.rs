@@ -1,28 +1,22 @@
 //! Last in, first out.
 //!
 //! A value whose insertion overlaps its removal comes and goes in one gap, whatever else happens; leave such values
-//! out. In a gap in which no value is certainly in the stack the history can be cut in two. So look at the gaps l, …,
-//! r − 1 of a run in which some value certainly is, with none in the gaps l − 1 and r. During all of the run the stack
-//! is not empty, so one value is at its bottom all the time: its insertion is invoked before event l, the first return
-//! of an insertion in the run, and its removal returns after event r, the last invocation of a removal. Conversely any
-//! such value can be put at the bottom, its insertion before and its removal after everything else in the run, and it
-//! is left to look at the run without it.
+//! out. A gap in which no value is certainly in the stack cuts the history in two. So look at a run of gaps l, …, r − 1
+//! in which some value certainly is in the stack, with no such value in the gaps l − 1 and r. During the whole run the
+//! stack is not empty, so one value is at its bottom all the time: its insertion is invoked before event l, the first
+//! return of an insertion in the run, and its removal returns after event r, the last invocation of a removal.
+//! Conversely, any such value can be at the bottom, with its insertion before and its removal after everything else in
+//! the run. What remains is the run without this value.
 //!
-//! A removal that finds nothing needs a gap in which no value is certainly in the stack, and the history can be cut
-//! there.
+//! A removal that finds nothing needs a gap in which no value is certainly in the stack; such a gap cuts the history.
 
 use super::collection::{Life, Lives};
-use super::cover::{Covering, Depths, Largest, Uncovered};
+use super::cover::{Covering, Depths, Largest};
 use super::events::{Events, earliest, merge};
 
 /// A linearization, when there is one.
 pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
-    let uncovered = Uncovered::new(events.end(), lives.lives.iter().map(Life::certain));
-    let mut empties = Vec::with_capacity(lives.empties.len());
-    for &(call, interval) in &lives.empties {
-        empties.push((uncovered.first(interval)?, call));
-    }
-    empties.sort_unstable();
+    let empties = lives.empty_gaps(events)?;
 
     let (mut nested, brief): (Vec<&Life>, Vec<&Life>) =
         lives.lives.iter().partition(|life| life.certain().0 < life.certain().1);
@@ -32,13 +26,13 @@ pub(super) fn order(events: &Events, lives: &Lives) -> Option<Vec<usize>> {
         let calls = [Some(life.insertion), life.removal].into_iter().flatten();
         calls.map(|call| (life.earliest_removal(), call))
     });
-    // Sorting is stable, so the two calls of a value stay side by side.
+    // Sorting is stable, so the two calls of a value stay next to each other.
     Some(merge([earliest(events, &nested), brief.collect()]))
 }
 
 /// Something to do.
 enum Task {
-    /// Order the values whose certain gaps are within these.
+    /// Order the values whose certain gaps lie within these.
     Region(u32, u32),
     /// Remove this value.
     Remove(usize),
@@ -48,9 +42,9 @@ enum Task {
 struct Nesting<'l> {
     events: &'l Events,
     lives: &'l [&'l Life],
-    /// Indices by the invocation of the insertion, those that come into question as bottom taken out at the end.
+    /// Indices by the invocation of the insertion; the candidates for the bottom are taken out at the end.
     by_insertion: Vec<usize>,
-    /// The return of the removal of those that come into question as bottom.
+    /// The return of the removal of each candidate for the bottom.
     bottoms: Largest,
     /// The values that wait to be ordered, by index.
     waiting: Covering,
@@ -74,7 +68,7 @@ impl<'l> Nesting<'l> {
     }
 
     fn order(mut self, mut empties: &[(u32, usize)]) -> Option<Vec<usize>> {
-        // Regions are visited from left to right, so that the gap where they begin never decreases.
+        // Regions are visited from left to right, so their first gap never decreases.
         let everything = self.events.never();
         let mut tasks = vec![Task::Region(0, everything)];
         while let Some(task) = tasks.pop() {
@@ -97,7 +91,8 @@ impl<'l> Nesting<'l> {
                 let bottom = self.take_bottom(start, end)?;
                 self.order.push(self.lives[bottom].insertion);
                 tasks.push(Task::Region(end, before));
-                // What is above the bottom at the end stays there, so a removal that is pending has not happened.
+                // Values above one that stays at the bottom until the end stay as well, so a pending removal has not
+                // happened.
                 if end < self.events.end() {
                     tasks.push(Task::Remove(bottom));
                 }

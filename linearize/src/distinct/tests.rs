@@ -5,6 +5,7 @@ mod texts;
 use super::*;
 use crate::general::{Budget, Spec, check};
 use crate::history::Interval;
+use crate::testing::words_that_pass;
 use interloper_random::{Purpose, Stream};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ enum Kind {
     PriorityQueue,
 }
 
-/// The sequential behaviour of the three collections: what is removed next is last, first or smallest.
+/// The sequential behaviour of the three collections: the next value to remove is the last, first or smallest one.
 struct Collection<'h> {
     kind: Kind,
     calls: &'h [CollectionCall],
@@ -149,16 +150,6 @@ fn shapes(n: usize, pending: usize) -> Vec<History> {
     all
 }
 
-/// All words of length `n` over `alphabet` that pass.
-fn words<T: Copy>(alphabet: &[T], n: usize, passes: impl Fn(&[T]) -> bool) -> Vec<Vec<T>> {
-    (0..n).fold(vec![Vec::new()], |shorter, _| {
-        let longer = shorter.iter().flat_map(|word| {
-            alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect::<Vec<T>>())
-        });
-        longer.filter(|word| passes(word)).collect()
-    })
-}
-
 fn judge_collection(kind: Kind, history: &History, calls: &[CollectionCall]) -> Result<Verdict, NotApplicable> {
     match kind {
         Kind::Queue => queue(history, calls),
@@ -167,7 +158,7 @@ fn judge_collection(kind: Kind, history: &History, calls: &[CollectionCall]) -> 
     }
 }
 
-/// Compares on one history, if the construction applies: whether it is linearizable.
+/// Compares on one history, if the construction applies. Returns whether the history is linearizable.
 fn compare_collection(kind: Kind, history: &History, calls: &[CollectionCall]) -> Option<bool> {
     let pending = history.calls().iter().map(|interval| interval.returned.is_none()).collect();
     let verdict = judge_collection(kind, history, calls).ok()?;
@@ -183,7 +174,7 @@ fn all_small_histories_of_collections() {
     let at_most_once =
         |word: &[CollectionCall]| (0..word.len()).all(|at| word[at] == Empty || !word[..at].contains(&word[at]));
     for (n, pending) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
-        let (shapes, words) = (shapes(n, pending), words(&alphabet, n, at_most_once));
+        let (shapes, words) = (shapes(n, pending), words_that_pass(&alphabet, n, at_most_once));
         for kind in KINDS {
             let (mut good, mut bad) = (0, 0);
             for history in &shapes {
@@ -221,7 +212,7 @@ fn all_small_histories_with_unknown_removals() {
         (0..word.len()).all(|at| matches!(word[at], Empty | UnknownRemoval) || !word[..at].contains(&word[at]))
     };
     for n in [2, 3, 4] {
-        let (shapes, words) = (shapes(n, 2), words(&alphabet, n, at_most_once));
+        let (shapes, words) = (shapes(n, 2), words_that_pass(&alphabet, n, at_most_once));
         let words: Vec<_> = words.into_iter().filter(|word| word.contains(&UnknownRemoval)).collect();
         for kind in KINDS {
             let (mut good, mut bad) = (0, 0);
@@ -243,8 +234,8 @@ fn all_small_histories_with_unknown_removals() {
     }
 }
 
-/// A history whose calls take effect in the order of their numbers, each interval reaching `spread` around its effect;
-/// `pending` of a hundred calls do not return.
+/// A history whose calls take effect in the order of their numbers; each interval reaches `spread` around its effect,
+/// and `pending` of a hundred calls do not return.
 fn stretched(random: &mut Stream, n: usize, spread: usize, pending: usize) -> History {
     let mut events: Vec<(usize, usize)> = Vec::new();
     for call in 0..n {
@@ -299,7 +290,7 @@ fn random_histories_of_collections() {
             let mut calls = random_collection(&mut random, kind, n);
             let history = stretched(&mut random, n, spread, [0, 10][round / 4 % 2]);
             assert_eq!(compare_collection(kind, &history, &calls), Some(true));
-            // Two results exchanged.
+            // Two results are exchanged.
             let (one, other) = (random.index(n), random.index(n));
             calls.swap(one, other);
             match compare_collection(kind, &history, &calls) {
@@ -382,7 +373,7 @@ fn all_small_histories_of_sets() {
     };
     for (n, pending) in [(1, 1), (2, 2), (3, 3), (4, 2), (5, 0)] {
         let (mut good, mut bad) = (0, 0);
-        let words = words(&alphabet, n, at_most_once);
+        let words = words_that_pass(&alphabet, n, at_most_once);
         let shapes = shapes(n, pending);
         for history in &shapes {
             for calls in &words {
@@ -454,7 +445,7 @@ fn all_small_histories_of_registers() {
     };
     for (n, pending) in [(1, 1), (2, 2), (3, 3), (4, 2)] {
         let (mut good, mut bad) = (0, 0);
-        let words = words(&alphabet, n, once);
+        let words = words_that_pass(&alphabet, n, once);
         let shapes = shapes(n, pending);
         for history in &shapes {
             for calls in &words {

@@ -1,25 +1,25 @@
 //! A text that is replaced, appended to and read.
 //!
 //! The pieces that are put and appended are a prefix code: all of them are different, and no piece is the beginning of
-//! another. So a text that is read is made of pieces in one way only, and says which call has put the first piece and in
-//! which order the others were appended. (For a key-value store with lists this is what *Elle: inferring isolation
-//! anomalies from experimental observations*, 2020, calls a traceable workload.)
+//! another. So a text that is read consists of pieces in only one way, and says which call has put the first piece and
+//! in which order the others were appended. (For a key-value store with lists, *Elle: inferring isolation anomalies
+//! from experimental observations*, 2020, calls this a traceable workload.)
 //!
-//! Take a piece that is put and read, everything that is read with this piece at the beginning, and the appended pieces
-//! in it. These calls follow each other in any linearization: another put would end the text, and an append of a piece
-//! that is not among them would be seen by the reads after it. Nor is there a choice of their order, but for reads of the
-//! same text: what is read must be the beginnings of the longest text that is read. The calls that come before the first
-//! put are such a *cluster* too; it comes first. Each other call is a cluster of its own: a put that nobody reads, and an
-//! append that nobody reads, which may come between any two clusters, as a cluster after it begins with a put.
+//! Take a piece that is put and read, all reads of texts that begin with this piece, and the pieces appended in these
+//! texts. These calls follow each other in any linearization: another put would end the text, and the reads after any
+//! other append would see its piece. Their order is fixed, too, except among reads of the same text: each text that is
+//! read must be a beginning of the longest one. The calls that come before the first put are such a *cluster* too,
+//! which comes first. Each other call is a cluster of its own: a put that no call reads, and an append that no call
+//! reads, which may come between any two clusters, since a cluster after it begins with a put.
 //!
 //! So there is a linearization when the order within each cluster respects the real-time order, and the clusters can be
 //! ordered, see [`super::register`].
 
 use rustc_hash::FxHashMap;
 
+use super::calls::{NotApplicable, TextCall};
 use super::events::{Cut, Events};
 use super::register::{Span, arrange};
-use super::{NotApplicable, TextCall};
 
 /// A node of [`Plan::nodes`].
 type NodeId = u32;
@@ -27,22 +27,22 @@ type NodeId = u32;
 /// A piece: the index of the call that puts or appends it.
 type Piece = usize;
 
-/// The empty text that there is first.
+/// The empty text, which exists first.
 const INITIAL: NodeId = 0;
 
-/// What was read, as a forest: a node is a text, its parent the same text without the last piece.
+/// All texts that were read, as a forest: a node is a text, its parent the same text without the last piece.
 pub(super) struct Plan {
     nodes: Vec<Node>,
-    /// For each call that reads: the text, or none when it is not made of the pieces.
+    /// For each call that reads: the text, or `None` when the text does not consist of the pieces.
     texts: Vec<Option<NodeId>>,
 }
 
 struct Node {
-    /// The text before the last piece was appended. None: it was put, or it is [`INITIAL`].
+    /// The text before the last piece was appended. `None`: the text was put, or it is [`INITIAL`].
     parent: Option<NodeId>,
-    /// None: it is [`INITIAL`].
+    /// `None`: the text is [`INITIAL`].
     piece: Option<Piece>,
-    /// The text that it began as.
+    /// The text as it began.
     root: NodeId,
     /// How many pieces were appended to the root.
     depth: u32,
@@ -66,17 +66,17 @@ impl Plan {
         let clusters = self.clusters(events, calls, cut)?;
         let spans: Option<Vec<Span>> = clusters.iter().map(|cluster| span(events, cut, cluster)).collect();
         let mut spans = spans?;
-        // The first text is there before all events.
+        // The first text exists before all events.
         spans[0].first_return = 0;
         let order = arrange(events.end(), &spans)?;
         Some(order.into_iter().flat_map(|number| clusters[number].iter().copied()).collect())
     }
 
-    /// The calls of each cluster in the only order there is, first those before any put. Pending calls that have no
-    /// consequence are left out. None when texts are read that cannot be.
+    /// The calls of each cluster in their only order; first the calls before any put. Pending calls without a
+    /// consequence are left out. `None` when the texts that were read contradict each other.
     fn clusters(&self, events: &Events, calls: &[TextCall<'_>], cut: Cut) -> Option<Vec<Vec<usize>>> {
         let mut readers: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        // The longest text that begins as each root.
+        // For each root, the longest text that begins with it.
         let mut longest = std::collections::BTreeMap::from([(INITIAL, INITIAL)]);
         for (call, action) in calls.iter().enumerate() {
             let is_complete = |(_, returned)| returned < events.never();
@@ -115,7 +115,7 @@ impl Plan {
             clusters.push(cluster);
         }
         if readers.iter().any(|readers| !readers.is_empty()) {
-            // It is not the beginning of the longest text of its root.
+            // The text is not the beginning of the longest text of its root.
             return None;
         }
         let unread = |&call: &usize| {
@@ -127,7 +127,7 @@ impl Plan {
     }
 }
 
-/// The span of calls that follow each other in this order; none when the real-time order is another.
+/// The span of calls that follow each other in this order; `None` when the real-time order differs.
 fn span(events: &Events, cut: Cut, cluster: &[usize]) -> Option<Span> {
     let mut span = Span { first_return: events.never(), last_invoked: 0 };
     for &call in cluster {
@@ -152,14 +152,14 @@ impl<'t> Pieces<'t> {
         };
         let mut pieces: Vec<(&str, Piece)> = calls.iter().enumerate().filter_map(piece).collect();
         pieces.sort_unstable();
-        // A text that begins with a piece stands right after it.
+        // A text that begins with a piece comes right after the piece.
         let is_code = pieces.windows(2).all(|pair| !pair[1].0.starts_with(pair[0].0));
         let is_code = is_code && pieces.first().is_none_or(|(text, _)| !text.is_empty());
         if is_code { Ok(Pieces(pieces)) } else { Err(NotApplicable) }
     }
 
-    /// The piece that a text begins with. It is the last one that is not behind the text: a piece between them would begin
-    /// with it.
+    /// The piece that a text begins with: the last piece that does not come after the text, since any piece between the
+    /// two would begin with that piece.
     fn first_of(&self, text: &str) -> Option<(&'t str, Piece)> {
         let before = self.0.partition_point(|&(piece, _)| piece <= text);
         let found = self.0[..before].last().copied();
@@ -169,7 +169,7 @@ impl<'t> Pieces<'t> {
 
 struct Forest {
     nodes: Vec<Node>,
-    /// The node after a node and a piece; the first is `None` for a piece that is put.
+    /// The node after a node and a piece; the node is `None` for a piece that is put.
     children: FxHashMap<(Option<NodeId>, Piece), NodeId>,
 }
 

@@ -1,25 +1,27 @@
-//! Pending removals whose result is not known.
+//! Pending removals whose result is unknown.
 //!
-//! Such a removal has taken one of the values that remain, or none. Once it is said which, the history is one of those that
-//! need no search; and since the removal of a value may also not have taken effect, to say it of one more removal takes
-//! nothing away. So it is tried: while the history fails at some return, one more removal that was invoked before is given
-//! one more value that was there before. A history that is linearizable has a choice of values under which it is, and if the
-//! choice so far is a part of it, then the rest of it has such a pair: otherwise the part of the history up to the return
-//! would be as it is. Values whose insertion is pending at the return need not be given: neither call is needed there.
-//! Values that are seen to be removed later may be given, since that matters for how far one gets.
+//! Such a removal has taken one of the remaining values, or nothing. Once the value is chosen, the history needs no
+//! search; and since the removal of a value may also not have taken effect, choosing a value for one more removal rules
+//! nothing out. So the values are tried: while the history fails at some return, one more removal that was invoked
+//! before that return gets one more value that was there before it. A linearizable history has a choice of values under
+//! which it is linearizable. If the choice so far is a part of that choice, the rest of it contains such a pair:
+//! otherwise the part of the history up to the return would stay as it is. A value whose insertion is pending at the
+//! return need not be chosen: neither of its calls is needed there. A value that is seen to be removed later may be
+//! chosen, since the choice matters for how far a linearization gets.
 //!
-//! What gets furthest is followed first. The number of tries is bounded; beyond, this method does not apply.
+//! The choice that gets furthest is followed first. The number of attempts is bounded; beyond the bound, this method
+//! does not apply.
 
 use std::collections::BTreeSet;
 
-use super::{CollectionCall, NotApplicable, ValueId};
+use super::calls::{CollectionCall, NotApplicable, ValueId};
 use crate::general::{Verdict, Witness};
 use crate::history::History;
 
-/// How many calls are looked at altogether, in all tries.
+/// How many calls all attempts together look at.
 const WORK: usize = 1_000_000;
 
-/// Judges a history in which results of pending removals are unknown by `judge`, which takes them to remove nothing.
+/// Judges a history with unknown results of pending removals. `judge` takes these removals to remove nothing.
 pub(super) fn judge(
     history: &History,
     calls: &[CollectionCall],
@@ -38,9 +40,9 @@ struct Tries<'h, J> {
     history: &'h History,
     judge: J,
     work: usize,
-    /// The choices that were looked at: removals with their values, ascending.
+    /// The choices so far: removals with their values, ascending.
     seen: BTreeSet<Vec<(usize, ValueId)>>,
-    /// The witness that gets furthest, and the position of the return where it fails.
+    /// The witness that gets furthest, and the position of the failing return.
     furthest: Option<(usize, Witness)>,
 }
 

@@ -1,8 +1,8 @@
-//! What is known of a history before it is searched, and the calls that are still to be linearized.
+//! What is known about a history before the search, and the calls that are not linearized yet.
 
 use crate::history::{History, Interval};
 
-/// What the search knows of a history before it starts.
+/// What the search knows about a history before it starts.
 pub(super) struct Plan {
     pub calls: Vec<Interval>,
     /// The complete calls in the order of their returns.
@@ -13,8 +13,8 @@ pub(super) struct Plan {
     pub slots: usize,
     /// The complete calls by invocation, then the pending ones by invocation.
     pub trial: Vec<u32>,
-    /// Whether a call overlaps no other one, and the call after it does not either. Nothing is to be chosen around such a
-    /// call: where the search comes to it, only one call comes next, and only one after that.
+    /// Whether neither a call nor the call after it overlaps another call. Around such a call there is no choice: where
+    /// the search comes to it, only one call comes next, and only one after that.
     pub forced: Vec<bool>,
 }
 
@@ -34,7 +34,7 @@ impl Plan {
     }
 }
 
-/// For each call, whether it and the one after it overlap no other call.
+/// For each call, whether neither it nor the call after it overlaps another call.
 fn forced(calls: &[Interval], invocations: &[u32]) -> Vec<bool> {
     let end = |call: u32| calls[call as usize].returned.unwrap_or(usize::MAX);
     let mut alone = vec![false; calls.len()];
@@ -51,7 +51,7 @@ fn forced(calls: &[Interval], invocations: &[u32]) -> Vec<bool> {
     forced
 }
 
-/// Gives each call the smallest bit that no call has which is open when it is invoked.
+/// Gives each call the smallest bit that is free among the calls that are open when it is invoked.
 fn slots(calls: &[Interval], invocations: &[u32], returns: &[u32]) -> (Vec<u32>, usize) {
     let mut slot = vec![0; calls.len()];
     let mut free = std::collections::BTreeSet::new();
@@ -70,13 +70,13 @@ fn slots(calls: &[Interval], invocations: &[u32], returns: &[u32]) -> (Vec<u32>,
     (slot, slots as usize)
 }
 
-/// The calls that are not linearized yet, in the order of [`Plan::trial`]: a list in two parts, complete and pending,
-/// from which a call can be taken and put back where it was.
+/// The calls that are not linearized yet, in the order of [`Plan::trial`]: a list in two parts, complete and pending. A
+/// call can be removed from it and put back into its place.
 pub(super) struct Waiting {
     next: Vec<u32>,
     previous: Vec<u32>,
     taken: Vec<bool>,
-    /// The entry in front of the complete calls; the one after it is in front of the pending ones.
+    /// The entry before the complete calls; the entry after it comes before the pending ones.
     front: u32,
 }
 
@@ -114,7 +114,7 @@ impl Waiting {
         self.taken[call as usize] = true;
     }
 
-    /// Puts back the call that was taken last.
+    /// Puts the last removed call back.
     pub fn restore(&mut self, call: u32) {
         let (previous, next) = (self.previous[call as usize], self.next[call as usize]);
         self.next[previous as usize] = call;
@@ -126,8 +126,8 @@ impl Waiting {
         self.taken[call as usize]
     }
 
-    /// The first entry from `at` on that may be linearized now, which is a call that was invoked before the first
-    /// return among the calls that wait.
+    /// The first entry from `at` on that may be linearized now: a call that was invoked before the first return among
+    /// the waiting calls.
     pub fn candidate(&self, plan: &Plan, mut at: u32, returns: u32) -> Option<u32> {
         let limit = match plan.returns.get(returns as usize) {
             Some(&call) => plan.calls[call as usize].returned.unwrap_or(usize::MAX),

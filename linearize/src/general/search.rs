@@ -14,7 +14,7 @@ struct Node<M> {
     returns: u32,
     /// The number of the state.
     state: u32,
-    /// Those linearized calls that are open at the next return.
+    /// The linearized calls that are open at the next return.
     open: M,
 }
 
@@ -25,10 +25,10 @@ pub(super) struct Search<S: Spec, M> {
     attempts: u64,
     /// How many bytes it may take.
     memory: usize,
-    /// The attempts after which it is looked at next how many bytes it takes.
+    /// The number of attempts after which the search next looks at how many bytes it takes.
     weigh_at: u64,
     states: States<S::State>,
-    /// What each operation does from each state, as far as it was asked: the state it leads to, or [`IMPOSSIBLE`].
+    /// What each operation does from each state, as far as it is known: the state it leads to, or [`IMPOSSIBLE`].
     steps_known: FxHashMap<(u32, u32), u32>,
     /// The operation of each call.
     operations: Vec<u32>,
@@ -37,12 +37,12 @@ pub(super) struct Search<S: Spec, M> {
     /// Whether there are two calls of different parts.
     has_parts: bool,
     waiting: Waiting,
-    /// The node where the search is.
+    /// The current node.
     node: Node<M>,
     /// Whether the choices of the first node were found.
     is_started: bool,
     /// What can be linearized next at the nodes on the path and has not been tried: the call and the number of the
-    /// state that it leads to. Those of the current node are at the end, the next one to try last.
+    /// state that it leads to. The choices of the current node are at the end, the next one to try last.
     choices: Vec<(u32, u32)>,
     /// Where the choices of the current node begin.
     own: usize,
@@ -55,19 +55,19 @@ pub(super) struct Search<S: Spec, M> {
 /// A call on the path and what [`Search::retreat`] needs to go back.
 struct Step {
     call: u32,
-    /// Of the node before the call: its returns, its state, and where its choices begin.
+    /// From the node before the call: its returns, its state, and where its choices begin.
     returns: u32,
     state: u32,
     own: usize,
 }
 
-/// The history is known not to be linearizable, and the longest linearizations are looked for.
+/// The history is known not to be linearizable, and the search looks for the longest linearizations.
 struct Closer {
-    /// After so many returns every call is tried next, of whatever part.
+    /// After this many returns every call is tried next, of whatever part.
     frontier: u32,
-    /// The attempts after which this is given up.
+    /// The number of attempts after which the search stops looking.
     enough: u64,
-    /// The longest ones found before.
+    /// The longest linearizations found before.
     known: Longest,
 }
 
@@ -75,7 +75,7 @@ struct Closer {
 enum Stopped {
     /// The path is a linearization.
     Found,
-    /// There is nothing left to try.
+    /// Nothing is left to try.
     Exhausted,
     /// The attempts are used up.
     Paused,
@@ -83,13 +83,14 @@ enum Stopped {
     Full,
 }
 
-/// How many attempts may be spent on the longest linearizations when the verdict is known, besides as many as that took.
+/// How many attempts may be spent on the longest linearizations once the verdict is known, in addition to as many as
+/// the verdict took.
 const CLOSER: u64 = 20_000;
 
 /// How many bytes of a state count as one attempt more when a call is run from it.
 const BYTES_OF_AN_ATTEMPT: usize = 4096;
 
-/// After so many attempts it is looked at again how much memory the search takes.
+/// After this many attempts the search looks again at how much memory it takes.
 const WEIGH_AFTER: u64 = 256;
 
 /// Which part of the memory the states may take.
@@ -171,7 +172,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
         }
     }
 
-    /// Goes on with the search. The number of attempts is looked at between two nodes.
+    /// Continues the search. It looks at the number of attempts between two nodes.
     fn explore(&mut self, limit: u64) -> Stopped {
         if !self.is_started {
             if self.is_done() {
@@ -211,7 +212,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
         }
     }
 
-    /// Whether more memory is taken than may be, or will be when the table of nodes grows.
+    /// Whether the search exceeds its memory, or will exceed it when the table of nodes grows.
     fn is_full(&mut self) -> bool {
         if self.attempts < self.weigh_at && self.seen.len() < self.seen.capacity() {
             return false;
@@ -234,8 +235,8 @@ impl<S: Spec, M: Mask> Search<S, M> {
             let Some(state) = self.step(call) else { continue };
             let is_complete = self.plan.calls[call as usize].returned.is_some();
             if is_complete && self.spec.is_read_only(call as usize) {
-                // It may come first of all that wait. In a linearization of these, move it to the front: the states
-                // of the others stay as they were. So there is no need to try anything else.
+                // The call may come first among all waiting calls. In a linearization of these, move it to the front:
+                // the states of the others stay as they were. So nothing else need be tried.
                 self.choices.truncate(self.own);
                 self.choices.push((call, state));
                 return;
@@ -251,11 +252,11 @@ impl<S: Spec, M: Mask> Search<S, M> {
         self.choices[self.own..].sort_unstable_by_key(|choice| std::cmp::Reverse((deadline(choice), choice.0)));
     }
 
-    /// The part of the calls that are to be tried next; none: all calls are.
+    /// The part of the calls to try next; `None`: all calls.
     ///
-    /// It is the part of the call that has to return first. All that may come before that call waits now, since what is
-    /// invoked later comes later. So take a linearization of what waits, and in it the first call of this part: what
-    /// stands before it is of other parts, so the call may as well stand at the front.
+    /// It is the part of the call that has to return first. Every call that may come before that call waits now, since
+    /// calls that are invoked later come later. So take a linearization of the waiting calls, and in it the first call
+    /// of this part: all calls before it belong to other parts, so the call may as well be at the front.
     fn scope(&self) -> Option<u32> {
         if !self.has_parts || self.closer.as_ref().is_some_and(|closer| closer.frontier == self.node.returns) {
             return None;
@@ -284,7 +285,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
                 self.attempts += (self.spec.bytes(before) / BYTES_OF_AN_ATTEMPT) as u64;
                 let after = match self.spec.step(before, call as usize) {
                     None => IMPOSSIBLE,
-                    // It need not be hashed to be found.
+                    // The first state needs no hash to be found.
                     Some(_)
                         if is_complete && self.spec.is_read_only(call as usize) && self.states.is_findable(from) =>
                     {
@@ -300,7 +301,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
     }
 
     /// The number of the state that `call`, which is forced, leads to. The search comes to it at most once from each
-    /// state in front of the forced calls, so its state need not be found among those that were met.
+    /// state before the forced calls, so it need not be looked up among the known states.
     fn step_on(&mut self, call: u32) -> Option<u32> {
         let from = self.node.state;
         let before = self.states.get(from, &mut self.spec);
@@ -312,7 +313,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
         }
     }
 
-    /// Linearizes `call` next, which leads to `state`, unless the search has been there.
+    /// Linearizes `call` next, which leads to `state`, unless the search has already been there.
     fn advance_by(&mut self, call: u32, state: u32) -> bool {
         let step = Step { call, returns: self.node.returns, state: self.node.state, own: self.own };
         let node = &mut self.node;
@@ -335,8 +336,8 @@ impl<S: Spec, M: Mask> Search<S, M> {
         is_new
     }
 
-    /// Takes back what [`Search::advance_by`] did to the node. Calls whose returns it passed were open together, so their
-    /// bits are different ones.
+    /// Undoes what [`Search::advance_by`] did to the node. The calls whose returns it passed were open together, so
+    /// their bits differ.
     fn retreat(&mut self, step: &Step) {
         let node = &mut self.node;
         for &returned in &self.plan.returns[step.returns as usize..node.returns as usize] {
@@ -347,8 +348,8 @@ impl<S: Spec, M: Mask> Search<S, M> {
         self.waiting.restore(step.call);
     }
 
-    /// Goes through it again when it is known how far one gets. Calls of other parts than the one that has to return next
-    /// were tried no earlier than they had to be, so those that could come before the call that is stuck come now.
+    /// Searches again once it is known how far a linearization gets. Calls of other parts than the one that has to
+    /// return next were tried no earlier than necessary, so those that could come before the stuck call come now.
     fn look_closer(&mut self) {
         let known = std::mem::take(&mut self.longest);
         let enough = self.attempts.saturating_mul(2).saturating_add(CLOSER);
@@ -366,7 +367,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
         }
     }
 
-    /// Keeps the linearization that ends here when there is no longer one.
+    /// Keeps the linearization that ends here if no longer one is known.
     fn remember(&mut self) {
         self.longest.offer(self.node.returns, self.path.iter().map(|step| step.call));
     }
@@ -381,7 +382,7 @@ impl<S: Spec, M: Mask> Search<S, M> {
 struct Longest {
     /// How far they go: returns, then calls.
     reached: (u32, usize),
-    /// They are the first `kept` of these; the others are room.
+    /// The first `kept` of these are linearizations; the others are room.
     orders: [Vec<u32>; Witness::LONGEST],
     kept: usize,
 }
@@ -402,5 +403,5 @@ impl Longest {
     }
 }
 
-/// In place of the number of a state: the call cannot have returned there what it returned.
+/// In place of the number of a state: the call cannot have returned its result there.
 const IMPOSSIBLE: u32 = u32::MAX;

@@ -1,8 +1,8 @@
 //! The states that a search has met, numbered.
 //!
-//! A state can be as large as the history: a long queue, for example. So not all of them are kept. Each state is known by
-//! how it came about, which is a call from an earlier state, and by a hash. Large states are dropped when they take too
-//! much memory, but for some on the way to each other, and made again when they are asked for or have to be compared.
+//! A state can be as large as the history: a long queue, for example. So not all states are kept. Each state is known
+//! by its origin, which is a call from an earlier state, and by a hash. Large states are dropped when they take too
+//! much memory, except for some on the way to each other, and made again when they are asked for or must be compared.
 
 use std::hash::BuildHasher;
 
@@ -14,24 +14,24 @@ use super::{Spec, table_bytes, vector_bytes};
 const SMALL: usize = 64;
 
 pub(super) struct States<T> {
-    /// How each state came about: from which one, and by which call. The first state names itself.
+    /// The origin of each state: the earlier state and the call. The first state names itself.
     origins: Vec<(u32, u32)>,
     /// How many calls lead from the first state to each state.
     depths: Vec<u32>,
     /// Whether a state can be found again by its hash.
     findable: Vec<bool>,
-    /// The states that are kept. The first one always is.
+    /// The kept states. The first one is always kept.
     kept: Vec<Option<T>>,
     /// The first state with each hash.
     by_hash: FxHashMap<u64, u32>,
-    /// For a state whose hash another one has, too, the next one of them.
+    /// For a state that shares its hash with another one, the next state with this hash.
     same_hash: FxHashMap<u32, u32>,
     /// The states that are kept and not small, with their bytes, and their sum.
     large: Vec<(u32, usize)>,
     bytes: usize,
-    /// How many bytes there may be.
+    /// How many bytes the large states may take.
     bound: usize,
-    /// When states are dropped, those stay to which a multiple of this many calls leads.
+    /// When states are dropped, those stay that a multiple of this many calls leads to.
     stride: u32,
 }
 
@@ -92,8 +92,8 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         number
     }
 
-    /// A new number for a state to which `call` leads from the state `from`, whether it was met before or not. It is not
-    /// found again.
+    /// A new number for a state to which `call` leads from the state `from`, whether it was met before or not. A lookup
+    /// will not find it.
     pub fn add<S: Spec<State = T>>(&mut self, state: T, from: u32, call: u32, spec: &S) -> u32 {
         let number = u32::try_from(self.origins.len()).ok().filter(|&number| number != u32::MAX);
         let number = number.expect("a search meets less than 2^32 - 1 states");
@@ -105,7 +105,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         number
     }
 
-    /// Whether an equal state that is met later has the same number.
+    /// Whether an equal state that is met later gets the same number.
     pub fn is_findable(&self, number: u32) -> bool {
         self.findable[number as usize]
     }
@@ -118,7 +118,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
             from = self.origins[from as usize].0;
         }
         let mut state = self.kept[from as usize].clone().expect("it is kept");
-        // Those in between are kept, too: what goes back from here will ask for them.
+        // The states on the way are kept, too: a search that goes back from here will ask for them.
         while let Some(next) = missing.pop() {
             let (_, call) = self.origins[next as usize];
             state = spec.step(&state, call as usize).expect("the call was possible when the state was met");
@@ -138,7 +138,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         }
     }
 
-    /// Drops states until half of the bound is free, but for the one that was met last.
+    /// Drops states until half of the bound is free, except for the last one.
     fn drop_all_but(&mut self, last: u32) {
         let (kept, depths, stride) = (&mut self.kept, &self.depths, self.stride);
         let mut bytes = 0;
@@ -157,7 +157,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         }
     }
 
-    /// How many bytes they take, and will take while the tables grow next.
+    /// How many bytes the states take, and will take when the tables grow next.
     pub fn memory(&self) -> usize {
         self.bytes
             + vector_bytes(&self.origins)
@@ -178,8 +178,8 @@ fn hash<T: std::hash::Hash>(state: &T) -> u64 {
 mod tests {
     use super::*;
 
-    /// Lists of numbers; call n appends n, but for call 0, which takes the last one. All lists have the same hash where that
-    /// is wanted.
+    /// Lists of numbers; call n appends n, except call 0, which takes the last one. On demand, all lists have the same
+    /// hash.
     struct Lists {
         steps: usize,
     }
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Up a long way and back again: each list that comes again has its old number, and few of them are kept.
+    /// Up a long way and back again: each list that returns has its old number, and few lists are kept.
     #[test]
     fn dropped_states_are_found_again() {
         let length = 400;
@@ -252,7 +252,7 @@ mod tests {
         let list = |items: &[usize]| List(items.to_vec(), true);
         for round in 0..2 {
             for call in 1..=3 {
-                // The real hash of the first one differs from the others, which are all the same.
+                // The first list has its real hash; all others share another one.
                 let number = states.number(list(&[call]), 0, call as u32, &mut Same(&mut spec));
                 assert_eq!(number, call as u32, "round {round}");
             }

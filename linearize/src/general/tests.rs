@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 
 use super::*;
 use crate::history::Interval;
+use crate::testing::words;
 
 /// What was called and what it returned. The result of a pending call is ignored.
 trait Object: Clone + Eq + Hash {
     type Call: Copy;
-    /// The object after the call, when the call may have returned what it did.
+    /// The object after the call, if the call may have returned its result.
     fn run(&self, call: Self::Call, pending: bool) -> Option<Self>;
     fn is_read_only(call: Self::Call) -> bool;
     fn part(_: Self::Call) -> Option<u32> {
@@ -149,8 +150,8 @@ impl<O: Object> Spec for Observed<'_, O> {
     }
 }
 
-/// Whether a sequence of calls is one that the real-time order and the results allow, from the definition; with
-/// `whole`, also whether it is complete and ends well.
+/// Whether the real-time order and the results allow a sequence of calls, by the definition; with `whole`, also whether
+/// it is complete and ends well.
 fn is_linearization<O: Object>(observed: &mut Observed<'_, O>, order: &[usize], whole: bool) -> bool {
     let history = observed.history;
     let in_order = (0..order.len()).all(|a| (a + 1..order.len()).all(|b| !history.precedes(order[b], order[a])));
@@ -177,7 +178,7 @@ fn twin<O: Object>(observed: &mut Observed<'_, O>, order: &mut Vec<usize>) -> bo
     false
 }
 
-/// The part of a history before a position: a call that returns later is pending, one that starts later is dropped.
+/// The part of a history before a position: a call that returns later is pending, a call that starts later is dropped.
 fn before(history: &History, position: usize) -> History {
     let cut = |interval: &Interval| Interval {
         invoked: interval.invoked,
@@ -198,7 +199,7 @@ fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
         observed.says_what_reads = says_what_reads;
         observed.says_parts = says_parts;
         let verdict = check(observed, observed.history, Budget::Unlimited);
-        // Of four calls there are too many histories to try this with each.
+        // Four calls have too many histories to try this with each.
         if says_what_reads && says_parts == has_parts && observed.calls.len() < 4 {
             assert_eq!(in_small_steps(observed), verdict);
         }
@@ -209,7 +210,7 @@ fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
             }
             Verdict::NotLinearizable(witness) => {
                 assert!(!expected);
-                // How far one gets does not depend on what the search is told.
+                // How far a linearization gets does not depend on what the search is told.
                 let length = (witness.stuck, witness.longest[0].len());
                 assert_eq!(*reached.get_or_insert(length), length);
                 assert_witness(observed, &witness);
@@ -220,7 +221,7 @@ fn compare<O: Object>(observed: &mut Observed<'_, O>) -> bool {
     expected
 }
 
-/// The verdict of a search that is interrupted after each attempt and has room for two states only.
+/// The verdict of a search that is interrupted after each attempt and has room for only two states.
 fn in_small_steps<O: Object>(observed: &mut Observed<'_, O>) -> Verdict {
     observed.bytes = 1_000_000;
     let history = observed.history;
@@ -248,10 +249,10 @@ fn assert_witness<O: Object>(observed: &mut Observed<'_, O>, witness: &Witness) 
         let placed = |call: usize| order.contains(&call) || stuck.is_some_and(|stuck| returned(call) >= Some(stuck));
         assert!((0..history.calls().len()).all(|call| returned(call).is_none() || placed(call)));
     }
-    // Linearizable up to there and not any further, where a call that returns later has its result.
+    // Linearizable up to there and no further, where a call that returns later has its result.
     let cut_at = |position: usize| {
         let history = before(history, position);
-        // Calls are in the order of their invocations, so the calls of a part are the first ones.
+        // Calls are in the order of their invocations, so the calls of a part come first.
         let mut part = Observed::new(observed.initial.clone(), observed.calls.clone(), &history, None);
         part.unknown = observed.unknown.clone();
         twin(&mut part, &mut Vec::new())
@@ -283,16 +284,6 @@ fn shapes(n: usize) -> Vec<History> {
     let mut all = Vec::new();
     extend(&History::new(), n, &mut all);
     all
-}
-
-/// All words of length `n` over `alphabet`.
-fn words<T: Copy>(alphabet: &[T], n: usize) -> Vec<Vec<T>> {
-    (0..n).fold(vec![Vec::new()], |shorter, _| {
-        shorter
-            .iter()
-            .flat_map(|word| alphabet.iter().map(move |&letter| word.iter().copied().chain([letter]).collect()))
-            .collect()
-    })
 }
 
 /// Compares on all histories of `n` calls from the alphabet and all ends: how many there are, and how many of them
@@ -368,7 +359,7 @@ fn all_small_map_histories() {
     assert!(0 < linearizable && linearizable < histories);
 }
 
-/// `n` calls about parts of their own, which all overlap, and one about the first part that cannot have returned so.
+/// `n` calls about parts of their own, which all overlap, and one about the first part with an impossible result.
 struct Parts {
     n: usize,
     says_parts: bool,
@@ -396,7 +387,7 @@ fn parts_do_not_multiply() {
     let stuck = history.atomic();
     let expected = Witness { stuck: Some(stuck), longest: vec![(0..n).collect()] };
     let verdict = |says_parts, attempts| check(&mut Parts { n, says_parts }, &history, Budget::StopAfter(attempts));
-    // Each call when it has to return, and then the one that cannot.
+    // Each call when it has to return, and then the impossible one.
     assert_eq!(verdict(true, 41), Verdict::NotLinearizable(expected.clone()));
     assert_eq!(verdict(true, 40), Verdict::Unknown(Bound::Attempts));
     // And once more for the longest linearizations.
@@ -407,7 +398,7 @@ fn parts_do_not_multiply() {
 
 #[test]
 fn the_longest_linearization_has_calls_of_other_parts() {
-    // Part 0: a call that cannot have returned so. Parts 1 and 2: calls that overlap it.
+    // Part 0: a call with an impossible result. Parts 1 and 2: calls that overlap it.
     let mut history = History::new();
     let calls: Vec<usize> = (0..3).map(|_| history.invoke()).collect();
     calls.into_iter().for_each(|call| history.complete(call));
@@ -509,7 +500,7 @@ fn a_violation_that_is_known_is_not_forgotten() {
 fn a_budget_that_suffices_changes_nothing() {
     let (history, calls) = wide(2, 1);
     let mut observed = Observed::new(Register(0), calls, &history, None);
-    // None linearized: write 0, write 1 (the read cannot be first). Then write 1 after write 0 is tried, the read
+    // First write 0, then write 1 (the read cannot be first). Then the search tries write 1 after write 0, and the read
     // fails again. Then the read: 3 + 2 + 1 steps.
     assert_eq!(check(&mut observed, &history, Budget::StopAfter(5)), Verdict::Unknown(Bound::Attempts));
     assert_eq!(check(&mut observed, &history, Budget::StopAfter(6)), Verdict::Linearizable { order: vec![0, 1, 2] });
@@ -540,8 +531,8 @@ impl Spec for Row {
     }
 }
 
-/// Calls one after the other leave nothing to choose: each is tried once, and no state is made again, however little
-/// memory there is. The states of the second half are equal to those of the first.
+/// Calls one after the other leave no choice: each is tried once, and no state is made again, however little memory
+/// there is. The states of the second half equal those of the first.
 #[test]
 fn each_call_of_a_sequential_history_is_tried_once() {
     let calls = 1_000;

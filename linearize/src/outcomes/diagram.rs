@@ -35,7 +35,7 @@ pub(super) struct Diagrams {
     places: Vec<Place>,
     /// For each place its invocation.
     invocations: Vec<usize>,
-    /// For each node its place and where its edges end in `edges`; they begin where those of the node before end.
+    /// For each node its place and where its edges end in `edges`; they begin where the edges of the node before end.
     nodes: Vec<(Place, usize)>,
     /// Results ascending within a node.
     edges: Vec<(ResultId, Node)>,
@@ -55,7 +55,7 @@ impl Diagrams {
         Diagrams {
             places,
             invocations: order,
-            // The two sets without an invocation to ask for, behind all places.
+            // The two sets without an invocation to ask for, after all places.
             nodes: vec![(Place::MAX, 0); 2],
             edges: Vec::new(),
             known: FxHashMap::default(),
@@ -95,7 +95,7 @@ impl Diagrams {
         node
     }
 
-    /// The outcomes of a set over other invocations, each with this result of `invocation`.
+    /// The outcomes of a set over other invocations, each extended by this result of `invocation`.
     pub fn given(&mut self, invocation: usize, result: ResultId, rest: Node) -> Node {
         if rest == Node::NOTHING {
             return rest;
@@ -147,9 +147,9 @@ impl Diagrams {
         node
     }
 
-    /// How many outcomes there are, when they are less than 2^128.
+    /// The number of outcomes, if it is below 2^128.
     pub fn count(&self, set: Node) -> Option<u128> {
-        // Nodes are numbered after those that they lead to.
+        // A node has a higher number than the nodes that it leads to.
         let mut counts: Vec<Option<u128>> = vec![Some(0), Some(1)];
         for number in 2..=set.0 {
             let add = |sum: Option<u128>, &(_, node): &(ResultId, Node)| sum?.checked_add(counts[node.0 as usize]?);

@@ -11,7 +11,7 @@ use super::views::{AllViews, Group, Transitions, Views, groups};
 use crate::program::{Behaviour, Program, Set, TooLarge};
 
 pub(super) fn outcomes<B: Behaviour>(behaviour: &mut B, program: &Program, bound: usize) -> Result<Outcomes, TooLarge> {
-    // What can come early is asked early, since that is where the diagrams of the rest are extended.
+    // What can come early is asked early, since the diagrams of the rest are extended there.
     let mut order: Vec<usize> = (0..program.len()).collect();
     order.sort_by_key(|&index| program.before[index].count_ones());
     let objects =
@@ -45,7 +45,7 @@ pub(super) fn outcomes<B: Behaviour>(behaviour: &mut B, program: &Program, bound
 struct Configuration {
     /// What was linearized.
     done: Set,
-    /// The state after it, or 0 when nothing complete is to come.
+    /// The state after it, or 0 when no complete invocation follows.
     state: u32,
     /// For each group what its invocations may have seen.
     views: Box<[Views]>,
@@ -57,7 +57,7 @@ struct Explorer<'p, B: Behaviour> {
     objects: Objects<'p, B>,
     views: AllViews,
     diagrams: Diagrams,
-    /// The outcomes of the invocations that are not done, for each configuration.
+    /// For each configuration, the outcomes of the invocations that are not done.
     known: FxHashMap<Configuration, Node>,
     bound: usize,
 }
@@ -88,8 +88,8 @@ impl<B: Behaviour> Explorer<'_, B> {
         Ok(all)
     }
 
-    /// For each result that `next` can have when it is linearized next, what is left then. None when the bound is
-    /// reached.
+    /// For each result that `next` can have when it is linearized next, the configuration after it. `None` when the
+    /// bound is reached.
     fn linearize(&mut self, from: &Configuration, next: usize) -> Option<Vec<(ResultId, Configuration)>> {
         let done = from.done | 1 << next;
         let (state, result) = self.objects.apply(from.state, next);

@@ -19,10 +19,10 @@ pub(super) struct View {
 /// Relaxed invocations whose visibilities constrain each other, ascending.
 pub(super) type Group = Vec<usize>;
 
-/// The number of a set of ways to choose for all invocations of a group that are still to come.
+/// The number of a set of ways to choose for all invocations of a group that have not come yet.
 pub(super) type Views = u32;
 
-/// Nothing of the group is to come.
+/// No invocation of the group is left.
 pub(super) const SETTLED: Views = Views::MAX;
 
 /// The groups of a program.
@@ -49,18 +49,18 @@ pub(super) fn groups(program: &Program) -> Vec<Group> {
     groups
 }
 
-/// What a state becomes and what is returned, by an invocation from that state.
+/// The state and the result after an invocation from a state.
 pub(super) trait Transitions {
     fn apply(&mut self, state: u32, invocation: usize) -> (u32, ResultId);
 }
 
-/// For each result of an invocation what a group may have seen then.
+/// For each result of an invocation, what a group may then have seen.
 pub(super) type Steps = Vec<(ResultId, Views)>;
 
 /// All sets of views, numbered.
 #[derive(Default)]
 pub(super) struct AllViews {
-    /// The views of one way to choose stand side by side.
+    /// The views of one way to choose are next to each other.
     sets: Vec<Box<[View]>>,
     numbers: FxHashMap<Box<[View]>, Views>,
     /// By the first of the group, what it has seen, what is linearized next, and after what.
@@ -100,9 +100,9 @@ impl AllViews {
         number
     }
 
-    /// Linearizes `next` after `done`. When `next` is of the group: for each result that it can have, what the others may
-    /// have seen then. When it is not: what all of the group may have seen then, with a result that means nothing. Empty
-    /// when there is no way to choose. None when that takes more work altogether than `bound`.
+    /// Linearizes `next` after `done`. If `next` belongs to the group: for each result that `next` can have, what the
+    /// others may then have seen. Otherwise: what the whole group may then have seen, with a result that means nothing.
+    /// Empty when there is no way to choose. `None` when that takes more work in total than `bound`.
     pub fn step(
         &mut self,
         program: &Program,
@@ -156,7 +156,7 @@ struct Step<'p> {
     next: usize,
     /// What was linearized before.
     done: Set,
-    /// Those of the group that were not linearized before.
+    /// The invocations of the group that were not linearized before.
     waiting: Vec<usize>,
     /// The place of `next` among these.
     place: Option<usize>,
@@ -182,14 +182,15 @@ impl Step<'_> {
                 }
             }
         }
-        // With nobody left to choose there are no views, and one way to choose.
+        // When no invocation is left that could choose, there are no views, and one way to choose.
         if self.place.is_none() || self.waiting.len() > 1 {
             by_result.retain(|(_, views)| !views.is_empty());
         }
         by_result
     }
 
-    /// Adds the choice in which those see `next` whose places are in `sees`, if they may and all others need not.
+    /// Adds the choice in which the invocations at the places `sees` see `next`, if they may and no other invocation
+    /// must.
     fn choose(&self, choice: &[View], sees: Set, transitions: &mut impl Transitions, found: &mut Vec<View>) {
         let start = found.len();
         for (place, (&i, view)) in self.waiting.iter().zip(choice).enumerate() {
@@ -216,7 +217,7 @@ impl Step<'_> {
         Some(View { state, forbidden: view.forbidden & relevant, ahead: view.ahead & relevant })
     }
 
-    /// i does not see `next`, and the others of the group do whose places are in `sees`.
+    /// i does not see `next`, and the invocations of the group at the places `sees` do.
     fn skipped(&self, i: usize, view: &View, sees: Set) -> Option<View> {
         let (program, next) = (self.program, 1 << self.next);
         let required = &program.required[i];

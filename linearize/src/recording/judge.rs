@@ -21,14 +21,14 @@ pub struct Checked {
     pub parts: usize,
 }
 
-/// Who has given a verdict.
+/// Which checker has given a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checker {
     /// A construction of [`crate::distinct`].
     Distinct,
     /// The search of [`crate::general`].
     General,
-    /// The one for some parts and the other for other parts.
+    /// One checker for some parts and the other for the rest.
     Both,
 }
 
@@ -44,14 +44,14 @@ pub fn check(data_type: &DataType, recording: &Recording, budget: Budget) -> Res
     })
 }
 
-/// The judgement of a recorded history, which can be interrupted and gone on with.
+/// The judgement of a recorded history. It can be interrupted and continued.
 ///
-/// A part of the history is judged by a checker that needs no search where there is one, and the history is judged part
-/// by part where the object has independent parts. The parts that have to be searched take turns, those in which the fewest
-/// calls overlap first, and a turn of each round is `GROWTH` times as long as in the round before. So a part that is
-/// easily refuted is, however hard the others are; and the work is at most a small multiple of the number of parts times
-/// what the search of that part takes alone. After the first round the first violation ends the search; of those that are
-/// found in it, the one that is seen first in the history is reported.
+/// A checker without search judges a part of the history where one applies, and the history is judged part by part
+/// where the object has independent parts. The parts that need the search take turns, those with the fewest overlapping
+/// calls first, and a turn of each round is `GROWTH` times as long as in the round before. So a part that is easily
+/// refuted is refuted, however hard the others are; and the work is at most a small multiple of the number of parts
+/// times what the search of that part takes alone. After the first round the first violation ends the search; among the
+/// violations of the first round, the one that is seen first in the history is reported.
 pub struct Search<'r> {
     recording: &'r Recording,
     checker: Checker,
@@ -60,11 +60,12 @@ pub struct Search<'r> {
     orders: Vec<Vec<usize>>,
     /// The violation that is seen first, and where.
     violation: Option<(usize, general::Witness)>,
-    /// A part was given up.
+    /// The search of a part was abandoned.
     is_out_of_memory: bool,
-    /// The parts that are searched, the one whose turn it is first: the easiest one at the beginning of a round.
+    /// The parts that are searched, in the order of their turns: at the beginning of a round, the easiest part comes
+    /// first.
     running: VecDeque<Running<'r>>,
-    /// How many of them are still to come in this round.
+    /// How many of them have not had their turn in this round.
     to_come: usize,
     /// How many attempts of a part end its turn.
     until: u64,
@@ -76,18 +77,18 @@ pub struct Search<'r> {
 struct Running<'r> {
     part: Part<'r>,
     search: general::Search<'r>,
-    /// How many bytes it took when its last turn ended.
+    /// How many bytes the search took when its last turn ended.
     memory: usize,
 }
 
 /// How many attempts each part makes in the first round.
 const FIRST: u64 = 1_000;
 
-/// How many times as long the turns of a round are as those of the round before.
+/// By what factor the turns of a round are longer than those of the round before.
 const GROWTH: u64 = 4;
 
 impl<'r> Search<'r> {
-    /// The judgement of a recording. What needs no search is judged now.
+    /// The judgement of a recording. Parts that need no search are judged now.
     ///
     /// # Errors
     /// When the type has no such call: the index of the call and the reason.
@@ -147,13 +148,13 @@ impl<'r> Search<'r> {
         Ok(search)
     }
 
-    /// How many bytes of memory the searches may take together; [`general::Search::MEMORY`] when nothing is said.
+    /// How many bytes of memory the searches may take together; the default is [`general::Search::MEMORY`].
     pub fn set_memory(&mut self, bytes: usize) {
         self.memory = bytes;
     }
 
-    /// Goes on for about this many attempts to linearize a call next, in all parts together, or until there is a verdict.
-    /// How often the search is interrupted does not change what it finds.
+    /// Continues for about this many attempts to linearize a call next, in all parts together, or until there is a
+    /// verdict. How often the search is interrupted does not change what it finds.
     pub fn advance(&mut self, attempts: u64) -> Progress<Checked> {
         let mut left = attempts;
         loop {
@@ -173,7 +174,7 @@ impl<'r> Search<'r> {
         }
     }
 
-    /// Lets the part whose turn it is go on. How many of the attempts were used up.
+    /// Lets the next part take its turn. Returns how many of the attempts were used up.
     fn take_turn(&mut self, attempts: u64) -> u64 {
         let Running { part, mut search, memory } = self.running.pop_front().expect("a part is to come");
         let before = search.attempts();
@@ -224,7 +225,7 @@ impl<'r> Search<'r> {
         self.checked(Bound::Attempts)
     }
 
-    /// The verdict, which is not known because of a bound where there is neither a violation nor an order of each part.
+    /// The verdict; unknown because of a bound when there is neither a violation nor an order of each part.
     fn checked(&mut self, bound: Bound) -> Checked {
         let verdict = match self.violation.take() {
             Some((_, witness)) => Verdict::NotLinearizable(witness),
@@ -236,7 +237,7 @@ impl<'r> Search<'r> {
     }
 }
 
-/// How many calls overlap at most.
+/// The largest number of calls that overlap.
 fn overlapping(history: &History) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for event in history.events() {
@@ -250,8 +251,8 @@ fn overlapping(history: &History) -> usize {
     most
 }
 
-/// One linearization out of those of independent parts: each call as early as its invocation and the calls before it
-/// in its part allow. Linearizability is local: nothing is in the way.
+/// One linearization made of those of independent parts: each call as early as its invocation and the calls before it
+/// in its part allow. Linearizability is local, so this always works.
 fn merge(history: &History, orders: Vec<Vec<usize>>) -> Vec<usize> {
     let mut timed = Vec::with_capacity(history.calls().len());
     for order in orders {

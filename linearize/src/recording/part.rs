@@ -44,7 +44,7 @@ impl<'r> Part<'r> {
         self.data_type.role(self.signature(index), &call.invocation.arguments, call.result.as_ref())
     }
 
-    /// The independent parts of this part, in the order of their names. None: there is a call about all of them.
+    /// The independent parts of this part, in the order of their names. `None`: some call is about all of them.
     pub fn split(&self) -> Option<Vec<Self>> {
         let mut parts: BTreeMap<&Value, Vec<usize>> = BTreeMap::new();
         for (index, &call) in self.calls.iter().enumerate() {
@@ -79,7 +79,7 @@ impl<'r> Part<'r> {
         }
     }
 
-    /// The verdict of the checker for histories of this kind, where there is one.
+    /// The verdict of the checker for histories of this kind, if there is one.
     pub fn without_search(&self) -> Option<Verdict> {
         let family = self.data_type.family?;
         if family == Family::Texts {
@@ -176,7 +176,7 @@ impl Numbers {
         }
     }
 
-    /// Changes the numbers of what is inserted and removed so that they ascend with the values.
+    /// Changes the numbers of inserted and removed values so that they ascend with the values.
     fn ascending(self, roles: &mut [Numbered]) {
         let mut values: Vec<(Value, ValueId)> = self.0.into_iter().collect();
         values.sort_unstable();

@@ -16,8 +16,7 @@ pub(super) struct Sequential<'r> {
     calls: Vec<Call>,
     /// For each call of the part, which of `calls` it is.
     operations: Vec<usize>,
-    /// For each call of the part the number of the part, the entry of a map for example, that it is
-    /// about.
+    /// For each call of the part, the number of its own part: the entry of a map, for example.
     entries: Vec<Option<u32>>,
 }
 
@@ -36,7 +35,7 @@ impl<'r> Sequential<'r> {
         let mut names: FxHashMap<Option<&Value>, u32> = FxHashMap::default();
         let entry = |index| {
             let name = part.name(index);
-            // Nobody notices a pending call that changes nothing, so it is about a part of its own.
+            // No other call notices a pending call that changes nothing, so it is about a part of its own.
             if name.is_none() && !(part.call(index).result.is_none() && part.signature(index).reads) {
                 return None;
             }

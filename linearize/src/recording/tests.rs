@@ -234,7 +234,7 @@ fn a_part_without_an_answer() {
         check(kv, &recording, Budget::StopAfter(attempts)).expect("calls of kv").verdict
     };
     assert_eq!(verdict(&[(2, "")], 5000), Verdict::Unknown(Bound::Attempts));
-    // A violation elsewhere is known all the same.
+    // A violation elsewhere is known nevertheless.
     let witness = Witness { stuck: Some(21), longest: vec![vec![]] };
     assert_eq!(verdict(&[(2, "y")], 5000), Verdict::NotLinearizable(witness.clone()));
     // Or when the memory is used up.
@@ -249,7 +249,7 @@ fn a_part_without_an_answer() {
     }
 }
 
-/// Ten parts that cannot be searched to the end, and one that takes longer than a turn of the first round, but not long.
+/// Ten parts that the search cannot finish, and one that takes longer than a turn of the first round, but not long.
 #[test]
 fn parts_take_turns() {
     let hard: Vec<i64> = (0..10).collect();
@@ -278,7 +278,7 @@ fn parts_take_turns() {
     let key = &recording.calls[witness.stuck.expect("a call is stuck")].invocation.arguments[0];
     assert_eq!(*key, Value::Int(10));
     assert_eq!(verdict(alone), Verdict::Unknown(Bound::Attempts));
-    // In whatever steps, it is the same.
+    // The steps make no difference.
     let mut search = Search::new(kv, &recording).expect("calls of kv");
     let checked = loop {
         if let Progress::Done(checked) = search.advance(777) {
@@ -288,7 +288,7 @@ fn parts_take_turns() {
     assert_eq!(checked.verdict, Verdict::NotLinearizable(witness));
 }
 
-/// With 50,000 parts nothing that takes time in the square of their number comes to an end.
+/// With 50,000 parts, nothing that takes time in the square of their number would end.
 #[test]
 fn many_parts() {
     let keys = 50_000;
@@ -310,7 +310,7 @@ fn many_parts() {
 
 #[test]
 fn calls_that_return_nothing() {
-    // However nothing is written.
+    // However "nothing" is written.
     for nothing in ["null", "\"()\""] {
         let nothing = |text: &str| text.replace("NOTHING", nothing);
         accept("register", &[&nothing("<write(1) → NOTHING> <read() → 1>")], &[0, 1], Checker::Distinct, 1);
@@ -325,14 +325,14 @@ fn calls_that_return_nothing() {
     refuse("register", &["<read() → \"()\">"], 0, &[], Checker::Distinct, 1);
 }
 
-/// A type of which nothing is known but how its calls run.
+/// A type of which only the behaviour of its calls is known.
 fn opaque(data_type: &DataType) -> DataType {
     let methods: Vec<Signature> =
         data_type.methods().map(|signature| Signature { keyed: false, ..*signature }).collect();
     DataType { methods: Vec::leak(vec![&*methods.leak()]), family: None, ..*data_type }
 }
 
-/// The verdict, and how far one gets.
+/// The verdict, and how far a linearization gets.
 fn reached(data_type: &DataType, recording: &Recording) -> (bool, Option<usize>) {
     match check(data_type, recording, Budget::Unlimited).expect("calls of the type").verdict {
         Verdict::Linearizable { .. } => (true, None),

@@ -103,7 +103,7 @@ fn calls_that_a_type_does_not_have() {
     let unknown = parsed("{ offer(0) }").check(type_named("set").expect("a type")).expect_err("a mistake");
     assert!(unknown.reason.starts_with("in set: there is no method offer; there are add, addAll, clear, "));
     assert_eq!(parsed("{ remove(0); remove(0,1); putAll({}) }").check(map()), Ok(()));
-    // Without a text the mistake is shown in one that is made up.
+    // Without a text, the mistake is shown in a text that is printed from the schema.
     let made = Schema::new(vec![vec![call("get", &[0])], vec![call("got", &[0])]], vec![]).expect("consistent");
     let mistake = made.check(map()).expect_err("a mistake");
     assert_eq!((&*mistake.text, mistake.at), ("get(0)got(0)", 6));
@@ -118,7 +118,7 @@ fn the_happens_before_order() {
     assert_eq!(parsed("{ a(); b() } || { c() }").predecessors(), parallel);
 }
 
-/// With 200,000 sequences nothing that takes time in the square of their number comes to an end.
+/// With 200,000 sequences, nothing that takes time in the square of their number would end.
 #[test]
 fn constraints_of_many_sequences() {
     let count = 200_000;

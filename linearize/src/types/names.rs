@@ -43,13 +43,13 @@ const fn changes(name: &'static str, parameters: &'static [Shape], meaning: Mean
     Signature { name, parameters, meaning, reads: false, keyed: false }
 }
 
-/// A method that only looks.
+/// A method that only reads.
 const fn reads(name: &'static str, parameters: &'static [Shape], meaning: Meaning) -> Signature {
     Signature { reads: true, ..changes(name, parameters, meaning) }
 }
 
 impl Signature {
-    /// The same method, of which a call is about the entry at its first argument, and about nothing else.
+    /// The same method, about the entry at its first argument and nothing else.
     const fn on_key(self) -> Signature {
         Signature { keyed: true, ..self }
     }
@@ -140,8 +140,8 @@ struct Ids {
     clear: MethodId,
 }
 
-/// The methods of a queue, and of a Java `Collection` whose elements have an order of their own. Besides Java's names
-/// there are `enqueue`, which gives nothing, and `dequeue`, which is `poll`.
+/// The methods of a queue, and of a Java `Collection` whose elements have an order. Besides Java's names there are
+/// `enqueue`, which returns nothing, and `dequeue`, which is `poll`.
 const fn queue(ids: Ids, remaining_capacity: whole::Run) -> [Signature; 22] {
     [
         changes("offer", &[Any], Method(ids.push, True)),
@@ -252,7 +252,7 @@ const COUNTER: &[Signature] = &[
 const REGISTER: &[Signature] = &[
     reads("read", &[], Method(register::LOAD, Same)),
     changes("write", &[Any], Method(register::STORE, Nothing)),
-    // `compare_exchange` makes two allocations for the content that nobody asks for here.
+    // `compare_exchange` would make two allocations for content that no caller asks for here.
     changes("cas", &[Any, Any], Whole(whole::compare_and_set)),
 ];
 

@@ -49,7 +49,7 @@ pub enum Family {
 }
 
 impl DataType {
-    /// The role of a call; `result` is none while the call is pending.
+    /// The role of a call; `result` is `None` while the call is pending.
     pub fn role(&self, signature: &Signature, arguments: &[Value], result: Option<&Value>) -> Role {
         if signature.reads && result.is_none() {
             return Role::Nothing;
@@ -65,7 +65,7 @@ impl DataType {
             | (Family::Stack, stack::POP)
             | (Family::PriorityQueue, priority_queue::POP) => removal(gives, result),
             (Family::Set, _) => of_set(signature, arguments, result),
-            // Writing the first content again would make it a value that comes twice.
+            // Writing the first content again would write a value twice.
             (Family::Register, register::STORE) => insertion(gives, &arguments[0], result),
             (Family::Register, register::LOAD) => result.cloned().map_or(Role::Nothing, Role::Find),
             (Family::Texts, keyed_text::PUT) if is_usual(gives, result) => Role::Insert(arguments[1].clone()),
@@ -79,13 +79,13 @@ impl DataType {
     }
 }
 
-/// Whether a call that gives the same whenever it succeeds has given that, or is pending.
+/// Whether a call that returns the same whenever it succeeds has returned that, or is pending.
 fn is_usual(gives: Gives, result: Option<&Value>) -> bool {
     let usual = if matches!(gives, Gives::True) { Value::Bool(true) } else { Value::Unit };
     result.is_none_or(|result| agrees(&usual, result))
 }
 
-/// A null result of a removal is no element, so there must not be a null element either.
+/// A null result of a removal is no element, so a null element is not allowed either.
 fn insertion(gives: Gives, item: &Value, result: Option<&Value>) -> Role {
     if !item.is_none() && is_usual(gives, result) { Role::Insert(item.clone()) } else { Role::Other }
 }
@@ -93,7 +93,7 @@ fn insertion(gives: Gives, item: &Value, result: Option<&Value>) -> Role {
 fn removal(gives: Gives, result: Option<&Value>) -> Role {
     let Some(result) = result else { return Role::UnknownRemoval };
     match gives {
-        // Nobody has seen that `take` waits.
+        // No history shows that `take` waits.
         Gives::Content(super::Absent::Error("blocks")) if matches!(result, Value::Variant(_)) => Role::Other,
         Gives::Content(absent) if *result == absent.value() => Role::Empty,
         _ => Role::Remove(result.clone()),

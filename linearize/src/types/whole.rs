@@ -7,7 +7,8 @@ use interloper_commutativity::Value;
 
 use super::error;
 
-/// Changes a state, or only looks, and gives the result. There are as many arguments as the signature has parameters.
+/// Changes a state, or only reads it, and returns the result. There are as many arguments as the signature has
+/// parameters.
 pub type Run = fn(&mut Value, &[Value]) -> Value;
 
 /// The elements of a list or a set, the values of a map.
@@ -81,7 +82,7 @@ pub(super) fn remaining_capacity(state: &mut Value, _: &[Value]) -> Value {
     Value::Int(i64::from(i32::MAX) - state.len() as i64)
 }
 
-/// There is always room, so that what remains of it does not depend on the elements.
+/// There is always room, so the remaining capacity does not depend on the elements.
 pub(super) fn unlimited_capacity(_: &mut Value, _: &[Value]) -> Value {
     Value::Int(i64::from(i32::MAX))
 }
@@ -96,7 +97,7 @@ pub(super) fn remove_last(state: &mut Value, arguments: &[Value]) -> Value {
     remove_at(state, index)
 }
 
-/// Removes one element of a list, and says whether there was one.
+/// Removes one element of a list, and says whether it existed.
 fn remove_at(state: &mut Value, index: Option<usize>) -> Value {
     if let (Value::List(items), Some(index)) = (state, index) {
         *items = items[..index].iter().chain(&items[index + 1..]).cloned().collect();

@@ -6,6 +6,7 @@ use interloper::objects::derive::DerivedMethod;
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Runs, What};
 use interloper::objects::{Level, Role};
+use interloper::report::shorten::grouped;
 
 use super::{DERIVED_WITH, Entry, LONGER, Method, violated};
 
@@ -17,18 +18,20 @@ pub(super) fn document(entries: &[Entry], time: Duration, machine: &str) -> Stri
     out += &format!("\nUnder the scheduler:\n\n{}", methods(&own));
     out += &format!("\nOn real threads:\n\n{}", methods(&published));
     out += "\n## Smallest harnesses (*Violat*, Figures 2 and 4; *Visibility relaxation*, Table 2)\n\n\
-            Results are in the order of the text. *Violated* is the weakest visibility that refuses the outcome. *By the\n\
-            scheduler* says in which execution of the harness it came, and how many harnesses and executions had been\n\
-            searched by then; *on real threads*, how many executions of the harness were not atomic, and of how many.\n\
-            Published crates run under the scheduler outside of the workspace: of them it says in which execution of a\n\
-            harness of the same shape it came there ([PROOF.md](PROOF.md)), or nothing, where none was found or tried.\n";
+            Results are in the order of the text. *Violated* is the weakest visibility that rules out the outcome.\n\
+            *By the scheduler* says which execution of the harness showed the outcome first, and how many harnesses\n\
+            and executions the search had run by then. *On real threads* says how many executions of the harness\n\
+            were not atomic, and how many ran. Published crates run under the scheduler outside the workspace: for\n\
+            them, *by the scheduler* says which execution of a harness of the same shape showed a violation there\n\
+            ([PROOF.md](PROOF.md)). A dash means that no such harness was found or tried.\n";
     out += &format!("\nObjects over the mirror of std, which both engines run:\n{}", harnesses(&own));
     out += &format!("\nObjects of published crates, which real threads run:\n{}", harnesses(&published));
     out += &format!(
         "\n## Visibility (*Visibility relaxation*, Table 3)\n\n\
-         The strongest level that nothing contradicts. Core methods are complete by assumption. *Support* is the number of\n\
-         harnesses and executions that came after the levels had been found and are in keeping with them; *together*, that\n\
-         of random harnesses of all these methods with their levels.\n\n\
+         For each method, the strongest level that no execution contradicts. Core methods are complete by\n\
+         assumption. *Support* is the number of harnesses and executions that ran after the levels were found and\n\
+         agree with them. *Together* is the same number for random harnesses of all these methods with their\n\
+         levels.\n\n\
          Under the scheduler, up to {0} harnesses by rank and {0} random ones for each method:\n\n{1}\n\
          On real threads, random harnesses for {2} for each method: the levels are upper bounds.\n\n{3}",
         grouped(DERIVED_WITH),
@@ -49,20 +52,22 @@ fn heading(entries: &[Entry], time: Duration, machine: &str) -> String {
     format!(
         "# The study\n\n\
          Which methods of concurrent objects are not atomic, and how weak are they? Printed by\n\
-         `cargo run --release -p interloper-suite --example study -- {} '…' > docs/STUDY.md`.\n\n\
-         {} methods of {} objects are not atomic: {own} of {own_objects} that are written over the mirror of std, and\n\
-         {published} of {published_objects} of published crates. Core methods are taken to be atomic; of the others it\n\
-         says whether a violation was found. Where none was, that is no proof.\n\n\
-         - **Under the scheduler** each harness is run in every interleaving, up to 50,000 executions: first harnesses of\n  \
-           up to four invocations by rank, then random ones of up to six, 3,000 each. What is said here is a function of\n  \
-           the seed and comes out the same on every machine.\n\
-         - **On real threads** each method is searched for {} with random harnesses of a twentieth of a second; what is\n  \
-           found is made small for up to {}. What is found, and all counts, depend on the machine and on the day:\n  \
+         `cargo run --profile bench -p interloper-suite --features study --example study -- {} '…' > docs/STUDY.md`.\n\n\
+         {} methods of {} objects are not atomic: {own} methods of {own_objects} objects over the mirror of std, and\n\
+         {published} methods of {published_objects} objects of published crates. Core methods are taken to be atomic;\n\
+         for each other method the tables say whether the search found a violation. Finding no violation is not a\n\
+         proof.\n\n\
+         - **Under the scheduler** each harness runs in every interleaving, up to 50,000 executions: first 3,000\n  \
+           harnesses of up to four invocations by rank, then 3,000 random ones of up to six. The results depend on\n  \
+           the seed alone, and are the same on every machine.\n\
+         - **On real threads** each method is searched for {} with random harnesses of a twentieth of a second\n  \
+           each; a violation is made smaller for up to {}. The violations and all counts depend on the machine\n  \
+           and on the day:\n  \
            {machine}.\n\n\
-         Methods have the names of the JDK. Bulk methods such as `addAll` are loops of core methods where a crate has no\n\
-         method of its own for them, and `clear` of a queue takes one item after the other; `containsValue`, `keySet`,\n\
-         `values`, `entrySet` and `toArray` iterate. That these are not atomic is what their documentation lets one expect,\n\
-         not a mistake of the crate.\n",
+         Methods have the names of the JDK. If a crate has no method for a bulk operation such as `addAll`, the\n\
+         object loops over core methods, and `clear` of a queue takes one item after the other. `containsValue`,\n\
+         `keySet`, `values`, `entrySet` and `toArray` iterate. The documentation of the crates does not promise\n\
+         that these methods are atomic, so the violations are not mistakes of the crates.\n",
         time.as_secs_f64(),
         own + published,
         own_objects + published_objects,
@@ -129,12 +134,12 @@ fn harnesses(entries: &[&Entry]) -> String {
     out
 }
 
-/// Why what was found of published crates is so: for an object the methods, and what their documentation or source says.
+/// Why methods of published crates are not atomic: an object, its methods, and what the source or documentation says.
 const REMARKS: [(&str, &[&str], &str); 16] = [
     (
         "dashmap",
         &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear", "retain"],
-        "one shard after the other, each behind its own lock.",
+        "one shard after the other, each under its own lock.",
     ),
     ("skip-map", &["size", "isEmpty"], SKIP_LEN),
     ("skip-set", &["size", "isEmpty"], SKIP_LEN),
@@ -144,14 +149,14 @@ const REMARKS: [(&str, &[&str], &str); 16] = [
     ("skip-set", &["remove"], SKIP_REMOVE),
     ("skip-map", &["pollFirstEntry", "pollLastEntry"], SKIP_POLL),
     ("skip-set", &["pollFirst", "pollLast"], SKIP_POLL),
-    ("papaya", &["size", "isEmpty"], "the count is brought up to date after the change of the table."),
+    ("papaya", &["size", "isEmpty"], "the count is updated after the table."),
     (
         "papaya",
         &["clear"],
-        "goes from slot to slot; a key that was removed may come back behind it, and is removed again.",
+        "goes from slot to slot; a removed key may be inserted again in a later slot, and is then removed again.",
     ),
     ("scc-stack", &["drain", "clear", "addAll"], "one item after the other, by calls of `pop` and `push`."),
-    ("scc-stack", &["toArray"], "walks from entry to entry while others are pushed and popped."),
+    ("scc-stack", &["toArray"], "walks from entry to entry while other calls push and pop."),
     ("scc-hash-map", &["putAll"], "one entry after the other, by calls of `put`."),
     (
         "scc-hash-index",
@@ -161,20 +166,21 @@ const REMARKS: [(&str, &[&str], &str); 16] = [
     (
         "moka",
         &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear"],
-        "made of `iter` here, whose documentation says that it goes on beside changes.",
+        "implemented here with `iter`, whose documentation says that other threads may change the cache meanwhile.",
     ),
 ];
 
 const SKIP_LEN: &str = "the count goes up before the node is linked (`base.rs`, \"Optimistically increment `len`\").";
 
-const SKIP_INSERT: &str = "an entry with the key is removed before the new one is linked, as the documentation says, so \
-                           that there is none for a moment.";
+const SKIP_INSERT: &str = "removes an entry with the key before it links the new one, as the documentation says, so \
+                           the key is missing for a moment.";
 
-const SKIP_POLL: &str = "removes what stood at the end when it looked; by then another entry may stand there.";
+const SKIP_POLL: &str = "chooses the entry at the end, then removes it; by then another entry may be at the end.";
 
-const SKIP_REMOVE: &str = "gives the entry also to a call that was not the one to remove it: in `base.rs` the `return \
-                           Some(entry)` stands behind the `if n.mark_tower()`, not in it. Two calls remove one entry. A \
-                           program of twenty lines without Interloper shows the same. `Entry::remove` says who it was.";
+const SKIP_REMOVE: &str = "returns the entry even if another call removed it: in `base.rs` the `return Some(entry)` \
+                           stands after the `if n.mark_tower()`, not inside it. Two calls remove one entry. A program \
+                           of twenty lines without Interloper shows the same. `Entry::remove` says which call removed \
+                           the entry.";
 
 fn by_the_scheduler(method: &Method, found: &Found) -> String {
     let Runs::Systematic(explored) = &found.runs else { return "–".to_owned() };
@@ -244,12 +250,4 @@ fn shown(found: &Found) -> String {
         What::Blocked(_) => "never returns".to_owned(),
         What::Panicked(message) => format!("panicked: {message}"),
     }
-}
-
-/// A number with its thousands apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits")).collect();
-    groups.join(",")
 }

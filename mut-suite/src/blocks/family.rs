@@ -13,7 +13,7 @@ const EXECUTIONS: u64 = 2_000;
 pub(super) struct Family {
     origin: &'static str,
     file: &'static str,
-    /// Whose code is shown, where it is not under the program's own name.
+    /// The name of the code that is shown, if it is not the program's own.
     code: Option<&'static str>,
     settings: fn(&mut Settings),
 }
@@ -37,7 +37,7 @@ impl Family {
         Family { settings, ..self }
     }
 
-    /// Threads that are left when the program returns must end.
+    /// The remaining threads must end when the program returns.
     pub const fn threads_must_end(self) -> Family {
         let settings = |settings: &mut Settings| {
             (settings.executions, settings.detached) = (EXECUTIONS, Detached::MustEnd);
@@ -45,7 +45,7 @@ impl Family {
         Family { settings, ..self }
     }
 
-    /// The steps of the program have only one order that matters, and the program is here because of that.
+    /// The steps of the program have only one order that matters, which is why the program is here.
     pub const fn trivial(self) -> Family {
         let settings = |settings: &mut Settings| {
             (settings.executions, settings.allow_trivial) = (EXECUTIONS, true);

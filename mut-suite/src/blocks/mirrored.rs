@@ -1,4 +1,4 @@
-//! Programs over what of std not every mirror of it has: `OnceLock`, channels, scoped threads; and a lock of
+//! Programs over parts of std that some mirrors of it lack: `OnceLock`, channels, scoped threads; and a lock of
 //! parking_lot.
 
 use interloper::ToValue;

@@ -2,11 +2,10 @@
 //!
 //! They are the figures of the paper (C.-S. Park and K. Sen, *Randomized active atomicity violation detection in
 //! concurrent programs*, FSE 2008), the programs of its Table 1 in words of our own, and the classics of the field. Each
-//! grade was worked out by hand; [`Program::about`] says why it is what it is. Each program with a bug names its mended
-//! twin.
+//! grade was worked out by hand; [`Program::about`] says why. Each program with a bug names its corrected twin.
 //!
-//! A twin is not always [`Expected::Clean`]: one that looks again, or starts again, is interrupted all the same
-//! ([`Expected::Error`]), and one that accesses an object twice where nobody comes in between is worth a warning.
+//! A twin is not always [`Expected::Clean`]: a twin that looks again, or starts again, is interrupted nevertheless
+//! ([`Expected::Error`]), and a twin that accesses an object twice without an interruption gets a warning.
 
 mod bank;
 mod bluetooth;
@@ -28,7 +27,7 @@ pub use table_1::{Row, table_1};
 
 use interloper::blocks::{Bug, Expected, Program};
 
-/// Where a program comes from that every textbook has.
+/// The origin of programs that every textbook has.
 const CLASSIC: &str = "a classic";
 
 /// All programs, in a fixed order: the paper's first.

@@ -1,13 +1,13 @@
 //! What the programs are written against: std, mirrored, with blocks.
 //!
-//! The programs use nothing of the mirror that std has not, so that the same files can be compiled against another
+//! The programs use nothing of the mirror that std lacks, so that the same files can be compiled against another
 //! library with this API.
 
 pub(super) use interloper::{atomic, sync, thread};
 
 use self::sync::Arc;
 
-/// Runs `other` in a thread of its own beside `own`, both on `shared`; gives what they return.
+/// Runs `other` in its own thread beside `own`, both on `shared`; returns both results.
 pub(super) fn beside<T, A, B>(
     shared: &Arc<T>,
     own: impl FnOnce(&T) -> A,

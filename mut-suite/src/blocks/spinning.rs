@@ -1,4 +1,4 @@
-//! Threads that go round in a loop until another one has done something.
+//! Threads that loop until another thread has done something.
 
 use interloper::ToValue;
 

@@ -1,4 +1,4 @@
-//! Notifications, messages and tokens that nobody gets.
+//! Notifications, messages and tokens that get lost.
 
 use std::collections::VecDeque;
 

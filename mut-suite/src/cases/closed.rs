@@ -1,4 +1,4 @@
-//! Objects whose own methods are all that touches their collections: some of these are atomic as seen through them.
+//! Objects whose collections only their own methods touch: some of these methods are atomic as seen through the others.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,4 +1,4 @@
-//! Figure 12(vii): values that are not there yet.
+//! Figure 12(vii): values that do not exist yet.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Methods that are atomic in their own program, which does without some operations.
+//! Methods that are atomic in their own program, which lacks some operations.
 //!
-//! Each is safe as long as nobody adds what the program does without; its twin is safe whatever is added.
+//! Each method is safe as long as the program lacks these operations; its twin is safe whatever operations are added.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 

@@ -1,8 +1,8 @@
 //! The paper's Figures 1, 2, 3 and 8, and the six kinds of `compute` of Figure 12 that need no future.
 //!
-//! The text of Figure 12 has come down as a picture; (iii) to (vi) are written here after their description in section
+//! The text of Figure 12 survives only as a picture; (iii) to (vi) are written here after their description in section
 //! 5.5. Java's `putIfAbsent` is `entry(…).or_insert(…)`, its `replace(key, old, new)` a comparison under `get_mut`.
-//! `linearization_point()` stands where the paper has `@LP`: the last one that is passed counts.
+//! `linearization_point()` is where the paper has `@LP`: the last one on the path counts.
 
 use interloper::collections::dashmap::Entry;
 use interloper::collections::{DashMap, Mutex};

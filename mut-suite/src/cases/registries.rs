@@ -1,4 +1,4 @@
-//! Multimaps and reference counts: entries that go when they are empty.
+//! Multimaps and reference counts: entries that are removed when they are empty.
 
 use interloper::MethodUnderTest;
 use interloper::collections::DashMap;

@@ -1,8 +1,8 @@
 //! Two collections, or more, that are kept in step.
 //!
-//! An environment that may use all of them needs two operations to tell: one that has seen the first change, and
-//! one that has not seen the second. What mends these methods is a lock that is kept over both changes: of a critical
-//! section, or of an entry.
+//! An environment that may use all of them needs two operations to see the violation: one that has seen the first
+//! change, and one that has not seen the second. A lock that is kept over both changes corrects these methods: the lock
+//! of a critical section, or of an entry.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering::Relaxed;

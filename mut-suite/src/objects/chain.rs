@@ -1,4 +1,4 @@
-//! Nodes one after the other, each taken once: what the linked queue and the linked deque are made of.
+//! Nodes one after the other, each taken once: the linked queue and the linked deque consist of them.
 
 use interloper::sync::Arc;
 use interloper::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -11,8 +11,8 @@ pub(super) struct Node {
     next: Link<Node>,
 }
 
-/// A chain to which items are appended with one compare-and-exchange, and from which one is taken with another one. Nodes
-/// that were taken stay where they are, until the chain is dropped: a harness is short.
+/// A chain: one compare-and-exchange appends an item, and another one takes an item. Taken nodes stay where they are
+/// until the chain is dropped: a harness is short.
 #[derive(Default)]
 pub(super) struct Chain {
     first: Link<Node>,
@@ -23,7 +23,7 @@ impl Node {
         Arc::new(Node { item, taken: AtomicBool::new(false), next: Link::new(next) })
     }
 
-    /// Whether it was this call that took it.
+    /// Whether this call took it.
     pub(super) fn take(&self) -> bool {
         self.taken.compare_exchange(false, true, SeqCst, SeqCst).is_ok()
     }
@@ -34,8 +34,8 @@ impl Node {
 }
 
 impl Chain {
-    /// The nodes that are met from the first to the last, without those that have been taken when they are met. Where a
-    /// node leads is read when it is left.
+    /// The nodes from the first to the last, without those that are taken when the walk meets them. The walk reads the
+    /// successor of a node when it leaves the node.
     pub(super) fn nodes(&self) -> impl Iterator<Item = Arc<Node>> {
         self.all_nodes().filter(|node| node.is_there())
     }
@@ -62,7 +62,7 @@ impl Chain {
         true
     }
 
-    /// Puts an item in front of the first node that is there. Whoever walks is past that place already.
+    /// Puts an item before the first node. A walk under way is already past that place.
     pub(super) fn prepend(&self, item: i64) {
         loop {
             let first = self.first.get();

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use interloper::{ToValue, Value};
 
-/// As `toString` writes it.
+/// The list as `toString` writes it.
 pub(super) fn list(items: &[i64]) -> String {
     let items: Vec<String> = items.iter().map(i64::to_string).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// As `toString` writes it.
+/// The map as `toString` writes it.
 pub(super) fn map(entries: &BTreeMap<i64, i64>) -> String {
     let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}={value}")).collect();
     format!("{{{}}}", entries.join(", "))
@@ -26,12 +26,12 @@ impl ToValue for Answer {
     }
 }
 
-/// What a method gives that throws an exception.
+/// The result of a method that throws an exception.
 pub(super) fn error(reason: &str) -> Answer {
     Answer(interloper::objects::error(reason))
 }
 
-/// What there is, or the exception of an empty collection.
+/// The item, or the exception of an empty collection.
 pub(super) fn or_empty(item: Option<i64>) -> Answer {
     item.map_or_else(|| error("empty"), |item| Answer(Value::Int(item)))
 }
@@ -41,7 +41,7 @@ pub(super) fn listed(items: &[i64]) -> Answer {
     Answer(items.to_value())
 }
 
-/// One call for each item; whether any of them was true. No call is left out.
+/// One call for each item; whether any of them was true. Every call runs.
 pub(super) fn any(items: Vec<i64>, mut call: impl FnMut(i64) -> bool) -> bool {
     items.into_iter().filter(|item| call(*item)).count() > 0
 }

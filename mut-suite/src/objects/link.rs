@@ -1,4 +1,4 @@
-//! Links between nodes: what a linked structure in a language with a garbage collector has as a volatile field.
+//! Links between nodes: the volatile fields of a linked structure in a language with a garbage collector.
 
 use interloper::sync::{Arc, RwLock};
 
@@ -24,7 +24,7 @@ impl<T> Link<T> {
         *self.0.write().expect("no panic inside of a step") = node;
     }
 
-    /// Puts a node where there was none; gives back the one that is in its way.
+    /// Puts a node into an empty link; otherwise returns the node that is there.
     pub(super) fn append(&self, node: Arc<T>) -> Result<(), Arc<T>> {
         let mut place = self.0.write().expect("no panic inside of a step");
         match &*place {
@@ -36,7 +36,7 @@ impl<T> Link<T> {
         }
     }
 
-    /// Puts a node in the place of another one, if that is still there.
+    /// Replaces a node by another one, if it is still there.
     pub(super) fn exchange(&self, old: &Option<Arc<T>>, new: Arc<T>) -> bool {
         let mut place = self.0.write().expect("no panic inside of a step");
         let same = match (&*place, old) {

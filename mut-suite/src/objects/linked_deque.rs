@@ -6,7 +6,7 @@ use interloper::sync::Arc;
 use super::chain::{Chain, Node};
 use super::java;
 
-/// The last node that a walk meets. By the time it ends another one may have been appended.
+/// The last node that a walk meets. By the time the walk ends, another one may have been appended.
 fn last(deque: &Chain) -> Option<Arc<Node>> {
     deque.nodes().last()
 }

@@ -1,6 +1,6 @@
-//! A sorted linked list with a lock for those that write and none for those that read: a lazy list set (S. Heller, M.
-//! Herlihy, V. Luchangco, M. Moir, W. Scherer and N. Shavit, *A lazy concurrent list-based set algorithm*, 2005) whose
-//! writers take turns, with the bulk methods and views of `ConcurrentSkipListSet`.
+//! A sorted linked list with a lock for writers and none for readers: a lazy list set (S. Heller, M. Herlihy, V.
+//! Luchangco, M. Moir, W. Scherer and N. Shavit, *A lazy concurrent list-based set algorithm*, 2005) whose writers take
+//! turns, with the bulk methods and views of `ConcurrentSkipListSet`.
 
 use std::ops::Bound;
 
@@ -13,7 +13,7 @@ use super::link::Link;
 
 struct Node {
     item: i64,
-    /// Set before it is unlinked: from then on it is not in the set.
+    /// Set before the node is unlinked: from then on the item is not in the set.
     removed: AtomicBool,
     next: Link<Node>,
 }
@@ -25,8 +25,8 @@ struct ListSet {
 }
 
 impl ListSet {
-    /// The items that are met on the way from the first node to the last, as they are met. Where a node leads is read when
-    /// it is left.
+    /// The items on the way from the first node to the last, as the walk meets them. The walk reads the successor of a
+    /// node when it leaves the node.
     fn walk(&self) -> impl Iterator<Item = i64> {
         let mut at: Option<Arc<Node>> = None;
         std::iter::from_fn(move || {
@@ -74,7 +74,7 @@ impl ListSet {
         true
     }
 
-    /// The last node below an item, and the first one that is not.
+    /// The last node below an item, and the node after it.
     fn around(&self, item: i64) -> (Option<Arc<Node>>, Option<Arc<Node>>) {
         let (mut before, mut after) = (None, self.first.get());
         while let Some(node) = after.take() {
@@ -87,7 +87,7 @@ impl ListSet {
         (before, None)
     }
 
-    /// Those in a range, as they are met.
+    /// The items in a range, as the walk meets them.
     fn within(&self, from: Bound<i64>, to: Bound<i64>) -> Vec<i64> {
         use std::ops::RangeBounds;
         self.walk().filter(|item| (from, to).contains(item)).collect()
@@ -97,7 +97,7 @@ impl ListSet {
         self.walk().last()
     }
 
-    /// Takes the item that `choose` finds, or looks again when somebody else was quicker.
+    /// Takes the item that `choose` finds, or looks again when another task was quicker.
     fn poll(&self, choose: impl Fn(&ListSet) -> Option<i64>) -> Option<i64> {
         loop {
             let item = choose(self)?;

@@ -68,7 +68,7 @@ pub(super) fn rwlock_map() -> Object {
         .reads()
         .method("values", |map, ()| read(map).values().copied().collect::<Vec<i64>>())
         .reads()
-        // A lock that is shared for looking cannot become the one for writing.
+        // A shared lock cannot become an exclusive one.
         .method("putIfAbsent", |map, (key, value): (i64, i64)| {
             let there = read(map).get(&key).copied();
             there.or_else(|| write(map).insert(key, value))
@@ -116,7 +116,7 @@ pub(super) fn mutex_queue() -> Object {
                 true
             })
         })
-        // Finds the place of each item, and takes the lock again to remove what stands there.
+        // Finds the place of each item, and takes the lock again to remove the item at that place.
         .method("removeAll", |queue, (items,): (Vec<i64>,)| {
             let there = lock(queue).iter().copied().collect();
             any(there, |item| items.contains(&item) && take(queue, item))

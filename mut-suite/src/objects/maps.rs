@@ -6,11 +6,10 @@ use crossbeam_skiplist::SkipMap;
 use dashmap::DashMap;
 use interloper::objects::{Description, Object};
 use interloper::{ToValue, Value};
-use scc::Guard;
 
 /// A map that several threads may use.
 trait Map: Default + Send + Sync + 'static {
-    /// What putting and removing say of the entry before: its content, or only whether there was one.
+    /// What `put` and `take` return about the entry before: its content, or only whether it existed.
     type Before: ToValue + PartialEq + Send + 'static;
 
     fn put(&self, key: i64, value: i64) -> Self::Before;
@@ -23,7 +22,7 @@ trait Map: Default + Send + Sync + 'static {
     /// The entries as an iteration meets them.
     fn walk(&self, meet: &mut dyn FnMut(i64, i64));
 
-    /// The same, sorted: the order of a hash map means nothing.
+    /// The entries, sorted: the order of a hash map means nothing.
     fn entries(&self) -> Vec<(i64, i64)> {
         let mut entries = Vec::new();
         self.walk(&mut |key, value| entries.push((key, value)));
@@ -32,12 +31,63 @@ trait Map: Default + Send + Sync + 'static {
     }
 }
 
-/// The methods that all of them have.
-fn map<M: Map>(name: &str) -> Description<M> {
-    with_core(Object::describe(name, M::default))
+/// A map, and the call that each method of [`Map`] is there.
+macro_rules! map {
+    (
+        $map:ty, before: $before:ty;
+        put: |$put_in:ident, $put_key:ident, $put_value:ident| $put:expr;
+        take: |$take_from:ident, $take_key:ident| $take:expr;
+        look: |$look_in:ident, $look_key:ident| $look:expr;
+        has: |$has_in:ident, $has_key:ident| $has:expr;
+        count: |$count_of:ident| $count:expr;
+        none: |$none_in:ident| $none:expr;
+        wipe: |$wiped:ident| $wipe:expr;
+        walk: |$walked:ident, $meet:ident| $walk:expr;
+    ) => {
+        impl Map for $map {
+            type Before = $before;
+
+            fn put(&self, $put_key: i64, $put_value: i64) -> $before {
+                let $put_in = self;
+                $put
+            }
+            fn take(&self, $take_key: i64) -> $before {
+                let $take_from = self;
+                $take
+            }
+            fn look(&self, $look_key: i64) -> Option<i64> {
+                let $look_in = self;
+                $look
+            }
+            fn has(&self, $has_key: i64) -> bool {
+                let $has_in = self;
+                $has
+            }
+            fn count(&self) -> usize {
+                let $count_of = self;
+                $count
+            }
+            fn none(&self) -> bool {
+                let $none_in = self;
+                $none
+            }
+            fn wipe(&self) {
+                let $wiped = self;
+                $wipe;
+            }
+            fn walk(&self, $meet: &mut dyn FnMut(i64, i64)) {
+                let $walked = self;
+                $walk;
+            }
+        }
+    };
 }
 
-/// The same for a map that is made in another way.
+// After the macro, which it uses.
+#[cfg(feature = "study")]
+pub(super) mod study;
+
+/// The methods that all maps have, for a map that is made in its own way.
 fn with_core<M: Map>(description: Description<M>) -> Description<M> {
     let description = description
         .core("put", |map: &M, (key, value)| map.put(key, value))
@@ -45,7 +95,7 @@ fn with_core<M: Map>(description: Description<M>) -> Description<M> {
     others(description)
 }
 
-/// All but what changes an entry.
+/// All methods except those that change an entry.
 fn others<M: Map>(description: Description<M>) -> Description<M> {
     description
         .core("get", |map: &M, (key,)| map.look(key))
@@ -72,36 +122,19 @@ fn others<M: Map>(description: Description<M>) -> Description<M> {
         .reads()
 }
 
-impl Map for DashMap<i64, i64> {
-    type Before = Option<i64>;
-
-    fn put(&self, key: i64, value: i64) -> Option<i64> {
-        self.insert(key, value)
-    }
-    fn take(&self, key: i64) -> Option<i64> {
-        self.remove(&key).map(|entry| entry.1)
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.get(&key).map(|value| *value)
-    }
-    fn has(&self, key: i64) -> bool {
-        self.contains_key(&key)
-    }
-    fn count(&self) -> usize {
-        self.len()
-    }
-    fn none(&self) -> bool {
-        self.is_empty()
-    }
-    fn wipe(&self) {
-        self.clear();
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.iter().for_each(|entry| meet(*entry.key(), *entry.value()));
-    }
+map! {
+    DashMap<i64, i64>, before: Option<i64>;
+    put: |map, key, value| map.insert(key, value);
+    take: |map, key| map.remove(&key).map(|entry| entry.1);
+    look: |map, key| map.get(&key).map(|value| *value);
+    has: |map, key| map.contains_key(&key);
+    count: |map| map.len();
+    none: |map| map.is_empty();
+    wipe: |map| map.clear();
+    walk: |map, meet| map.iter().for_each(|entry| meet(*entry.key(), *entry.value()));
 }
 
-/// As many shards as `new` makes on two processors, on all machines.
+/// The number of shards that `new` makes on two processors, on all machines.
 const SHARDS: usize = 8;
 
 pub(super) fn dashmap() -> Object {
@@ -112,225 +145,20 @@ pub(super) fn dashmap() -> Object {
         .build()
 }
 
-#[derive(Default)]
-struct Papaya(papaya::HashMap<i64, i64>);
-
-impl Map for Papaya {
-    type Before = Option<i64>;
-
-    fn put(&self, key: i64, value: i64) -> Option<i64> {
-        self.0.pin().insert(key, value).copied()
-    }
-    fn take(&self, key: i64) -> Option<i64> {
-        self.0.pin().remove(&key).copied()
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.0.pin().get(&key).copied()
-    }
-    fn has(&self, key: i64) -> bool {
-        self.0.pin().contains_key(&key)
-    }
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn none(&self) -> bool {
-        self.0.is_empty()
-    }
-    fn wipe(&self) {
-        self.0.pin().clear();
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.0.pin().iter().for_each(|(key, value)| meet(*key, *value));
-    }
-}
-
-pub(super) fn papaya() -> Object {
-    map::<Papaya>("papaya")
-        .method("putIfAbsent", |map, (key, value): (i64, i64)| *map.0.pin().get_or_insert(key, value))
-        .build()
-}
-
-impl Map for scc::HashMap<i64, i64> {
-    type Before = Option<i64>;
-
-    fn put(&self, key: i64, value: i64) -> Option<i64> {
-        self.upsert_sync(key, value)
-    }
-    fn take(&self, key: i64) -> Option<i64> {
-        self.remove_sync(&key).map(|entry| entry.1)
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.read_sync(&key, |_, value| *value)
-    }
-    fn has(&self, key: i64) -> bool {
-        self.contains_sync(&key)
-    }
-    fn count(&self) -> usize {
-        self.len()
-    }
-    fn none(&self) -> bool {
-        self.is_empty()
-    }
-    fn wipe(&self) {
-        self.clear_sync();
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.iter_sync(|key, value| {
-            meet(*key, *value);
-            true
-        });
-    }
-}
-
-pub(super) fn scc_hash_map() -> Object {
-    map::<scc::HashMap<i64, i64>>("scc-hash-map")
-        .method("putIfAbsent", |map, (key, value): (i64, i64)| map.insert_sync(key, value).is_ok())
-        .build()
-}
-
-impl Map for scc::HashIndex<i64, i64> {
-    /// Whether it was put or removed: an index keeps what is there.
-    type Before = bool;
-
-    fn put(&self, key: i64, value: i64) -> bool {
-        self.insert_sync(key, value).is_ok()
-    }
-    fn take(&self, key: i64) -> bool {
-        self.remove_sync(&key)
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.peek_with(&key, |_, value| *value)
-    }
-    fn has(&self, key: i64) -> bool {
-        self.contains(&key)
-    }
-    fn count(&self) -> usize {
-        self.len()
-    }
-    fn none(&self) -> bool {
-        self.is_empty()
-    }
-    fn wipe(&self) {
-        self.clear_sync();
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.iter(&Guard::new()).for_each(|(key, value)| meet(*key, *value));
-    }
-}
-
-pub(super) fn scc_hash_index() -> Object {
-    map::<scc::HashIndex<i64, i64>>("scc-hash-index").build()
-}
-
-impl Map for scc::TreeIndex<i64, i64> {
-    type Before = bool;
-
-    fn put(&self, key: i64, value: i64) -> bool {
-        self.insert_sync(key, value).is_ok()
-    }
-    fn take(&self, key: i64) -> bool {
-        self.remove_sync(&key)
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.peek_with(&key, |_, value| *value)
-    }
-    fn has(&self, key: i64) -> bool {
-        self.contains(&key)
-    }
-    fn count(&self) -> usize {
-        self.len()
-    }
-    fn none(&self) -> bool {
-        self.is_empty()
-    }
-    fn wipe(&self) {
-        self.clear();
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.iter(&Guard::new()).for_each(|(key, value)| meet(*key, *value));
-    }
-}
-
-pub(super) fn scc_tree_index() -> Object {
-    map::<scc::TreeIndex<i64, i64>>("scc-tree-index")
-        .method("removeRange", |map, (start, end): (i64, i64)| map.remove_range_sync(start..=end))
-        .build()
-}
-
-struct Moka(moka::sync::Cache<i64, i64>);
-
-impl Default for Moka {
-    /// Room for more than any harness puts in, so that nothing is evicted.
-    fn default() -> Moka {
-        Moka(moka::sync::Cache::new(1_000))
-    }
-}
-
-impl Map for Moka {
-    type Before = Option<i64>;
-
-    /// Putting says nothing of the entry before.
-    fn put(&self, key: i64, value: i64) -> Option<i64> {
-        self.0.insert(key, value);
+map! {
+    SkipMap<i64, i64>, before: Option<i64>;
+    // `insert` does not return the entry before.
+    put: |map, key, value| {
+        map.insert(key, value);
         None
-    }
-    fn take(&self, key: i64) -> Option<i64> {
-        self.0.remove(&key)
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.0.get(&key)
-    }
-    fn has(&self, key: i64) -> bool {
-        self.0.contains_key(&key)
-    }
-    fn count(&self) -> usize {
-        self.0.iter().count()
-    }
-    fn none(&self) -> bool {
-        self.0.iter().next().is_none()
-    }
-    /// `invalidate_all` goes by the clock; this goes from entry to entry.
-    fn wipe(&self) {
-        self.0.iter().for_each(|(key, _)| self.0.invalidate(&*key));
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.0.iter().for_each(|(key, value)| meet(*key, value));
-    }
-}
-
-pub(super) fn moka() -> Object {
-    map::<Moka>("moka").method("putIfAbsent", |map, (key, value): (i64, i64)| map.0.get_with(key, || value)).build()
-}
-
-impl Map for SkipMap<i64, i64> {
-    type Before = Option<i64>;
-
-    /// Putting says nothing of the entry before.
-    fn put(&self, key: i64, value: i64) -> Option<i64> {
-        self.insert(key, value);
-        None
-    }
-    fn take(&self, key: i64) -> Option<i64> {
-        self.remove(&key).map(|entry| *entry.value())
-    }
-    fn look(&self, key: i64) -> Option<i64> {
-        self.get(&key).map(|entry| *entry.value())
-    }
-    fn has(&self, key: i64) -> bool {
-        self.contains_key(&key)
-    }
-    fn count(&self) -> usize {
-        self.len()
-    }
-    fn none(&self) -> bool {
-        self.is_empty()
-    }
-    fn wipe(&self) {
-        self.clear();
-    }
-    fn walk(&self, meet: &mut dyn FnMut(i64, i64)) {
-        self.iter().for_each(|entry| meet(*entry.key(), *entry.value()));
-    }
+    };
+    take: |map, key| map.remove(&key).map(|entry| *entry.value());
+    look: |map, key| map.get(&key).map(|entry| *entry.value());
+    has: |map, key| map.contains_key(&key);
+    count: |map| map.len();
+    none: |map| map.is_empty();
+    wipe: |map| map.clear();
+    walk: |map, meet| map.iter().for_each(|entry| meet(*entry.key(), *entry.value()));
 }
 
 pub(super) fn skip_map() -> Object {
@@ -348,8 +176,8 @@ pub(super) fn skip_map() -> Object {
             self.0.clone()
         }
     }
-    // `insert` and `remove` of the map are under test: one takes an entry away before it puts in another, and the other
-    // gives the entry to everybody who came upon it. An entry knows who has removed it.
+    // `insert` and `remove` of the map are under test: the first removes the old entry before it inserts the new one,
+    // and the second returns an entry to every task that found it. An entry knows which task has removed it.
     let core = Object::describe("skip-map", SkipMap::<i64, i64>::default)
         .core("putIfAbsent", |map, (key, value): (i64, i64)| *map.get_or_insert(key, value).value())
         .core("removeEntry", |map, (key,): (i64,)| {

@@ -10,7 +10,7 @@ use super::java;
 
 struct StripedMap {
     stripes: [Mutex<BTreeMap<i64, i64>>; 2],
-    /// How many keys there are, once everybody has counted what they did.
+    /// How many keys there are, once every task has counted its changes.
     count: AtomicI64,
 }
 
@@ -19,7 +19,7 @@ impl StripedMap {
         StripedMap { stripes: [Mutex::new(BTreeMap::new()), Mutex::new(BTreeMap::new())], count: AtomicI64::new(0) }
     }
 
-    /// Something done to the stripe of a key, and counted afterwards.
+    /// Changes the stripe of a key, and counts afterwards.
     fn change<R>(&self, key: i64, change: impl FnOnce(&mut BTreeMap<i64, i64>) -> R) -> R {
         let stripe = &self.stripes[key.rem_euclid(2) as usize];
         let (result, more) = {

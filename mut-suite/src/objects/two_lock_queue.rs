@@ -1,6 +1,6 @@
 //! A linked queue with a lock for each end (M. Michael and M. Scott, *Simple, fast, and practical non-blocking and
-//! blocking concurrent queue algorithms*, 1996) and an atomic count that is brought up to date after the lock is given
-//! back: `LinkedBlockingQueue` in small, and careless.
+//! blocking concurrent queue algorithms*, 1996) and an atomic count that is updated after the lock is released:
+//! `LinkedBlockingQueue` in small, and careless.
 
 use interloper::objects::{Object, type_named};
 use interloper::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -62,7 +62,7 @@ impl TwoLockQueue {
         walk.collect()
     }
 
-    /// Without any lock: a count of nothing left is believed.
+    /// Without any lock: it believes a count of 0.
     fn is_empty(&self) -> bool {
         self.size() == 0
     }
@@ -71,7 +71,7 @@ impl TwoLockQueue {
         self.count.load(SeqCst).max(0)
     }
 
-    /// Takes what is there, one after the other, and puts back what is to be kept.
+    /// Takes all items, one after the other, and puts back the ones to keep.
     fn keep(&self, which: impl Fn(i64) -> bool) -> bool {
         let mut dropped = false;
         for _ in 0..self.size() {

@@ -2,6 +2,7 @@
 
 use super::paint::{Ink, Painter};
 use crate::plain;
+use crate::shorten::Shown;
 
 use super::wrap::{display_width, wrap};
 use crate::{Counterexample, Event, Lane, Row};
@@ -28,8 +29,9 @@ struct Line {
 }
 
 impl Grid {
-    /// The rows of a counterexample, with the numbers of those that are steps.
-    pub(super) fn new(counterexample: &Counterexample, numbers: &[Option<usize>]) -> Self {
+    /// The rows of a counterexample, with their numbers and their code.
+    pub(super) fn new(shown: &Shown<'_>) -> Self {
+        let counterexample = &*shown.counterexample;
         let with_state = counterexample.rows.iter().any(|row| row.state.is_some());
         let actors = counterexample.columns.len();
         let mut heading = vec![cell(&counterexample.heading(), Ink::Heading)];
@@ -47,17 +49,18 @@ impl Grid {
         let body = counterexample
             .rows
             .iter()
-            .zip(numbers)
-            .map(|(row, number)| {
+            .zip(&shown.numbers)
+            .zip(&shown.quotes)
+            .map(|((row, number), quote)| {
                 let mut cells = vec![Cell::new(); least.len()];
                 if let Some(step) = number {
                     cells[0] = cell(&step.to_string(), Ink::Faint);
                 }
                 let ink = ink(counterexample, row);
                 match cells.get_mut(1..=actors).and_then(|cells| cells.get_mut(row.column)) {
-                    Some(target) => *target = event_cell(row, ink),
-                    // A row of nobody is a mistake of the caller, and still part of the data.
-                    None => cells[0].extend(event_cell(row, ink)),
+                    Some(target) => *target = event_cell(row, quote.as_deref(), ink),
+                    // A row without a column is a mistake of the caller, and still part of the data.
+                    None => cells[0].extend(event_cell(row, quote.as_deref(), ink)),
                 }
                 if let Some(state) = &row.state {
                     *cells.last_mut().expect("a column for the state") = cell(state, Ink::State);
@@ -132,9 +135,10 @@ fn cell(text: &str, ink: Ink) -> Cell {
     plain::text(text).split('\n').map(|text| Line { text: text.to_owned(), ink }).collect()
 }
 
-fn event_cell(row: &Row, ink: Ink) -> Cell {
+fn event_cell(row: &Row, quote: Option<&str>, ink: Ink) -> Cell {
     let mut lines = cell(&row.event.to_string(), ink);
     lines.extend(row.location.iter().flat_map(|location| cell(&format!("  at {location}"), Ink::Faint)));
+    lines.extend(quote.iter().flat_map(|code| cell(&format!("  │ {code}"), Ink::Faint)));
     lines.extend(row.notes.iter().flat_map(|note| cell(&format!("  {note}"), Ink::Faint)));
     lines
 }

@@ -48,11 +48,13 @@ pub fn deadlock() -> Counterexample {
         rows: vec![
             Row {
                 location: Some("src/lru.rs:10:31".into()),
+                source: Some("let Some(mut last) = users.get_mut(&key) else { return };".into()),
                 notes: vec!["holds users[1]".into()],
                 ..Row::operation(0, "users.get_mut(1) → 5", "users: {1: 5}, recent: []")
             },
             Row {
                 location: Some("src/lru.rs:12:15".into()),
+                source: Some("users.insert(key, *last + 1);".into()),
                 ..Row::event(0, Event::Blocked("users.insert(1, 6) never returns".into()))
             },
         ],

@@ -4,10 +4,10 @@
 //! deviations; levels are searched in the order 0, 1, 2, … up to the bound, so the first failing run found has the
 //! fewest deviations. All other questions are free: within a level every combination of their answers is tried.
 //!
-//! No run is made twice and none in vain. A run of level k > 0 has its last deviation at a position p. Setting that
-//! answer to 0, and all free answers behind p as well, gives a run of level k - 1: its *parent*. So the children of a
-//! run are found at the environment questions behind its last answer that is not 0, and each list has one parent only.
-//! The children of a level are run in the order of their parents, then of positions, then of answers, and behind the
+//! No list of decisions is run twice, and no run is wasted. A run of level k > 0 has its last deviation at a position
+//! p. Setting that answer and all free answers after p to 0 gives a run of level k - 1: its *parent*. So the children
+//! of a run deviate at the environment questions after its last answer that is not 0, and each list has exactly one
+//! parent. The children of a level run in the order of their parents, then of positions, then of answers, and after the
 //! last deviation the free answers are counted up like the digits of a number.
 
 use super::{Decision, Decisions, Question, Source};
@@ -37,32 +37,33 @@ use super::{Decision, Decisions, Question, Source};
 #[derive(Clone, Debug)]
 pub struct Deviations {
     bound: u32,
-    /// The number of deviations of the runs being made.
+    /// The number of deviations in the current runs.
     level: u32,
     phase: Phase,
-    /// The decisions of the run; those before `planned` are answered beforehand.
+    /// The decisions of the run; those before `planned` have fixed answers.
     path: Vec<Choice>,
     planned: usize,
     /// How many decisions the run has asked for.
     cursor: usize,
-    /// Behind the last deviation of the run: answers before it stay while the free ones behind it are counted up.
+    /// The position after the last deviation of the run: answers before it stay while the free ones after it are
+    /// counted up.
     base: usize,
-    /// What the questions before `base` must add up to, when this is the first run that asks them again.
+    /// The digest that the questions before `base` must have, when this is the first run that asks them again.
     expected: Option<u64>,
-    /// The runs of the level before this one, and where we are among their children.
+    /// The runs of the level before this one, and the current position among their children.
     parents: Parents,
     parent: usize,
     candidate: usize,
     /// The runs of this level that have children.
     next: Parents,
     runs: Vec<u64>,
-    /// The runs of this level have more children than are kept: the next level will not be whole.
+    /// The runs of this level have more children than are kept: the next level will be incomplete.
     truncated: bool,
     divergence: Option<usize>,
 }
 
-/// How many places for deviations are kept for the next level, 16 bytes each. A run of many questions has as many of
-/// them, so that the places of all runs of a level are as many as the square of that.
+/// How many places for deviations are kept for the next level, 16 bytes each. A run of many questions has as many
+/// places as questions, so all runs of a level together have the square of that.
 const MOST_CANDIDATES: usize = 1 << 25;
 
 /// In the order of a search.
@@ -74,7 +75,7 @@ enum Phase {
     Running,
     /// Between two runs.
     Between,
-    /// Everything within the bound was visited, or the program turned out not to be deterministic.
+    /// Everything within the bound was visited, or the program turned out to be nondeterministic.
     Done,
 }
 
@@ -82,7 +83,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     question: Question,
-    /// 0 while it is not known: the run must ask again first.
+    /// 0 while the number is unknown: the run must ask again first.
     options: u32,
     answer: u32,
 }
@@ -90,14 +91,14 @@ struct Choice {
 /// What a search has visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// The number of runs with 0, 1, 2, … deviations, up to the bound. Of levels from 1,000 on, only those that were
-    /// begun are there.
+    /// The number of runs with 0, 1, 2, … deviations, up to the bound. From level 1,000 on, the list has only the
+    /// levels that were begun.
     pub runs: Vec<u64>,
     /// Whether every list of decisions up to the bound was visited.
     pub complete: bool,
 }
 
-/// So many levels are listed, whether they were begun or not: the bound may be any number.
+/// This many levels are listed, whether they were begun or not: the bound may be any number.
 const LEVELS: usize = 1_000;
 
 impl Coverage {
@@ -129,10 +130,10 @@ impl Deviations {
         }
     }
 
-    /// Whether there is another run to make. If so, it has begun.
+    /// Begins the next run. Returns false when no run is left.
     ///
     /// # Panics
-    /// When the run before was not ended.
+    /// When the run before has not ended.
     pub fn next_run(&mut self) -> bool {
         let found = match self.phase {
             Phase::Running => panic!("the run before was not ended"),
@@ -143,7 +144,7 @@ impl Deviations {
         self.phase = if found { Phase::Running } else { Phase::Done };
         if found {
             self.cursor = 0;
-            // Not as long as the bound from the beginning: that may be any number.
+            // The list does not start as long as the bound, which may be any number.
             self.runs.resize(self.level as usize + 1, 0);
             self.runs[self.level as usize] += 1;
         }
@@ -175,25 +176,25 @@ impl Deviations {
         }
     }
 
-    /// The decisions of the run, as far as it has asked for them.
+    /// The decisions of the run so far.
     pub fn decisions(&self) -> Decisions {
         let decision = |choice: &Choice| Decision::new(choice.question, choice.options, choice.answer);
         Decisions(self.path[..self.cursor.min(self.path.len())].iter().map(decision).collect())
     }
 
-    /// The number of deviations of the runs being made.
+    /// The number of deviations in the current runs.
     pub fn level(&self) -> u32 {
         self.level
     }
 
-    /// What was visited so far. The run that is being made counts.
+    /// What was visited so far, including the current run.
     pub fn coverage(&self) -> Coverage {
         let mut runs = self.runs.clone();
         runs.resize(runs.len().max(LEVELS.min(self.bound as usize + 1)), 0);
         Coverage { runs, complete: self.is_complete() }
     }
 
-    /// Whether runs were left out, because too many others wait for their turn: the search does not become complete.
+    /// Whether runs were dropped because too many others wait for their turn: the search cannot become complete.
     pub fn leaves_out(&self) -> bool {
         self.truncated
     }
@@ -203,8 +204,8 @@ impl Deviations {
         self.phase == Phase::Done && self.divergence.is_none() && !self.truncated
     }
 
-    /// The position (counted from 0) up to which the last run asked the same as an earlier one with the same answers, if
-    /// the two differed: the program is not deterministic, and the search has ended.
+    /// If a run asked differently from an earlier run with the same answers, the position (counted from 0) up to which
+    /// the two agree: the program is nondeterministic, and the search has ended.
     pub fn divergence(&self) -> Option<usize> {
         self.divergence
     }
@@ -213,7 +214,7 @@ impl Deviations {
         self.divergence.get_or_insert(position);
     }
 
-    /// Counts up the free answers behind the last deviation: the last one that can be.
+    /// Counts up the free answers after the last deviation: the last answer that can grow.
     fn advance_free(&mut self) -> bool {
         let can = |choice: &Choice| choice.question != Question::Environment && choice.answer + 1 < choice.options;
         let Some(offset) = self.path[self.base..].iter().rposition(can) else { return false };
@@ -281,7 +282,7 @@ impl Deviations {
         self.expected = Some(candidate.digest);
     }
 
-    /// A planned decision whose answer is known.
+    /// The next planned answer.
     #[inline]
     fn planned_answer(&mut self, question: Question, options: u32) -> u32 {
         let choice = &mut self.path[self.cursor];
@@ -329,7 +330,7 @@ impl Source for Deviations {
 }
 
 impl Choice {
-    /// Adds a question, not its answer, to the digest of those before it.
+    /// Adds a question, without its answer, to the digest of the questions before it.
     fn digest(before: u64, choice: &Choice) -> u64 {
         let word = (choice.question as u64) << 32 | u64::from(choice.options);
         (before ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
@@ -351,7 +352,7 @@ struct Parents {
 struct Candidate {
     position: u32,
     options: u32,
-    /// Of the questions up to and with this one.
+    /// The digest of the questions up to and including this one.
     digest: u64,
 }
 

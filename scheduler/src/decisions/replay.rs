@@ -4,24 +4,24 @@ use std::fmt;
 
 use super::{Decision, Decisions, Question, Source};
 
-/// Answers from a list, and notices when the run is another one than the list is from.
+/// Answers from a list, and notices when the run is not the one that the list came from.
 #[derive(Clone, Debug)]
 pub struct ReplaySource {
     decisions: Decisions,
     next: usize,
-    /// Behind the last decision about the environment: none is asked for after it.
+    /// The position after the last decision about the environment: the list answers no such question from there on.
     environment_end: usize,
     divergence: Option<Divergence>,
 }
 
-/// The first place where a replayed run and its list part.
+/// The first place where a replayed run differs from its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// How many decisions agreed before.
     pub position: usize,
     /// What the list has here; `None` when it is at its end.
     pub expected: Option<Decision>,
-    /// What the run asked here, with the number of options; `None` when it was at its end.
+    /// What the run asked here, with the number of options; `None` when the run had ended.
     pub asked: Option<(Question, u32)>,
 }
 
@@ -71,10 +71,10 @@ impl ReplaySource {
         ReplaySource { decisions, next: 0, environment_end, divergence: None }
     }
 
-    /// To be called at the end of the run: whether it was the one of the list.
+    /// Ends the run, and says whether it was the run of the list.
     ///
     /// # Errors
-    /// The first difference, also that the list has more decisions than the run asked for.
+    /// The first difference; that the list has decisions left is one.
     pub fn finish(mut self) -> Result<(), Divergence> {
         skip_unused(&self.decisions, &mut self.next);
         match (self.divergence, self.decisions.0.get(self.next)) {
@@ -84,17 +84,20 @@ impl ReplaySource {
         }
     }
 
-    /// Whether the question is about a freedom of which the list says nothing here.
+    /// Whether the question is about a freedom that the list does not mention here.
     fn is_ordinary_here(&mut self, question: Question) -> bool {
-        let next = |next: usize| self.decisions.0.get(next).map(|decision| decision.question);
-        if question == Question::Freedom {
-            return next(self.next) != Some(Question::Freedom);
+        if question.may_depart() {
+            let is_other = |next: &Decision| next.question.may_depart() && next.question != question;
+            while self.decisions.0.get(self.next).is_some_and(|next| next.answer == 0 && is_other(next)) {
+                self.next += 1;
+            }
+            return self.decisions.0.get(self.next).is_none_or(|next| next.question != question);
         }
         skip_unused(&self.decisions, &mut self.next);
         false
     }
 
-    /// Where the run left the list, if it has done so.
+    /// Where the run left the list, if it did.
     pub fn divergence(&self) -> Option<&Divergence> {
         self.divergence.as_ref()
     }
@@ -110,7 +113,7 @@ impl Source for ReplaySource {
             Some(decision)
                 if decision.question == question
                     && decision.answer < options
-                    && decision.options.is_none_or(|expected| expected.get() == options) =>
+                    && (question.may_depart() || decision.options.is_none_or(|expected| expected.get() == options)) =>
             {
                 self.next += 1;
                 decision.answer
@@ -128,17 +131,18 @@ impl Source for ReplaySource {
     }
 }
 
-/// A freedom of which no use is made is as good as none: whether a run asks about it depends on how often it may take it.
+/// Skips freedoms that the list does not use. Whether a run asks about a freedom depends on how often it may use it, so
+/// an unused freedom counts as no freedom.
 fn skip_unused(decisions: &Decisions, next: &mut usize) {
-    let unused = |decision: &Decision| decision.question == Question::Freedom && decision.answer == 0;
+    let unused = |decision: &Decision| decision.question.may_depart() && decision.answer == 0;
     while decisions.0.get(*next).is_some_and(unused) {
         *next += 1;
     }
 }
 
-/// Answers from a list as far as it fits, and 0 otherwise: where the list has ended, where its answer is not among the
-/// options, where it is about something else. The position goes on in any case, but decisions about freedoms are
-/// answered by such alone.
+/// Answers from a list as far as it fits, and 0 otherwise: when the list has ended, when its answer is not among the
+/// options, when it is about something else. The position advances in each case, but only decisions about freedoms
+/// answer questions about freedoms.
 #[derive(Clone, Debug)]
 pub struct LooseSource<'a> {
     decisions: &'a Decisions,
@@ -154,12 +158,12 @@ impl<'a> LooseSource<'a> {
 
 impl Source for LooseSource<'_> {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
-        let is_freedom = |decision: &&Decision| decision.question == Question::Freedom;
-        while question != Question::Freedom && self.decisions.0.get(self.next).filter(is_freedom).is_some() {
+        let departs = |decision: &&Decision| decision.question.may_depart();
+        while !question.may_depart() && self.decisions.0.get(self.next).filter(departs).is_some() {
             self.next += 1;
         }
         let decision = self.decisions.0.get(self.next);
-        if question == Question::Freedom && decision.filter(is_freedom).is_none() {
+        if question.may_depart() && decision.filter(|decision| decision.question == question).is_none() {
             return 0;
         }
         self.next += 1;
@@ -216,16 +220,27 @@ mod tests {
     #[test]
     fn a_freedom_of_which_no_use_is_made_is_as_good_as_none() {
         use Question::*;
-        // Asked where the list says nothing, and not asked where the list says 0.
+        // The run asks where the list says nothing, and does not ask where the list says 0.
         let asked = [(Freedom, 32), (Task, 2), (Freedom, 2), (Task, 2)];
         assert_eq!(replay("T1.T1", &asked), (vec![0, 1, 0, 1], Ok(())));
         assert_eq!(replay("F3.T1.F1.T1", &asked), (vec![3, 1, 1, 1], Ok(())));
         assert_eq!(replay("F3.F0.T1.F0.F0.T1.F0", &[(Freedom, 32), (Task, 2), (Task, 2)]), (vec![3, 1, 1], Ok(())));
-        // One that is made use of is not left out.
+        // A freedom that is used is not skipped.
         let reason = "decision 2 is about Freedom in the list, but the execution asks about Task";
         assert_eq!(replay("T1.F1.T1", &[(Task, 2), (Task, 2)]).1, Err(reason.to_owned()));
         let reason = "the execution ended before decision 2 of the list (Freedom)";
         assert_eq!(replay("T1.F1", &[(Task, 2)]).1, Err(reason.to_owned()));
+    }
+
+    #[test]
+    fn departures_of_another_kind_do_not_answer() {
+        use Question::*;
+        assert_eq!(replay("T1", &[(Store, 3), (Task, 2)]), (vec![0, 1], Ok(())));
+        assert_eq!(replay("S2/3.T1", &[(Store, 3), (Task, 2)]), (vec![2, 1], Ok(())));
+        assert_eq!(replay("F0.S2.F1", &[(Store, 3), (Freedom, 2)]), (vec![2, 1], Ok(())));
+        assert_eq!(replay("F1.S2", &[(Store, 3), (Freedom, 2), (Store, 3)]), (vec![0, 1, 2], Ok(())));
+        let reason = "decision 1 (Store) has answer 2 in the list, but the execution has 2 options";
+        assert_eq!(replay("S2", &[(Store, 2)]).1, Err(reason.to_owned()));
     }
 
     #[test]

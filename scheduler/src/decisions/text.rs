@@ -58,7 +58,7 @@ impl FromStr for Decisions {
 fn decision(text: &str) -> Result<Decision, &'static str> {
     let letter = text.chars().next().ok_or("expected a letter and a number")?;
     let question = Question::ALL.into_iter().find(|question| question.letter() == letter);
-    let question = question.ok_or("the letter is one of A, I, E, T, O, F")?;
+    let question = question.ok_or("the letter is one of A, I, E, T, O, F, S")?;
     let (answer, options) = match text[1..].split_once('/') {
         Some((answer, options)) => (answer, Some(options)),
         None => (&text[1..], None),
@@ -114,8 +114,8 @@ mod tests {
         }
         check("", 1, "expected a letter and a number");
         check("A0.", 2, "expected a letter and a number");
-        check("A0.X1", 2, "the letter is one of A, I, E, T, O, F");
-        check("A0.é", 2, "the letter is one of A, I, E, T, O, F");
+        check("A0.X1", 2, "the letter is one of A, I, E, T, O, F, S");
+        check("A0.é", 2, "the letter is one of A, I, E, T, O, F, S");
         check("A", 1, "the number is missing or above 4294967295");
         check("A4294967296", 1, "the number is missing or above 4294967295");
         check("A+1", 1, "expected a decimal number after the letter");
@@ -136,7 +136,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-        /// What is read of a damaged text is what it says, and what is not read has a place and a reason.
+        /// A damaged text that parses means what it says, and one that does not parse gets a place and a reason.
         #[test]
         fn damaged_texts(
             decisions in any_decisions(),

@@ -14,7 +14,7 @@ impl Core {
     /// Lets the strategy choose whose step is next, and makes that task the running one. `None` when the execution ends
     /// here.
     ///
-    /// `alone`: the running task is not to be preempted.
+    /// `alone`: the running task must not be preempted.
     pub(super) fn choose(&self, state: &mut State, alone: bool) -> Option<usize> {
         let position = state.tasks[state.current].position.map(|position| position as usize);
         let (index, chosen) = self.ask(state, position, alone)?;
@@ -22,10 +22,10 @@ impl Core {
         Some(chosen)
     }
 
-    /// Asks the strategy, when the running task is enabled, at this position, and nothing keeps a step from being made.
-    /// Gives the index among the enabled operations, and the task.
+    /// Asks the strategy when the running task is enabled, at this position, and no limit is reached. Returns the index
+    /// among the enabled operations, and the task.
     ///
-    /// As [`Core::ask`], which it is the quick part of.
+    /// The quick part of [`Core::ask`].
     #[inline(always)]
     pub(super) fn ask_at(&self, state: &mut State, position: usize) -> (usize, usize) {
         state.steps += 1;
@@ -48,7 +48,7 @@ impl Core {
         (index, chosen)
     }
 
-    /// Asks the strategy; gives the index among the enabled operations, and the task. `current` is the index of the
+    /// Asks the strategy; returns the index among the enabled operations, and the task. `current` is the index of the
     /// running task, if it is enabled.
     pub(super) fn ask(&self, state: &mut State, current: Option<usize>, alone: bool) -> Option<(usize, usize)> {
         let mut current = current;
@@ -64,8 +64,8 @@ impl Core {
         let id = current.map(|_| TaskId(state.current as u32));
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
-        // SAFETY: `hub::run` keeps the strategy borrowed. It is used here and in `pick` alone, and cannot come here
-        // again from inside: the state is borrowed.
+        // SAFETY: `hub::run` keeps the strategy borrowed. Only this function and its siblings use it, and none of them
+        // can be called from inside: the state is borrowed.
         let index = unsafe { (*strategy).choose(id, pending) };
         let Some(chosen) = pending.get(index) else { chose_nothing(index, pending.len()) };
         let chosen = chosen.task.index();
@@ -113,8 +113,8 @@ impl Core {
         }
     }
 
-    /// The running task makes a step behind its last one, as if the strategy had been asked and had chosen it. False when
-    /// it does not go on just so.
+    /// Lets the running task make one more step, as if the strategy had been asked and had chosen it. Returns false
+    /// when the task cannot simply go on.
     pub(super) fn go_on(&self, Operation { object, action, location }: Operation) -> bool {
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
@@ -133,7 +133,8 @@ impl Core {
         true
     }
 
-    /// No task is enabled, or a limit is reached, or the strategy has panicked and the program caught it.
+    /// Handles three cases: no task is enabled, a limit is reached, or the strategy has panicked and the program caught
+    /// the panic.
     #[cold]
     fn unstick(&self, state: &mut State, alone: bool) -> Option<()> {
         if self.choosing.get() {
@@ -152,7 +153,8 @@ impl Core {
         state.stuck = state.reports();
         if state.end.is_none() {
             state.end = Some(if at_bound && state.could_go_on() {
-                // Also where nobody is enabled at this very moment: with more steps, the clock would pass.
+                // The bound also ends an execution in which no task is enabled at this moment: with more steps, the
+                // clock would pass.
                 End::StepBound(state.recent())
             } else if !state.yielded.is_empty() {
                 End::Livelock(state.stuck.clone())
@@ -186,7 +188,7 @@ impl Core {
         answer
     }
 
-    /// The step that is being made, an attempt of the running task, has only read.
+    /// The current step, an attempt of the running task, has only read.
     pub(super) fn turn_out_only_read(&self, state: &mut State) {
         state.turn_out_only_read();
         if !state.aborting && !self.choosing.get() {
@@ -210,7 +212,7 @@ impl Core {
         location: Place,
     ) {
         if self.config.trace && !state.aborting {
-            // Made where it is to be: copied from elsewhere it would wait for the memory.
+            // The event is made in its place: copying it from elsewhere would stall until the memory is written.
             state.trace.push(Event {
                 task: TaskId(task as u32),
                 operation: Operation { object, action, location },
@@ -240,9 +242,9 @@ fn chose_nothing(index: usize, options: usize) -> ! {
     panic!("the strategy chose {index} out of {options}")
 }
 
-/// The answer of a decision about tasks: 0 for the one that made the last step, then the others in their order.
+/// The answer of a decision about tasks: 0 for the task of the last step, then the other tasks in their order.
 fn rank(index: usize, current: Option<usize>) -> u32 {
-    // Without a branch: a random walk would have it predicted wrongly half of the time.
+    // Without a branch, which a random walk would make the processor mispredict half of the time.
     let current = current.unwrap_or(usize::MAX);
     let others = index as u32 + u32::from(index < current && current != usize::MAX);
     others * u32::from(index != current)

@@ -13,16 +13,18 @@ use super::panics::message;
 use super::state::State;
 use super::task::{Gate, Task};
 use super::watchdog::Beat;
+use super::weak::Kept;
 use super::{Config, Detached};
 use crate::execution::{End, PanicReport, SourcePlace};
 use crate::strategy::Strategy;
 
-/// What the fibers of an engine share. It stays where it is while they live.
+/// What the fibers of an engine share. It does not move while they live.
 pub(super) struct Core {
     pub(super) config: Config,
     pub(super) state: RefCell<State>,
     pub(super) addresses: Addresses,
-    /// The running task, or the one that was chosen to run next: as in the state, for when that is borrowed.
+    /// The running task, or the task that was chosen to run next: a copy of the state's field, for when the state is
+    /// borrowed.
     pub(super) next: Cell<usize>,
     /// All tasks have ended, or the execution has ended early.
     pub(super) over: Cell<bool>,
@@ -39,22 +41,26 @@ pub(super) struct Core {
     /// What the watchdog looks at.
     pub(super) beat: Option<Arc<Beat>>,
     pub(super) strategy: Cell<Option<*mut dyn Strategy>>,
-    /// The strategy is being asked. It stays so when the strategy panics.
+    /// The strategy is being asked. Stays set when the strategy panics.
     pub(super) choosing: Cell<bool>,
     pub(super) wants_marks: Cell<bool>,
     /// In this execution reader-writer locks keep readers out while a writer waits.
     pub(super) prefers_writers: Cell<bool>,
     /// In this execution a hint may return although nothing has changed.
     pub(super) frees_hints: Cell<bool>,
-    /// In this execution a task has gone on so.
+    /// In this execution a task has gone on after such a hint.
     pub(super) bursting: Cell<bool>,
-    /// In this execution waits can end early, so it matters who looks at the clock before whom.
+    /// In this execution waits can end early, so the order in which tasks look at the clock matters.
     pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
-    /// Where tasks were spawned that cannot be unwound: to unwind them would abort the process.
+    /// In this execution memory is weak.
+    pub(super) weak: Cell<bool>,
+    /// What an execution keeps whose memory is weak.
+    pub(super) kept: RefCell<Kept>,
+    /// Where tasks were spawned that cannot be unwound: unwinding them would abort the process.
     pub(super) fragile: RefCell<Vec<Place>>,
     main: Cell<Option<*mut dyn FnMut()>>,
-    /// Panics that have begun, by their tasks. Apart from the state, which can be borrowed when one begins.
+    /// Panics that have begun, by their tasks. Kept outside the state, which can be borrowed when a panic begins.
     begun: RefCell<Vec<PanicReport>>,
     /// The payload of a panic of the strategy.
     pub(super) strategy_panic: Cell<Option<Box<dyn Any + Send>>>,
@@ -84,6 +90,8 @@ impl Core {
             bursting: Cell::new(false),
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
+            weak: Cell::new(false),
+            kept: RefCell::default(),
             fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
@@ -104,6 +112,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         state.reset();
         self.begin_freedoms(&mut state, strategy);
+        self.begin_memory(&state);
         state.add_task(None, location, None);
         state.limit = state.next_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
@@ -121,7 +130,7 @@ impl Core {
         }
     }
 
-    /// Ends an execution; gives the payload of a panic of the strategy.
+    /// Ends an execution; returns the payload of a panic of the strategy.
     pub(super) fn finish_run(&self) -> Option<Box<dyn Any + Send>> {
         self.strategy.set(None);
         self.main.set(None);
@@ -165,14 +174,14 @@ impl Core {
         {
             self.record_panic(task, payload);
         }
-        // Whatever unwinds out of here is the strategy's.
+        // Only the strategy can unwind out of here.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.finish(task, epilogue))) {
             self.record_panic(task, payload);
         }
     }
 
-    /// The main task has returned. The end of the process is a step if there are tasks that nobody has joined: they may
-    /// still run before it, and whatever they have done they might not have done by then.
+    /// The main task has returned. If there are tasks that no task has joined, the end of the process is a step: each of
+    /// their next steps comes before it, or never.
     fn end_process(&self) {
         let state = self.state.borrow();
         let is_detached = |task: &Task| !(task.done && task.joined);
@@ -196,7 +205,7 @@ impl Core {
     fn finish(&self, task: usize, epilogue: bool) {
         let mut state = self.state.borrow_mut();
         if task == MAIN && state.tasks[task].panicked && state.end.is_none() {
-            // The others go on: in a process they would, too, for as long as it takes to exit.
+            // The other tasks go on, as they do in a process until it has exited.
             state.end = Some(End::Panicked(state.panics[0].clone()));
         }
         if !epilogue {
@@ -204,6 +213,7 @@ impl Core {
             self.record_part(&mut state, task, object, Action::Exit, location);
         }
         state.finish(task);
+        self.synchronise(|kept| kept.end_task(TaskId(task as u32)));
         if state.unfinished == 0 {
             self.over.set(true);
         } else if task == MAIN && !state.aborting && self.config.detached == Detached::GivenUp {
@@ -233,7 +243,7 @@ impl Core {
         };
         let mut state = self.state.borrow_mut();
         if state.given_up {
-            // The process has ended: nobody is there to panic.
+            // The process has ended: no task is left that could panic.
             return;
         }
         let name = state.tasks[task].name.clone();
@@ -244,7 +254,7 @@ impl Core {
         state.tasks[task].payload = Some(payload);
     }
 
-    /// The panic hook was called on this thread. False when the panic is not one of the program.
+    /// The panic hook was called on this thread. Returns false when the program did not panic.
     pub(super) fn panic_begins(&self, message: String, place: Option<SourcePlace>) -> bool {
         if !self.in_task.get() || self.choosing.get() {
             return false;
@@ -259,8 +269,8 @@ impl Core {
         true
     }
 
-    /// The panic hook was called for a panic that cannot unwind: std is about to abort the process. False when the
-    /// panic is not one of the program.
+    /// The panic hook was called for a panic that cannot unwind: std is about to abort the process. Returns false when
+    /// the program did not panic.
     pub(super) fn panic_dooms(&self) -> bool {
         if !self.in_task.get() || self.choosing.get() {
             return false;
@@ -277,7 +287,7 @@ pub(super) fn is_unwinding_now(state: &State, task: usize) -> bool {
     std::thread::panicking() && is_unwinding(state, task)
 }
 
-/// Whether a running task unwinds, given that something on this thread does.
+/// Whether a running task unwinds, given that something on this thread unwinds.
 pub(super) fn is_unwinding(state: &State, task: usize) -> bool {
     state.suspended_unwinding == 0 || state.tasks[task].unwinding
 }

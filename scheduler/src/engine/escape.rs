@@ -1,13 +1,13 @@
-//! What a task does that would end the process becomes a result, on Linux (x86-64); elsewhere the process ends.
+//! Makes a result of what would end the process, on Linux (x86-64); elsewhere the process ends.
 //!
-//! - It uses up its stack: it runs into the guard page below it, which is a segmentation fault.
-//! - A panic of it cannot unwind: std aborts.
-//! - It calls the real `std::process::abort`.
-//! - It makes no step for too long, and the watchdog interrupts it.
+//! - A task uses up its stack: it runs into the guard page below it, which is a segmentation fault.
+//! - A panic of a task cannot unwind: std aborts.
+//! - A task calls the real `std::process::abort`.
+//! - A task makes no step for too long, and the watchdog interrupts it.
 //!
-//! All are signals. Their handler makes the thread go on behind the fiber of the task. The frames of the task are gone
-//! then, without destructors, so no task of the execution runs again: whatever they hold is given up. Should a stack have
-//! ended inside the allocator, that may be left locked.
+//! Each of these raises a signal. The handler makes the thread continue after the fiber of the task. The frames of the
+//! task are gone then, without destructors, so no task of the execution runs again: whatever the tasks hold is
+//! abandoned. If the stack ended inside the allocator, the allocator may stay locked.
 
 use corosensei::trap::CoroutineTrapHandler;
 
@@ -53,19 +53,20 @@ mod system {
     use super::super::panics;
     use super::Escape;
 
-    /// By whose signal the watchdog interrupts a thread: programs hardly use it, and without a handler it does nothing.
+    /// The signal with which the watchdog interrupts a thread: programs hardly use it, and without a handler it does
+    /// nothing.
     const INTERRUPT: libc::c_int = libc::SIGURG;
 
     const SIGNALS: [libc::c_int; 3] = [libc::SIGSEGV, libc::SIGABRT, INTERRUPT];
 
-    /// What was done about the signals before.
+    /// What each signal did before our handler was installed.
     static PREVIOUS: [AtomicPtr<libc::sigaction>; 3] = [const { AtomicPtr::new(ptr::null_mut()) }; 3];
 
     /// Where the code of the program is: from, to.
     static CODE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-    /// Installs, once in a process, handlers that lead a task out of what would end the process, and leave everything
-    /// else to the handlers that were there before.
+    /// Installs, once in a process, handlers that lead a task out of what would end the process. Everything else goes
+    /// to the handlers that were there before.
     pub(in super::super) fn install_handlers() {
         static INSTALL: Once = Once::new();
         INSTALL.call_once(|| {
@@ -87,13 +88,13 @@ mod system {
         });
     }
 
-    /// This thread, as the system names it.
+    /// The name that the system gives this thread.
     pub(in super::super) fn this_thread() -> u64 {
-        // SAFETY: it reads what the thread knows of itself.
+        // SAFETY: the call only reads what the thread knows of itself.
         unsafe { libc::pthread_self() }
     }
 
-    /// Sends the signal of the watchdog to a thread that has not ended. False when that is not possible.
+    /// Sends the signal of the watchdog to a thread that has not ended. Returns false when that is not possible.
     pub(in super::super) fn interrupt(thread: u64) -> bool {
         // SAFETY: the thread lives: it owns the engine, whose end waits for the watchdog.
         thread != 0 && unsafe { libc::pthread_kill(thread, INTERRUPT) } == 0
@@ -121,8 +122,8 @@ mod system {
         unsafe { libc::dl_iterate_phdr(Some(look), ptr::null_mut()) };
     }
 
-    /// Whether a thread that was interrupted holds nothing that the process needs, as far as can be told: it is in the
-    /// code of the program, or waits in the system. In a library it may hold the lock of the allocator.
+    /// Whether an interrupted thread holds nothing that the process needs, as far as can be told: it runs code of the
+    /// program, or waits in the system. In a library it may hold the lock of the allocator.
     fn may_leave(context: &libc::ucontext_t) -> bool {
         let at = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
         let [from, to] = [0, 1].map(|end| CODE[end].load(Ordering::Relaxed));
@@ -156,7 +157,7 @@ mod system {
         true
     }
 
-    /// Makes the interrupted thread go on behind the fiber that it runs, if that is what the signal is about.
+    /// Makes the interrupted thread continue after the fiber that it runs, if the signal concerns that fiber.
     fn lead_out(signal: libc::c_int, info: *mut libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
         let Some(core) = panics::active() else { return false };
         // SAFETY: `panics::observed` borrows the core for as long as the pointer is there.
@@ -182,13 +183,13 @@ mod system {
         core.escaped.set(Some((task, escape)));
         core.over.set(true);
         drop(traps);
-        // SAFETY: the running fiber was interrupted. No task of the execution runs again, so nothing looks
-        // at what the frames of this one have left half done, or at the frames themselves.
+        // SAFETY: the running fiber was interrupted. No task of the execution runs again, so nothing looks at the
+        // frames of this fiber, or at what they have left half done.
         unsafe { go_on_behind(trap, context) };
         true
     }
 
-    /// Makes the interrupted thread go on behind the fiber of `trap`.
+    /// Makes the interrupted thread continue after the fiber of `trap`.
     ///
     /// # Safety
     /// The fiber is the running one, and nothing looks at its frames again.
@@ -204,9 +205,9 @@ mod system {
     }
 
     fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-        // SAFETY: `install_handler` stores a leaked box before the handler can run; what it holds is what the system had
-        // before: its handler is called as the system would, and where there is none, the fault comes again and ends
-        // the process.
+        // SAFETY: `install_handler` stores a leaked box before the handler can run. The box has the previous action of
+        // the system. Its handler is called as the system would call it; without a handler the fault comes again and
+        // ends the process.
         unsafe {
             let index = SIGNALS.iter().position(|known| *known == signal).unwrap_or_default();
             let previous = &*PREVIOUS[index].load(Ordering::Acquire);

@@ -12,7 +12,7 @@ pub(super) struct Link {
     pub(super) floor: usize,
 }
 
-/// What the engine keeps of a stack for itself, and for unwinding; at most a quarter of it.
+/// What the engine reserves of a stack for itself and for unwinding; at most a quarter of the stack.
 const RESERVE: usize = 32 << 10;
 
 /// The fibers of an engine by their tasks, and stacks that no fiber uses. Each stack has a guard page below it.
@@ -20,7 +20,7 @@ pub(super) struct Fibers {
     stack_size: usize,
     fibers: Vec<Option<Coroutine<(), (), (), DefaultStack>>>,
     free: Vec<DefaultStack>,
-    /// Fibers that are never resumed again, whose stacks are used again behind the execution.
+    /// Fibers that are never resumed again. Their stacks are used again after the execution.
     given_up: Vec<Coroutine<(), (), (), DefaultStack>>,
 }
 
@@ -35,7 +35,7 @@ impl Fibers {
         matches!(self.fibers.get(task), Some(Some(_)))
     }
 
-    /// Gives the task a fiber that will run `body`. What comes back leads out of it should it use up its stack.
+    /// Gives the task a fiber that will run `body`. The result leads out of the fiber if it uses up its stack.
     /// `on_stack` is told where the stack is, with its length: other tasks may have left things there.
     ///
     /// # Safety
@@ -51,13 +51,13 @@ impl Fibers {
     ) -> CoroutineTrapHandler<()> {
         let size = self.stack_size;
         let stack = self.free.pop().unwrap_or_else(|| {
-            // What is rounded up to whole pages must not overflow.
+            // Rounding up to whole pages must not overflow.
             assert!(size <= isize::MAX as usize / 2, "no stack of {size} bytes for another task");
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
         on_stack(stack.limit().get(), stack.base().get() - stack.limit().get());
         let floor = stack.limit().get() + RESERVE.min(size / 4);
-        // SAFETY: the caller's promise is the one that is asked for.
+        // SAFETY: the caller promises what the call asks for.
         let fiber = unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| body(Link { yielder, floor })) };
         if self.fibers.len() <= task {
             self.fibers.resize_with(task + 1, || None);
@@ -70,7 +70,7 @@ impl Fibers {
     /// Runs the fiber of a task until it suspends itself or ends.
     ///
     /// # Panics
-    /// When the task has none.
+    /// When the task has no fiber.
     #[inline(always)]
     pub(super) fn resume(&mut self, task: usize) {
         let slot = &mut self.fibers[task];
@@ -80,16 +80,16 @@ impl Fibers {
         }
     }
 
-    /// Gives up the fibers that have not ended, as the threads of a process that ends: they are never resumed. Their stacks
-    /// stay as they are until [`Fibers::reclaim`].
+    /// Abandons the fibers that have not ended, as the end of a process abandons threads: they are never resumed. Their
+    /// stacks stay as they are until [`Fibers::reclaim`].
     pub(super) fn give_up(&mut self) {
         self.given_up.extend(self.fibers.iter_mut().filter_map(Option::take));
     }
 
-    /// Makes the stacks of fibers that were given up ready for others, without destructors.
+    /// Makes the stacks of abandoned fibers ready for others, without running destructors.
     ///
     /// # Safety
-    /// Nothing looks at what is on these stacks any more.
+    /// Nothing looks at the content of these stacks any more.
     pub(super) unsafe fn reclaim(&mut self) {
         for mut fiber in self.given_up.drain(..) {
             // SAFETY: nobody looks at the frames, so that skipping them is like leaking what they own.
@@ -98,7 +98,7 @@ impl Fibers {
         }
     }
 
-    /// Gives up the fibers that have not ended: they are never resumed, and their stacks stay as they are for ever.
+    /// Abandons the fibers that have not ended: they are never resumed, and their stacks stay as they are for ever.
     pub(super) fn abandon(&mut self) {
         self.fibers.iter_mut().filter_map(Option::take).for_each(std::mem::forget);
         self.given_up.drain(..).for_each(std::mem::forget);
@@ -115,7 +115,7 @@ impl Link {
     /// Suspends the running fiber until it is resumed.
     ///
     /// # Safety
-    /// The link is that of the running fiber.
+    /// The link belongs to the running fiber.
     #[inline(always)]
     pub(super) unsafe fn suspend(self) {
         // SAFETY: the yielder is on the stack of the fiber, which is running.

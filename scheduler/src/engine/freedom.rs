@@ -2,25 +2,25 @@
 //!
 //! # Waits are decided when they begin
 //!
-//! Whether a wait ends early or unasked is asked once, when the wait begins. If it does, the task does not wait at all: it
-//! does not enter the queue, and is enabled for the step after the wait. When it makes that step is then a matter of
-//! scheduling, so nothing is lost. A wait that ends by itself at some moment was until then in nobody's way: had somebody
-//! notified the task, the wait would not have ended by itself; had somebody notified another waiter, that one would be
-//! woken without this task in the queue, too.
+//! Whether a wait ends early or unasked is decided once, when the wait begins. If so, the task does not wait at all: it
+//! does not enter the queue, and is enabled for the step after the wait. Scheduling then decides when the task makes
+//! that step, so no execution is lost. A wait that ends by itself at some later moment affects nobody before that
+//! moment: if a task had notified the waiter, the wait would not have ended by itself; if a task had notified another
+//! waiter, that waiter would also be woken without this one in the queue.
 //!
 //! # The clock
 //!
-//! A wait that ends early moves the clock just past its own deadline when its task goes on. Other sleepers whose time has come by
-//! then are late: they wake when nobody else is enabled, as they always do. So it matters who looks at the clock before
-//! whom, and each look, also that of a wait that is about to compute its deadline, is part of a step then.
+//! A wait that ends early moves the clock just past its own deadline when its task goes on. Other sleepers whose time has
+//! come by then are late: they wake when no other task is enabled, as always. So the order in which tasks look at the
+//! clock matters, and each look is then part of a step, even the look of a wait that is about to compute its deadline.
 //!
 //! # Writers before readers
 //!
-//! A writer makes a step of its own, [`Action::Contend`], before the one that takes the lock. From there on readers wait.
-//! Executions in which readers go before a writer that waits are among these: there the writer makes both steps later.
-//! A writer with a time-out (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until its time
-//! has passed, so it adds no deadlock. What is missing are readers that do not wait, or not long enough, and fail because
-//! of such a writer.
+//! A writer makes a step of its own, [`Action::Contend`], before the one that takes the lock. From there on readers
+//! wait. These executions include those in which readers overtake a waiting writer: there the writer makes both steps
+//! later. A writer with a time-out (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until
+//! its time has passed, so it adds no deadlock. What is missing are readers that do not wait, or not long enough, and
+//! fail because of such a writer.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ use crate::traces::Pick;
 /// How a wait came to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ended {
-    /// As it says.
+    /// As the wait says.
     Ordinarily(Woken),
     /// Before others went on, at its deadline.
     Early(Duration),
@@ -56,15 +56,16 @@ impl Ended {
 }
 
 impl Core {
-    /// Asks which freedoms the execution has that begins.
+    /// Asks which freedoms the new execution has.
     pub(super) fn begin_freedoms(&self, state: &mut State, strategy: &mut dyn Strategy) {
         let admitted = self.config.freedoms;
         let freedoms = if admitted.is_none() { admitted } else { strategy.freedoms(admitted).within(admitted) };
         (state.granted, state.free) = (freedoms, freedoms);
         if !admitted.is_none() {
-            // Before all others, and in executions without freedoms, too: so objects have the same numbers in each.
+            // Before all other objects, and also in executions without freedoms: so objects have the same numbers in
+            // each.
             state.clock_object = state.register(ObjectKind::Other("clock"));
-            state.freedom_objects = Freedom::ALL.map(|_| state.register(ObjectKind::Other("freedom")));
+            state.freedom_objects = std::array::from_fn(|_| state.register(ObjectKind::Other("freedom")));
         }
         state.freedoms_answer = (!freedoms.is_none()).then(|| freedoms.answer());
         self.prefers_writers.set(freedoms.count(Freedom::Writers) > 0);
@@ -73,15 +74,16 @@ impl Core {
         self.bursting.set(false);
     }
 
-    /// Whether the execution departs from the ordinary here: a decision, as often as it may do so.
+    /// Whether the execution departs from the ordinary here. This is a decision as long as the execution may still
+    /// depart.
     ///
-    /// Whether there is a decision depends on those before, also of other tasks: so each looks at what is left, and one
-    /// that departs changes that.
+    /// Whether there is a decision depends on earlier decisions, also of other tasks. So each opportunity reads how
+    /// many departures are left, and a departure writes it.
     pub(super) fn departs(&self, state: &mut State, freedom: Freedom) -> bool {
         if state.granted.count(freedom) == 0 || state.aborting || self.choosing.get() {
             return false;
         }
-        let object = state.freedom_objects[freedom as usize];
+        let object = state.object_of(freedom);
         self.touch(state, object, Action::Consult);
         if state.free.count(freedom) == 0 {
             return false;
@@ -111,8 +113,8 @@ impl Core {
         departs
     }
 
-    /// The freedoms of the execution matter from here on: they are put in front of its decisions.
-    fn note_freedoms(&self, state: &mut State) {
+    /// The freedoms of the execution matter from here on: their decision goes to the front of the list.
+    pub(super) fn note_freedoms(&self, state: &mut State) {
         if let (Some(answer), true) = (state.freedoms_answer.take(), self.config.decisions) {
             state.decisions.insert(0, Decision::new(Question::Freedom, Freedoms::ANSWERS, answer));
         }
@@ -127,7 +129,7 @@ impl Core {
         }
     }
 
-    /// When a wait that begins now ends; never, if that is too far away.
+    /// When a wait that begins now ends; `None` if the time is too far away.
     pub(super) fn deadline(&self, state: &mut State, timeout: Duration) -> Option<Duration> {
         if self.clock_matters.get() {
             self.look_at_clock(state);
@@ -135,9 +137,9 @@ impl Core {
         state.deadline(timeout)
     }
 
-    /// The running task goes on at the end of its time, before others. The clock comes to stand just past the deadline: a
-    /// loop that computes what is left of its time and finds nothing left must not wait once more for it, which would take
-    /// a second departure.
+    /// The running task goes on at the end of its time, before the others. The clock moves just past the deadline: a loop
+    /// that computes what is left of its time and finds nothing left must not wait once more for it, which would take a
+    /// second departure.
     pub(super) fn move_clock(&self, state: &mut State, deadline: Duration) {
         const JUST_PAST: Duration = Duration::from_nanos(1);
         state.clock = state.clock.max(deadline + JUST_PAST);
@@ -157,13 +159,13 @@ impl Core {
     }
 
     /// The running task looks at something of the execution, or changes it, as part of its last step.
-    fn touch(&self, state: &mut State, object: ObjectId, action: Action) {
+    pub(super) fn touch(&self, state: &mut State, object: ObjectId, action: Action) {
         self.note_freedoms(state);
         let (task, location) = (state.current, state.operation(state.current).location);
         self.record_part(state, task, object, action, location);
     }
 
-    /// Takes a lock alone. Where it is a reader-writer lock, readers wait from the moment at which the writer comes.
+    /// Takes a lock exclusively. For a reader-writer lock, readers wait from the moment at which the writer comes.
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_before_readers(&self, lock: ObjectId, location: Place) {
@@ -189,7 +191,14 @@ impl Core {
 }
 
 impl State {
-    /// The park that the running task has made has ended without the token.
+    /// What stands for how often the execution may still make use of a freedom.
+    pub(super) fn object_of(&self, freedom: Freedom) -> ObjectId {
+        // Nobody counts how often writers go first. With one object more, those of recorded executions would change.
+        let freedom = if freedom == Freedom::Memory { Freedom::Writers } else { freedom };
+        self.freedom_objects[freedom as usize]
+    }
+
+    /// The last park of the running task has ended without the token.
     pub(super) fn leave_token(&mut self) {
         self.dirty = false;
         if self.aborting {

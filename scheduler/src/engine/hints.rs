@@ -1,18 +1,17 @@
 //! A task that spins or yields may go on although nothing has changed: [`Freedom::Hints`].
 //!
-//! Ordinarily a hint is taken as "wait until something changes". A loop that gives up after some rounds would never do so
-//! then, as long as others can go on. So a hint may also return at once. What the task does next is a step like any
-//! other: between the hint and that step others come first, or they do not.
+//! Ordinarily a hint means "wait until something changes". A loop that gives up after some rounds would then never give
+//! up as long as others can go on. So a hint may also return at once. What the task does next is a step like any other:
+//! other tasks come between the hint and that step, or they do not.
 //!
-//! A loop that really waits would go round for ever. It is cut short by what it looks at: once the task has gone on, it is
-//! in a *burst*, which lasts as long as the task only looks. An attempt that changes nothing (a compare-exchange that fails,
-//! a `fetch_or(0)`) is a look, too. For as many rounds as [`Freedom::Hints`] is granted, each look
-//! is a step. From there on one that the burst has made before, at an object that has not changed since, is a part of the
-//! last step: nobody else comes in between.
-//! A loop that really waits goes round until the burst is over, after [`BURST`] looks and hints, and has seen and done
-//! nothing that it would not without these rounds; its place is then one of those at which the task waits, for the rest of
-//! the execution. A loop that gives up does so within the burst. What others do between its giving up and the next step of
-//! the task may then be missing, and the execution says so ([`crate::Execution::withheld`]).
+//! A loop that really waits would go round for ever. What the loop looks at cuts it short: once the task has gone on, it
+//! is in a *burst*, which lasts as long as the task only looks. An attempt that changes nothing (a compare-exchange that
+//! fails, a `fetch_or(0)`) is a look, too. For as many rounds as [`Freedom::Hints`] grants, each look is a step. After
+//! these rounds, a look that the burst has made before, at an object that has not changed since, is part of the last
+//! step: no other task comes between. A loop that really waits goes round until the burst is over, after [`BURST`] looks
+//! and hints. It has then seen and done nothing new in these rounds, and the task waits at this place for the rest of
+//! the execution. A loop that gives up does so within the burst. What others do between that moment and the next step of
+//! the task may be missing, and the execution says so ([`crate::Execution::withheld`]).
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place};
 
@@ -22,10 +21,10 @@ use super::task::Gate;
 use crate::execution::Event;
 use crate::freedoms::Freedom;
 
-/// So many looks and hints at most are part of one burst: a loop that goes on longer is taken to wait.
+/// A burst has at most this many looks and hints: a loop that goes on longer is taken to wait.
 const BURST: u32 = 2048;
 
-/// After so many hints in a row, with no step in between, the next one is a step again.
+/// After this many hints in a row, without a step between them, the next hint is a step again.
 const IN_A_ROW: u32 = 256;
 
 /// What became of the hints of a task.
@@ -33,15 +32,15 @@ const IN_A_ROW: u32 = 256;
 pub(super) struct Hints {
     /// How often it has gone on at once.
     taken: u32,
-    /// It goes on as long as it only looks.
+    /// The task goes on as long as it only looks.
     burst: Option<Burst>,
-    /// The looks that were steps of the burst, with what had changed the object last.
+    /// The looks that were steps of the burst, each with the event that had changed its object last.
     seen: Vec<(ObjectId, Place, Option<usize>)>,
-    /// The objects that the last one of them looks at.
+    /// The objects of the last of these looks.
     noted: Vec<ObjectId>,
-    /// Where it waits for the rest of the execution.
+    /// The places at which the task waits for the rest of the execution.
     patient: Vec<Place>,
-    /// How many more hints directly after the last one are one with that.
+    /// How many more hints that directly follow the last one count as the same hint.
     in_a_row: u32,
     /// An attempt of the burst of which it is not known yet whether it changes something.
     attempt: Option<Attempt>,
@@ -59,12 +58,12 @@ struct Attempt {
 }
 
 struct Burst {
-    /// The place of the hint with which it began.
+    /// The place of the first hint.
     place: Place,
-    /// The number of steps when the task was last seen in it: another step of the task has ended it.
+    /// The number of steps when the burst was last seen: another step of the task ends the burst.
     steps: u64,
     length: u32,
-    /// How many hints it has had.
+    /// How many hints the burst has had.
     rounds: u32,
     /// A look was part of the step before it.
     glued: bool,
@@ -83,7 +82,7 @@ impl Hints {
         self.noted.clear();
     }
 
-    /// Whether the burst goes on after so many steps of the execution; none where there is no burst.
+    /// Whether the burst goes on after this many steps of the execution; `None` without a burst.
     fn continues(&mut self, steps: u64) -> Option<Goes> {
         let burst = self.burst.as_mut()?;
         burst.length += 1;
@@ -117,7 +116,7 @@ impl Hints {
         self.seen.push((object, place, change));
         let is_news = before.is_some_and(|seen| seen.2 != change);
         if let Some(burst) = &mut self.burst {
-            // Who sees what it has not seen before is in its first round again.
+            // A task that sees something new is in its first round again.
             (burst.steps, burst.rounds) = (steps, if is_news { 0 } else { burst.rounds });
             burst.glued &= !is_news;
         }
@@ -128,15 +127,15 @@ impl Hints {
 #[derive(PartialEq, Eq)]
 enum Goes {
     On,
-    /// It is over.
+    /// The burst is over.
     NoFurther,
     /// The task has left its loop after looks that were no steps.
     Away,
 }
 
 impl Core {
-    /// Whether the running task, which spins or yields here, goes on although nothing has changed. `looks`: it has given no
-    /// hint but has looked again and again.
+    /// Whether the running task, which spins or yields here, goes on although nothing has changed. `looks`: the task
+    /// gave no hint but looked again and again.
     pub(super) fn goes_on_unchanged(&self, location: Place, looks: bool) -> bool {
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
@@ -160,11 +159,11 @@ impl Core {
             Some(Goes::Away) => state.withheld = true,
             Some(Goes::NoFurther) | None => {}
         }
-        // What looks without hints is found to spin in several places of one loop.
+        // A loop that looks without hints is found to spin at several of its places.
         if hints.patient.contains(&location) || (looks && !hints.patient.is_empty()) {
             return false;
         }
-        // Whoever has waited need not wait again: when it makes its next step is a matter of scheduling.
+        // A task that has waited need not wait again: scheduling decides when it makes its next step.
         if at_hint && hints.in_a_row > 0 {
             hints.in_a_row -= 1;
             return true;
@@ -184,7 +183,7 @@ impl Core {
         departs
     }
 
-    /// A step of a task that may be in a burst. True when the step was made here.
+    /// A step of a task that may be in a burst. Returns true when the step was made here.
     #[cold]
     #[inline(never)]
     pub(super) fn step_of_burst(&self, operation: Operation) -> bool {

@@ -19,8 +19,8 @@ pub(super) fn run(
     main: &mut dyn FnMut(),
     location: Place,
 ) -> Execution {
-    // SAFETY: only lifetimes change. Both pointers are used by the fibers of this execution alone, while they run; when
-    // this function returns all of them have ended or are never resumed again.
+    // SAFETY: only lifetimes change. Only the fibers of this execution use the two pointers, while they run; when this
+    // function returns all of them have ended or are never resumed again.
     let (strategy, main) = unsafe {
         (
             std::mem::transmute::<*mut (dyn Strategy + '_), *mut (dyn Strategy + 'static)>(strategy),
@@ -30,7 +30,7 @@ pub(super) fn run(
     core.begin(strategy, main, location);
     let panicking = std::thread::panicking();
     escape::install_handlers();
-    panics::observed(core, || runtime::enter(core, || drive(core, fibers)));
+    panics::observed(core, || core.with_runtime(|runtime| runtime::enter(runtime, || drive(core, fibers))));
     if !panicking {
         panics::forget_unfinished();
     }
@@ -81,8 +81,8 @@ fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     core.traps.borrow_mut().set(task, trap);
 }
 
-/// Unwinds the tasks that are left. One that cannot be unwound (it waits in a destructor for another such one, or
-/// catches what unwinds it again and again) is given up with its stack.
+/// Unwinds the remaining tasks. A task that cannot be unwound (it waits in a destructor for another such task, or
+/// catches the unwinding again and again) is abandoned with its stack.
 fn unwind_all(core: &Core, fibers: &mut Fibers) {
     loop {
         let before = core.state.borrow().abort_progress;
@@ -121,7 +121,7 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
     state.suspended_unwinding = 0;
 }
 
-/// Payloads that nobody asked for belong to the program: their destructors may do anything.
+/// Payloads that no task asked for belong to the program: their destructors may do anything.
 fn drop_payloads(core: &Core) {
     if core.state.borrow().panics.is_empty() {
         return;
@@ -142,6 +142,7 @@ fn drop_payloads(core: &Core) {
 
 fn summary(core: &Core) -> Execution {
     let mut state = core.state.borrow_mut();
+    let mut kept = core.kept.borrow_mut();
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,
@@ -151,6 +152,9 @@ fn summary(core: &Core) -> Execution {
         steered: state.steered,
         tried: state.tried,
         departures: state.used,
+        older: std::mem::take(&mut kept.older),
+        accesses: std::mem::take(&mut kept.accesses),
+        older_left: kept.older_left,
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),
@@ -158,7 +162,7 @@ fn summary(core: &Core) -> Execution {
 }
 
 impl Core {
-    /// Whether the task that was running was led out of its fiber; if so, that is the end of the execution.
+    /// Whether the running task was led out of its fiber; if so, the execution ends here.
     fn note_escape(&self) -> bool {
         let Some((task, escape)) = self.escaped.take() else { return false };
         let mut state = self.state.borrow_mut();
@@ -188,7 +192,7 @@ impl Core {
         true
     }
 
-    /// Whether to unwind the task, which has started, would abort the process, as far as is known.
+    /// Whether unwinding the task, which has started, would abort the process, as far as is known.
     fn is_fragile(&self, task: usize) -> bool {
         let fragile = self.fragile.borrow();
         !fragile.is_empty() && {
@@ -197,7 +201,7 @@ impl Core {
         }
     }
 
-    /// Whether the task is left to be unwound; if so, it is made the running one.
+    /// Whether the task must still be unwound; if so, it becomes the running task.
     fn to_unwind(&self, task: usize) -> bool {
         let mut state = self.state.borrow_mut();
         let left = !state.tasks[task].done && !state.tasks[task].lost;
@@ -208,7 +212,7 @@ impl Core {
         left
     }
 
-    /// The main task goes on, with its closure gone: it drops the values of the execution.
+    /// The main task goes on without its closure: it drops the values of the execution.
     fn restart_main(&self) {
         let mut state = self.state.borrow_mut();
         let main = &mut state.tasks[MAIN];

@@ -6,7 +6,7 @@ use interloper_std::runtime::{Mode, ObjectKind};
 pub(super) struct Object {
     pub(super) kind: ObjectKind,
     pub(super) holders: Holders,
-    /// How many tasks have a gate that concerns it.
+    /// How many tasks have a gate on this object.
     pub(super) contenders: i32,
     /// How many tasks wait in its queue.
     pub(super) waiters: i32,
@@ -14,8 +14,8 @@ pub(super) struct Object {
     writers: u32,
 }
 
-/// How a lock is held: a bit for an exclusive holder, a bit for an upgradable one, a bit for writers that wait and keep
-/// readers out, and above them the number of shared ones, so that each question is one comparison.
+/// How a lock is held: a bit for an exclusive holder, a bit for an upgradable one, a bit for waiting writers that keep
+/// readers out, and above them the number of shared holders, so that each question is one comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Holders(u32);
 
@@ -56,7 +56,7 @@ impl Holders {
         self.0 & hindered_by == 0
     }
 
-    /// Whether the holders admit another one in this mode, whoever waits.
+    /// Whether the holders admit another holder in this mode, whatever tasks wait.
     #[inline(always)]
     pub(super) fn admit_beside(self, mode: Mode) -> bool {
         Holders(self.0 & !WRITERS).admit(mode)

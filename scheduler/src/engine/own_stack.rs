@@ -1,7 +1,7 @@
 //! Calls on a stack of their own: what would end the process, or never end, is a result.
 //!
-//! The engine runs tasks; this runs one call after the other, with no strategy and no steps of its own. The stack has a
-//! guard page, panics are not printed, and whoever watches the calls is told where they are.
+//! The engine runs tasks; this type runs one call after the other, with no strategy and no steps of its own. The stack
+//! has a guard page, panics are not printed, and the watchdog is told where the calls are.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -17,8 +17,8 @@ use super::watchdog::{Beat, Stuck, Watchdog, Watched};
 use super::{escape, panics};
 use crate::execution::{PanicReport, SourcePlace};
 
-/// How a call left its stack without returning. The frames of the call are gone, without destructors: what they hold is
-/// held for ever, and what they were changing is left half changed.
+/// How a call left its stack without returning. The frames of the call are gone, without destructors: its locks stay
+/// held for ever, and what it was changing stays half changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// The call used up its stack.
@@ -70,26 +70,26 @@ type Fiber = Coroutine<(), (), (), DefaultStack>;
 /// ```
 pub struct OwnStack {
     size: usize,
-    /// Between two calls: suspended in front of the next one. None before the first call and after a lost one.
+    /// Between two calls: suspended before the next call. `None` before the first call and after a lost one.
     fiber: Cell<Option<Fiber>>,
     shared: Box<Shared>,
     watched: Option<Watched>,
 }
 
-/// What a call on the stack and the thread's side of it share. It stays where it is while the fiber lives.
+/// What a call on the stack and the thread's side share. It does not move while the fiber lives.
 pub(super) struct Shared {
-    /// The call to be made; none when the fiber is to end.
+    /// The next call; `None` when the fiber must end.
     call: Cell<Option<*mut dyn FnMut()>>,
     yielder: Cell<*const Yielder<(), ()>>,
     /// The thread is on the stack.
     inside: Cell<bool>,
     trap: Cell<Option<CoroutineTrapHandler<()>>>,
-    /// Below this address there is just enough stack left for whoever controls the call.
+    /// Below this address just enough stack is left for whoever controls the call.
     floor: Cell<usize>,
     /// The last panic that began in the call.
     begun: RefCell<Option<PanicReport>>,
     lost: Cell<Option<Lost>>,
-    /// The call is lost: quicker to read than how.
+    /// The call is lost: this flag is quicker to read than the reason.
     left: Cell<bool>,
     /// What the watchdog sees.
     beat: Option<Arc<Beat>>,
@@ -105,7 +105,7 @@ pub(super) enum Why {
     Interrupt,
 }
 
-/// What is kept of the stack for whoever controls the calls; at most a quarter of it.
+/// What is reserved of the stack for whoever controls the calls; at most a quarter of it.
 const RESERVE: usize = 64 << 10;
 
 thread_local! {
@@ -114,8 +114,8 @@ thread_local! {
 }
 
 impl OwnStack {
-    /// A stack of so many bytes; memory that no call touches costs nothing. Who is told when a call makes no step for
-    /// too long is the watchdog's [`Watchdog::then`].
+    /// A stack of this many bytes; memory that no call touches costs nothing. When a call makes no step for too long,
+    /// the watchdog calls [`Watchdog::then`].
     pub fn new(size: usize, watchdog: Option<Watchdog>) -> OwnStack {
         panics::install_hook();
         escape::install_handlers();
@@ -138,19 +138,19 @@ impl OwnStack {
         OwnStack { size, fiber: Cell::new(None), shared: Box::new(shared), watched }
     }
 
-    /// What the watchdog calls the calls of `caller`.
+    /// The name by which the watchdog calls the calls of `caller`.
     pub fn name(&self, caller: TaskId, name: &str) {
         if let Some(watched) = &self.watched {
             watched.watch().name(caller.index(), name);
         }
     }
 
-    /// Runs `body` on the stack. Panics of `body` are not printed, and unwind out of here if it does not catch them.
-    /// The watchdog takes `place` for the call's last step until it makes one.
+    /// Runs `body` on the stack. Panics of `body` are not printed, and unwind out of `run` if `body` does not catch
+    /// them. The watchdog takes `place` for the call's last step until the call makes a step.
     ///
     /// # Errors
-    /// How the call left the stack, if it did not return. The stack is then never used again, and another one takes its
-    /// place: it may be referred to from elsewhere.
+    /// How the call left the stack, if it did not return. The stack is then never used again, since other places may
+    /// refer to it, and a new stack replaces it.
     ///
     /// # Panics
     /// When a call is running on the stack already, and when there is no memory for another stack.
@@ -159,8 +159,8 @@ impl OwnStack {
         assert!(!self.shared.inside.get(), "a call is running on the stack already");
         let (mut body, mut result) = (Some(body), None);
         let mut call = || result = body.take().map(|body| body());
-        // SAFETY: only the lifetime changes. The fiber makes the call once, and is not resumed again before this function
-        // returns unless the call was lost: then it is never resumed.
+        // SAFETY: only the lifetime changes. The fiber runs the call once, and is not resumed again before this
+        // function returns, unless the call was lost: then it is never resumed.
         let pointer =
             unsafe { std::mem::transmute::<*mut (dyn FnMut() + '_), *mut (dyn FnMut() + 'static)>(&raw mut call) };
         self.shared.call.set(Some(pointer));
@@ -185,7 +185,8 @@ impl OwnStack {
         }
     }
 
-    /// The fiber is never resumed, and its stack stays as it is for ever. `panicking` is whether the thread was before.
+    /// Abandons the fiber: it is never resumed, and its stack stays as it is for ever. `panicking` says whether the
+    /// thread was panicking before.
     #[cold]
     fn abandon(&self, fiber: Fiber, panicking: bool) -> Lost {
         std::mem::forget(fiber);
@@ -197,7 +198,7 @@ impl OwnStack {
         self.shared.lost.take().or_else(stuck).expect("a call returns or is lost")
     }
 
-    /// A fiber in front of its first call.
+    /// A fiber before its first call.
     #[cold]
     fn start(&self) -> Fiber {
         let size = self.size;
@@ -205,8 +206,8 @@ impl OwnStack {
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for a call: {error}"));
         self.shared.floor.set(stack.limit().get() + RESERVE.min(size / 4));
         let shared = NonNull::from(&*self.shared);
-        // SAFETY: what the fiber borrows is `shared`, which is dropped after it; each call borrows what it needs for as
-        // long as `run` waits for it.
+        // SAFETY: the fiber borrows `shared`, which is dropped after it; each call borrows what it needs for as long as
+        // `run` waits for the call.
         let fiber = unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| calls(shared, yielder)) };
         self.shared.trap.set(Some(fiber.trap_handler()));
         fiber
@@ -217,7 +218,7 @@ impl OwnStack {
         self.shared.inside.get()
     }
 
-    /// The running call makes a step here: it has not come to a standstill.
+    /// The running call makes a step here: it has not stopped.
     #[inline(always)]
     pub fn step(&self, caller: TaskId, place: Place) {
         if let Some(watched) = &self.watched {
@@ -225,7 +226,7 @@ impl OwnStack {
         }
     }
 
-    /// Whether the running call has almost used up the stack: whoever controls it needs what is left.
+    /// Whether the running call has almost used up the stack: what is left is for whoever controls the call.
     #[inline(always)]
     pub fn is_deep(&self) -> bool {
         let here = 0u8;
@@ -263,7 +264,7 @@ impl Drop for OwnStack {
     fn drop(&mut self) {
         if let Some(mut fiber) = self.fiber.take() {
             self.shared.call.set(None);
-            // It comes to its end, and its stack is freed.
+            // The fiber ends, and its stack is freed.
             let _ = fiber.resume(());
         }
     }
@@ -281,7 +282,7 @@ fn calls(shared: NonNull<Shared>, yielder: &Yielder<(), ()>) {
     }
 }
 
-/// The thread is on the stack while this lives.
+/// The thread is on the stack while this value lives.
 struct Inside<'a> {
     own: &'a OwnStack,
     before: Option<NonNull<Shared>>,
@@ -330,7 +331,7 @@ impl Shared {
         self.lost.set(Some(Lost::Panic(begun.unwrap_or_else(unknown))));
     }
 
-    /// The call was interrupted by a signal. Gives the way out of the stack, if the call is what the signal is about.
+    /// A signal interrupted the call. Returns the way out of the stack, if the signal concerns the call.
     pub(super) fn escape(&self, why: Why) -> Option<CoroutineTrapHandler<()>> {
         let trap = self.trap.get().filter(|_| self.inside.get())?;
         match why {
@@ -340,7 +341,7 @@ impl Shared {
                 let doomed = self.lost.take().unwrap_or(Lost::Abort);
                 self.lost.set(Some(doomed));
             }
-            // Which step it is the watchdog has written down.
+            // The watchdog has written down which step it is.
             Why::Interrupt if self.beat.as_ref().is_some_and(|beat| beat.is_interrupted()) => self.lost.set(None),
             Why::Interrupt => return None,
         }

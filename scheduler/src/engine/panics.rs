@@ -1,35 +1,95 @@
-//! Panics of tasks are recorded, not printed.
+//! The one panic hook of the process: it records the panics of tasks, keeps those that must be quiet, and leaves all
+//! others to the hook that was there before.
 
 use std::any::Any;
-use std::cell::Cell;
-use std::panic::{PanicHookInfo, catch_unwind, resume_unwind};
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::Once;
 
 use super::core::Core;
 use super::own_stack;
+use crate::execution::SourcePlace;
 
 thread_local! {
     /// The engine that runs a program on this thread.
     static ACTIVE: Cell<Option<NonNull<Core>>> = const { Cell::new(None) };
     static FORGETTING: Cell<bool> = const { Cell::new(false) };
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// The last panic of this thread that was kept instead of being printed.
+    static KEPT: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
-/// Installs, once in a process, a panic hook that tells the engine of a panic in one of its tasks, and leaves all other
-/// panics to the hook that was there before.
+/// A panic that [`caught`] has caught.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// What it says.
+    pub message: String,
+    /// Where it began: known if it began under [`quietly`], and not with `resume_unwind`.
+    pub place: Option<SourcePlace>,
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(out, "{} at {place}", self.message),
+            None => out.write_str(&self.message),
+        }
+    }
+}
+
+/// Runs `body`. Panics of this thread are not printed meanwhile; those of other threads are.
+pub fn quietly<R>(body: impl FnOnce() -> R) -> R {
+    install_hook();
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            QUIET.set(self.0);
+        }
+    }
+    let _restore = Restore(QUIET.replace(true));
+    body()
+}
+
+/// What `body` returns.
+///
+/// # Errors
+/// The panic that `body` ended with.
+pub fn caught<R>(body: impl FnOnce() -> R) -> Result<R, Panicked> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        let message = message(&*payload);
+        // The last panic that was kept may be an older one, which `body` caught itself.
+        let kept = KEPT.take().filter(|kept| kept.message == message);
+        kept.unwrap_or(Panicked { message, place: None })
+    })
+}
+
+/// The text of a panic's payload.
+pub fn message(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&'static str>() {
+        (*text).to_owned()
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a payload that is not text".to_owned()
+    }
+}
+
+/// Installs the hook, once in a process.
 pub(super) fn install_hook() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !record(info) {
+            if !record(info) && !keep(info) {
                 previous(info);
             }
         }));
     });
 }
 
-/// Runs `body`, in which panics of this thread are those of tasks of `core`.
+/// Runs `body`: panics of this thread meanwhile are panics of tasks of `core`.
 pub(super) fn observed<R>(core: &Core, body: impl FnOnce() -> R) -> R {
     struct Restore(Option<NonNull<Core>>);
     impl Drop for Restore {
@@ -41,13 +101,13 @@ pub(super) fn observed<R>(core: &Core, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Makes the thread forget panics of tasks that were given up while they unwound: it would count itself as panicking for
-/// ever, since those panics never come to their end.
+/// Makes the thread forget panics of tasks that were abandoned while they unwound: these panics never end, so the
+/// thread would count itself as panicking for ever.
 ///
-/// There is no direct way to say so. But std does not count a panic that begins inside the panic hook, and does count the
-/// end of one: from `panic!` it would abort the process, from `resume_unwind` it lets it through. So each round here takes
-/// one panic off the count. It is checked after each round: should a future std count otherwise, or should another hook
-/// have been installed, the thread stays as it is, and tasks of later executions on it are not preempted.
+/// std has no direct way to do so. But std does not count a panic that begins inside the panic hook, and does count its
+/// end: it aborts the process for such a `panic!`, and lets a `resume_unwind` through. So each round here takes one
+/// panic off the count. Each round checks the count: if a future std counts otherwise, or another hook was installed,
+/// the thread stays as it is, and tasks of later executions on it are not preempted.
 pub(super) fn forget_unfinished() {
     const ROUNDS: u32 = 100;
     for _ in 0..ROUNDS {
@@ -100,13 +160,39 @@ fn record_in_call(info: &PanicHookInfo<'_>) -> bool {
 /// What std says of panics that cannot unwind, before it aborts the process.
 const CANNOT_UNWIND: [&str; 2] = ["panic in a destructor during cleanup", "panic in a function that cannot unwind"];
 
-/// The text of a payload.
-pub(super) fn message(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&'static str>() {
-        (*text).to_owned()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "a payload that is no text".to_owned()
+/// Whether the thread is in [`quietly`], and the panic was kept.
+fn keep(info: &PanicHookInfo<'_>) -> bool {
+    // A thread that ends has no locals any more.
+    let quiet = QUIET.try_with(Cell::get).unwrap_or(false);
+    if quiet {
+        let panicked = Panicked { message: message(info.payload()), place: info.location().map(Into::into) };
+        let _ = KEPT.try_with(|kept| kept.replace(Some(panicked)));
+    }
+    quiet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_that_is_caught_quietly_has_its_place() {
+        assert_eq!(quietly(|| caught(|| 3)), Ok(3));
+        let line = line!() + 1;
+        let panicked = quietly(|| caught(|| -> u32 { panic!("step {} of 2", 3) })).expect_err("it panicked");
+        let place =
+            SourcePlace { file: file!().to_owned(), line, column: panicked.place.as_ref().map_or(0, |at| at.column) };
+        assert_eq!(panicked, Panicked { message: "step 3 of 2".to_owned(), place: Some(place.clone()) });
+        assert_eq!(panicked.to_string(), format!("step 3 of 2 at {place}"));
+    }
+
+    #[test]
+    fn a_payload_that_no_hook_has_seen_has_no_place() {
+        let thrown = || {
+            let _ = catch_unwind(|| panic!("an older panic"));
+            resume_unwind(Box::new("thrown"))
+        };
+        let panicked = quietly(|| caught::<()>(thrown)).expect_err("it was thrown");
+        assert_eq!(panicked, Panicked { message: "thrown".to_owned(), place: None });
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for a change, and for the clock: what becomes of tasks that go round in loops, and of those that sleep.
+//! Waiting for a change, and for the clock: how tasks that go round in loops, and tasks that sleep, go on.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -20,12 +20,13 @@ pub(super) struct Timer {
 /// More than a program can wait for: 100,000 years.
 const NEVER: Duration = Duration::from_secs(100_000 * 366 * 86_400);
 
-/// So many steps a task makes in a row, while others could go on, before it is held back for as many of each of them. A task
-/// that waits in a loop is mostly recognised earlier (see `rounds.rs`); without this, one that is not recognised would keep
-/// those from running that it waits for, under a strategy that prefers it.
+/// A task makes at most this many steps in a row while others could go on; then the engine holds it back for as many
+/// steps of each of them. The engine mostly recognises a task that waits in a loop earlier (see `rounds.rs`). Without
+/// this bound, an unrecognised one would keep those tasks from running that it waits for, under a strategy that prefers
+/// it.
 const FAIR_STEPS: u64 = 4096;
 
-/// So often a task looks at the clock before the clock passes because of that.
+/// After a task has looked at the clock this often, its looks make the clock pass.
 const PATIENT_LOOKS: u32 = 16;
 
 /// Detects a loop that looks at the same thing again and again while nothing changes.
@@ -49,22 +50,22 @@ fn asked(operation: Operation) -> Asked {
     }
 }
 
-/// After so many looks at the same object from the same place without a change in between, a task is taken to wait for
-/// one.
+/// After this many looks at the same object from the same place, with no change between them, a task is taken to wait
+/// for a change.
 const SPIN_ROUNDS: u32 = 32;
 
 impl State {
-    /// The event that is just happening, as a cause.
+    /// The current event, as a cause.
     pub(super) fn present(&self) -> Cause {
         self.trace.len().checked_sub(1).map_or(Cause::Ready, |last| Cause::Event(last as u32))
     }
 
-    /// That nobody could go on, as a cause.
+    /// That no task could go on, as a cause.
     pub(super) fn idle(&self) -> Cause {
         Cause::Idle(self.trace.len() as u32)
     }
 
-    /// Between two steps: if the last one changed something, tasks that wait for that are enabled.
+    /// Runs between two steps: if the last step changed something, tasks that wait for a change are enabled.
     #[inline]
     pub(super) fn settle(&mut self) {
         if self.dirty {
@@ -78,8 +79,8 @@ impl State {
     }
 
     fn enable_yielded(&mut self, cause: Cause) {
-        // The steps of a task that goes round are a change for those that look at what it writes, but it leaves everything
-        // as it was.
+        // The steps of a task that goes round are a change for tasks that look at what it writes, but they leave
+        // everything as it was.
         let changed = cause != self.idle();
         let goes_round = changed && self.tasks[self.current].rounds.goes_round();
         let mut kept = 0;
@@ -101,7 +102,7 @@ impl State {
         self.yielded.truncate(kept);
     }
 
-    /// A task that was kept from its step may make it, if nothing else is in the way.
+    /// A task that was held back may make its step, if nothing else blocks it.
     fn let_go_on(&mut self, task: usize) {
         self.tasks[task].rests = false;
         let is_waiting = self.tasks[task].position.is_none() && !self.tasks[task].done;
@@ -110,20 +111,21 @@ impl State {
         }
     }
 
-    /// When a wait of this length ends that begins now. It takes some time to wait, also for none: a loop that waits for
-    /// what is left until a deadline then comes behind that. None for a time that no clock shows.
+    /// When a wait of this length ends that begins now. Even a wait of length zero takes some time: so a loop that
+    /// waits for the rest of the time until a deadline gets past the deadline. `None` for a time that no clock shows.
     pub(super) fn deadline(&self, timeout: Duration) -> Option<Duration> {
         const SHORTEST: Duration = Duration::from_nanos(1);
         self.clock.checked_add(timeout.max(SHORTEST)).filter(|deadline| *deadline < NEVER)
     }
 
-    /// The next step before which the running task may have to be held back, or another one let go on; the bound at most.
+    /// The next step before which the running task may have to be held back, or another one let go on; at most the
+    /// bound.
     pub(super) fn next_limit(&self, current: usize, bound: u64) -> u64 {
         let until = self.held_back.iter().map(|(_, until)| *until).min().unwrap_or(u64::MAX);
         bound.min(self.steps.saturating_add(self.tasks[current].rounds.unwatched_steps())).min(until)
     }
 
-    /// Another task goes on. Whether it is watched.
+    /// Another task goes on. Returns whether that task is watched.
     #[inline]
     pub(super) fn change_turns(&mut self, chosen: usize, bound: u64) -> bool {
         self.row = self.steps;
@@ -135,7 +137,8 @@ impl State {
         is_watched
     }
 
-    /// A task has gone on for long, or was held back for long, or nobody else can go on: it is the turn of others.
+    /// Lets other tasks have their turn when a task has gone on for long, was held back for long, or no other task can
+    /// go on.
     pub(super) fn be_fair(&mut self, alone: bool) {
         let is_idle = self.enabled.is_empty();
         while let Some(index) = self.held_back.iter().position(|(_, until)| is_idle || self.steps >= *until) {
@@ -165,10 +168,10 @@ impl State {
         }
     }
 
-    /// The running task has gone on for so many steps: it is held back for as many of each of the others.
+    /// The running task has gone on for this many steps: it is held back for as many steps of each of the others.
     fn hold_back(&mut self, task: usize, steps: u64) {
         if self.enabled.len() > 1 {
-            // Longer than those of the others that also go on and on take until they are held back.
+            // Longer than the others that also go on and on take until they are held back.
             let until = self.steps + steps * self.enabled.len() as u64;
             self.rest(task);
             self.held_back.push((task, until));
@@ -181,8 +184,8 @@ impl State {
         self.steered = true;
     }
 
-    /// The running task looks at the clock. If it does so again and again it waits for a time: the clock passes, a little
-    /// at first and by and by more, so that it gets as far as the task wants in some hundred looks.
+    /// The running task looks at the clock. A task that looks again and again waits for a time: the clock passes, a
+    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks.
     pub(super) fn poll_clock(&mut self) -> Duration {
         let task = self.current;
         if !self.aborting {
@@ -197,7 +200,7 @@ impl State {
 
     /// The clock passes because a task looks at it.
     fn pass(&mut self, time: Duration) {
-        // Who polls for longer than this waits for something else.
+        // A task that polls for longer than this waits for something else.
         const LONG: Duration = Duration::from_secs(86_400);
         self.steered = true;
         self.clock = (self.clock + time).min(NEVER);
@@ -208,7 +211,7 @@ impl State {
         self.wake_sleepers();
     }
 
-    /// Wakes those whose time has come.
+    /// Wakes the tasks whose time has come.
     fn wake_sleepers(&mut self) {
         let now = self.clock;
         let due = |timer: &&Timer| timer.deadline <= now;
@@ -219,8 +222,8 @@ impl State {
         }
     }
 
-    /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. False when that does not
-    /// help, or has not helped for `rounds` times.
+    /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. Returns false when
+    /// that does not help, or has not helped for `rounds` times.
     pub(super) fn revive(&mut self, rounds: u32) -> bool {
         while self.enabled.is_empty() {
             if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
@@ -243,7 +246,7 @@ impl State {
         !self.enabled.is_empty() || !self.timers.is_empty() || !self.yielded.is_empty()
     }
 
-    /// Whether an attempt is one of a loop whose attempts have all failed, and that waits for a change.
+    /// Whether an attempt belongs to a loop whose attempts have all failed, and which waits for a change.
     #[inline]
     pub(super) fn keeps_failing(&self, task: usize, operation: Operation) -> bool {
         let spin = &self.tasks[task].spin;
@@ -252,8 +255,8 @@ impl State {
             && spin.anchor == Some((operation.object, asked(operation)))
     }
 
-    /// A look that changed nothing: a read, or an attempt that failed. Whether it is one of a loop that waits for a
-    /// change.
+    /// Records a look that changed nothing: a read, or a failed attempt. Returns whether the look belongs to a loop
+    /// that waits for a change.
     #[inline]
     pub(super) fn spins(&mut self, task: usize, operation: Operation) -> bool {
         let spin = &mut self.tasks[task].spin;

@@ -1,4 +1,4 @@
-//! What a report says of the tasks that are left when an execution ends early.
+//! What a report says about the remaining tasks when an execution ends early.
 
 use std::panic::Location;
 
@@ -9,7 +9,7 @@ use super::task::Gate;
 use crate::execution::{Blocked, TaskReport};
 
 impl State {
-    /// The tasks that have not come to their end, for a report.
+    /// The tasks that have not ended, for a report.
     pub(super) fn reports(&self) -> Vec<TaskReport> {
         (0..self.live).filter(|&task| !self.tasks[task].done).map(|task| self.report(task)).collect()
     }
@@ -22,7 +22,7 @@ impl State {
         };
         let mut waits_for = match task.gate {
             Gate::Lock(lock, mode) => match self.objects[lock.index()].holders.admit_beside(mode) {
-                // Only writers that wait keep the task out.
+                // Only waiting writers keep the task out.
                 true => self.writers(lock),
                 false => holders(lock),
             },
@@ -32,7 +32,7 @@ impl State {
             Gate::Ended(other) => vec![other],
             _ => Vec::new(),
         };
-        // What it wants first is the lock that is not free.
+        // What the task wants first is the lock that is not free.
         let wanted = match task.gate {
             Gate::Needs if task.position.is_none() => task.needs.iter().find(|need| !self.is_free(need)),
             _ => None,
@@ -70,7 +70,7 @@ impl State {
         (0..self.live).filter(waits).map(|task| TaskId(task as u32)).collect()
     }
 
-    /// The operations that the last steps went round in, in the order of tasks and places.
+    /// The operations of the last steps, in the order of tasks and places.
     pub(super) fn recent(&self) -> Vec<(TaskId, Operation)> {
         const RECENT: usize = 256;
         let start = self.trace.len().saturating_sub(RECENT);

@@ -1,42 +1,42 @@
-//! Recognises a task that goes round in a loop without an effect on others, whatever the form of the loop.
+//! Recognises a task that loops without an effect on others, whatever the form of the loop.
 //!
-//! A future that wakes itself, a swap that finds what it writes, a park whose token the task has given itself: such a loop
-//! waits for another task, but each round writes something, so it does not look like a wait. Under a strategy that prefers
-//! the task, nobody else would ever go on. A task that makes many steps in a row while others could go on is therefore
-//! *watched*. When its last [`ROUNDS`] rounds were the same (same actions, objects, places, and the same values before each
-//! write), each round has left everything as it found it: nobody else came between, so the next one will do so, too. The
-//! task then waits for a change that another task makes, as if it had yielded, and goes on for one more round. When that
-//! was in vain again and again, the task waits for more and more changes: others that go round could not be told from those
-//! that make progress if it came between their steps.
+//! A future that wakes itself, a swap that finds what it writes, a park whose token the task has given itself: such a
+//! loop waits for another task, but each round writes something, so the loop does not look like a wait. Under a
+//! strategy that prefers the task, no other task would ever go on. A task that makes many steps in a row while others
+//! could go on is therefore *watched*. When its last [`ROUNDS`] rounds were the same (same actions, objects, places,
+//! and the same values before each write), each round has left everything as it found it. No other task came between,
+//! so the next round will be the same. The task then waits for a change that another task makes, as if it had yielded,
+//! and goes on for one more round. When that round was in vain again and again, the task waits for more and more
+//! changes: if it came between the steps of other looping tasks, the engine could not tell their loops from progress.
 //!
-//! The engine does not see what a lock protects, what a channel or a collection contains, or where a pointer leads. A loop
-//! that writes there may make progress although its rounds look the same: it must go round for [`UNSURE_STEPS`] steps, and
-//! is then held back for as many.
+//! The engine does not see what a lock protects, what a channel or a collection contains, or where a pointer leads. A
+//! loop that writes there may make progress although its rounds look the same: the engine waits for [`UNSURE_STEPS`]
+//! steps of it, and then holds the task back for as many.
 
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Place};
 
-/// So many steps a task makes in a row before it is watched.
+/// A task makes this many steps in a row before the engine watches it.
 pub(super) const UNWATCHED_STEPS: u64 = 64;
 
-/// So many steps in a row it takes to recognise rounds that may have changed what the engine does not see.
+/// This many steps in a row are needed to recognise rounds that may have changed what the engine does not see.
 pub(super) const UNSURE_STEPS: u64 = 1024;
 
-/// A task that shows no rounds is watched more and more rarely: so many steps are not watched at most.
+/// The engine watches a task without rounds more and more rarely: it skips at most this many steps.
 const MOST_UNWATCHED_STEPS: u64 = 4096;
 
-/// So many equal rounds come before a task is taken to wait.
+/// After this many equal rounds a task is taken to wait.
 const ROUNDS: u32 = 3;
 
 /// The longest round that is recognised, in steps.
 pub(super) const LONGEST: usize = 64;
 
-/// For so many changes a task waits at most, as a power of two: others are recognised meanwhile.
+/// A task waits for at most this many changes, as a power of two: others are recognised meanwhile.
 const MOST_CHANGES: u32 = 9;
 
-/// After so many watched steps without rounds, the task is no longer watched.
+/// After this many watched steps without rounds, the engine stops watching the task.
 const PATIENCE: usize = 256;
 
-/// A step as it is compared with that of another round.
+/// A step as the comparison with another round sees it.
 #[derive(Clone, Copy)]
 struct Seen {
     object: ObjectId,
@@ -48,9 +48,9 @@ struct Seen {
 /// What a step writes, as far as the engine can tell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writes {
-    /// Nothing but what the engine keeps itself.
+    /// Only what the engine keeps itself.
     Nothing,
-    /// A number took the place of this one.
+    /// A number replaced this one.
     Over(u64),
     /// Anything.
     Unknown,
@@ -71,26 +71,26 @@ pub(super) enum Turn {
 #[derive(Default)]
 pub(super) struct Rounds {
     is_watched: bool,
-    /// The steps of a task that is about to be watched again are not watched for so long.
+    /// How many steps of the task are skipped before it is watched again.
     unwatched: u64,
-    /// A ring: the step of the number n is at n modulo its length.
+    /// A ring: step number n is at index n modulo the length of the ring.
     ring: Vec<Seen>,
     /// How many steps were compared.
     length: usize,
     /// The step that is being made.
     last: Option<Seen>,
-    /// The length of a round, and how many steps in a row were those of the round before. 0: not known.
+    /// The length of a round, and how many steps in a row repeated the round before. 0: unknown.
     period: usize,
     same: u32,
     /// A step of the rounds wrote something unknown.
     unsure: bool,
-    /// The task waits for so many changes; 0: it does not wait.
+    /// How many changes the task waits for; 0: it does not wait.
     waits: u32,
     /// How often in a row it has waited.
     waited: u32,
-    /// For how many steps it could not rest because it held locks.
+    /// For how many steps the task could not rest because it held locks.
     busy: usize,
-    /// How many more steps the task makes before it waits again, if they are those of the round before.
+    /// How many more steps the task makes before it waits again, if they repeat the round before.
     left: Option<usize>,
 }
 
@@ -123,7 +123,7 @@ impl Rounds {
         self.waits > 0
     }
 
-    /// Another task has changed something, or nobody can go on without this one. Whether it waits no longer.
+    /// Another task has changed something, or no other task can go on. Returns whether the task stops waiting.
     pub(super) fn goes_on(&mut self, changed: bool) -> bool {
         self.waits = if changed { self.waits - 1 } else { 0 };
         self.waits == 0
@@ -140,14 +140,14 @@ impl Rounds {
         if self.is_watched { 0 } else { self.unwatched }
     }
 
-    /// Others have made steps: only who is known to go round is still watched.
+    /// Others have made steps: only a task that is known to go round is still watched.
     pub(super) fn interrupted(&mut self) {
         if self.is_watched && self.left.is_none() {
             self.forget();
         }
     }
 
-    /// The last step wrote over this number.
+    /// The last step overwrote this number.
     pub(super) fn saw(&mut self, number: u64) {
         if let Some(last) = &mut self.last
             && last.writes == Writes::Unknown
@@ -164,15 +164,15 @@ impl Rounds {
         }
     }
 
-    /// The task does something that no round does.
+    /// The task does something that does not occur in a round.
     pub(super) fn does_something_new(&mut self) {
         if self.is_watched {
             self.forget();
         }
     }
 
-    /// The task is about to make a step, after `in_a_row` others. What becomes of it. A task that `holds` locks is in the way
-    /// of others, so it had better rest in another part of its round.
+    /// The task is about to make a step, after `in_a_row` others: decides what becomes of it. A task that `holds` locks
+    /// blocks others, so it should rest in another part of its round.
     pub(super) fn next(&mut self, operation: Operation, kind: ObjectKind, in_a_row: u64, holds: bool) -> Turn {
         self.is_watched = true;
         let made = self.last.replace(seen(operation, kind));
@@ -218,7 +218,7 @@ impl Rounds {
         self.unwatched = (2 * self.unwatched).min(MOST_UNWATCHED_STEPS);
     }
 
-    /// Compares a step that was made with the one a round before: whether they are the same.
+    /// Compares a step with the step one round before. Returns whether the two are the same.
     fn compare(&mut self, made: Seen) -> bool {
         if self.ring.is_empty() {
             self.ring.resize(2 * LONGEST, made);

@@ -17,7 +17,7 @@ use super::task::Gate;
 use crate::execution::End;
 use crate::freedoms::Freedom;
 
-/// Tasks of one execution at most: a program that spawns without end ends here.
+/// The most tasks of one execution: a program that spawns without end ends here.
 const MOST_TASKS: usize = 4096;
 
 impl Runtime for Core {
@@ -116,7 +116,7 @@ impl Runtime for Core {
             true => self.make(Operation { object: lock, action, location }, Gate::Open),
             false => self.state.borrow_mut(),
         };
-        // Somebody who only looks does not see that it is given back by somebody who only looked.
+        // A task that only looks does not see that the lock is given back by a task that only looked.
         state.dirty = mode != Mode::Shared || (!in_turn && state.dirty);
         let task = state.current;
         state.give_back(task, lock, mode);
@@ -283,8 +283,12 @@ impl Runtime for Core {
         let (mut state, ended) = self.wait_at(Gate::Token, (timeout, Wakes::AlsoUnasked), operation, Gate::Open);
         let task = state.current;
         match ended {
-            Ended::Ordinarily(_) => state.tasks[task].token = false,
-            // The token, if it has come meanwhile, is there for the next time.
+            Ended::Ordinarily(_) => {
+                state.tasks[task].token = false;
+                let object = state.tasks[task].object;
+                self.synchronise(|kept| kept.acquire(TaskId(task as u32), object, Mode::Exclusive));
+            }
+            // If the token has come meanwhile, it stays for the next park.
             Ended::Unasked | Ended::Early(_) => state.leave_token(),
         }
         ended.woken()
@@ -343,7 +347,7 @@ impl Runtime for Core {
     }
 
     fn block_end(&self, location: Place) {
-        // It runs in destructors: where the execution has ended it must not unwind.
+        // This runs in destructors: where the execution has ended it must not unwind.
         if !self.state.borrow().aborting {
             self.mark(Action::BlockEnd, location);
         }
@@ -417,7 +421,7 @@ impl Core {
         woken
     }
 
-    /// What came of an attempt to take a lock.
+    /// The result of an attempt to take a lock.
     fn attempted(
         &self,
         state: &mut State,
@@ -434,7 +438,7 @@ impl Core {
         free
     }
 
-    /// Gives a lock back as part of the last step. Not so when the execution has ended: false.
+    /// Gives a lock back as part of the last step. Returns false when the execution has ended.
     #[inline(always)]
     fn release_at_once(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
         let mut state = self.state.borrow_mut();
@@ -448,7 +452,7 @@ impl Core {
         true
     }
 
-    /// Not inlined: what it takes to switch would be paid for where nothing is switched.
+    /// Not inlined: a path that does not switch should not pay for the switch.
     #[inline(never)]
     fn release_in_turn(&self, lock: ObjectId, mode: Mode, location: Place) {
         let operation = Operation { object: lock, action: Action::Unlock(mode), location };
@@ -484,7 +488,7 @@ impl Core {
         if spins { self.wait_for_change(operation.location) } else { Gate::Open }
     }
 
-    /// An attempt (a compare-exchange, an attempt to take a lock) in a loop of attempts that fail is enabled after the
+    /// An attempt (a compare-exchange, an attempt to take a lock) in a loop of failing attempts is enabled after the
     /// next change.
     #[inline]
     fn gate_of_attempt(&self, operation: Operation) -> Gate {

@@ -13,13 +13,16 @@ use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Pending;
 use crate::traces::Pick;
 
+/// As many freedoms have an object: see [`State::object_of`].
+const FREEDOM_OBJECTS: usize = 5;
+
 /// Everything that changes while a program runs.
 pub(super) struct State {
     pub(super) execution: ExecutionId,
     /// The tasks of this execution are the first `live` ones; the others keep their memory for the next.
     pub(super) tasks: Vec<Task>,
     pub(super) live: usize,
-    /// How many of them have not come to their end.
+    /// How many of them have not ended.
     pub(super) unfinished: usize,
     pub(super) objects: Vec<Object>,
     /// The enabled tasks and their operations, in the order of tasks.
@@ -32,21 +35,21 @@ pub(super) struct State {
     pub(super) decisions: Vec<Decision>,
     /// The decisions that were not about tasks, with their place in the trace.
     pub(super) picks: Vec<Pick>,
-    /// Whether the step being made changes anything that a waiting loop could see.
+    /// Whether the current step changes anything that a waiting loop could see.
     pub(super) dirty: bool,
     /// How often a step has changed something.
     pub(super) changes: u64,
     /// Tasks that wait for a change: they yielded, or go round in a loop that only reads.
     pub(super) yielded: Vec<usize>,
-    /// How often all tasks that could go on were waiting for a change, since the last one.
+    /// How often, since the last change, all tasks that could go on were waiting for a change.
     pub(super) idle_rounds: u32,
-    /// Steps up to which no question of fairness comes up, and at most to the bound.
+    /// Up to this step no question of fairness comes up; at most the bound.
     pub(super) limit: u64,
-    /// The steps that were made when another task went on last.
+    /// The step at which another task last went on.
     pub(super) row: u64,
     /// The tasks that are held back so that others can go on, and until which step at most.
     pub(super) held_back: Vec<(usize, u64)>,
-    /// Whether the engine decided what a strategy would.
+    /// Whether the engine decided something that is normally the strategy's decision.
     pub(super) steered: bool,
     /// How far the clock has passed because tasks looked at it.
     pub(super) polled: Duration,
@@ -54,18 +57,18 @@ pub(super) struct State {
     pub(super) tried: bool,
     /// How often the execution may depart from the ordinary.
     pub(super) granted: Freedoms,
-    /// How often it still may.
+    /// How often it still may depart.
     pub(super) free: Freedoms,
-    /// How often it has done so.
+    /// How often it has departed.
     pub(super) used: Freedoms,
     /// A task was taken to wait for a change although it may go on.
     pub(super) withheld: bool,
-    /// The answer that says which freedoms it has, until it is recorded: with the first decision about them.
+    /// The answer that says which freedoms the execution has. The first decision about freedoms records it.
     pub(super) freedoms_answer: Option<u32>,
     /// The object that stands for the clock, where freedoms are granted.
     pub(super) clock_object: ObjectId,
-    /// The objects that stand for how often the execution may still make use of each freedom, where any are granted.
-    pub(super) freedom_objects: [ObjectId; Freedom::ALL.len()],
+    /// The objects that stand for how often the execution may still use each freedom, where any are granted.
+    pub(super) freedom_objects: [ObjectId; FREEDOM_OBJECTS],
     pub(super) clock: Duration,
     pub(super) timers: Vec<Timer>,
     /// Orders waiters and timers by their age.
@@ -78,11 +81,11 @@ pub(super) struct State {
     pub(super) stuck: Vec<TaskReport>,
     /// The execution has ended early: tasks are unwound.
     pub(super) aborting: bool,
-    /// The main task has returned and the tasks that are left are given up.
+    /// The main task has returned and the remaining tasks are abandoned.
     pub(super) given_up: bool,
     /// A task was led out of its fiber: no task runs any more.
     pub(super) escaped: bool,
-    /// Counts what lets a task that is being unwound go on: the end of a task, a lock given back.
+    /// Counts the events that let an unwinding task go on: the end of a task, the release of a lock.
     pub(super) abort_progress: u64,
     /// Tasks that are suspended while they unwind.
     pub(super) suspended_unwinding: usize,
@@ -119,7 +122,7 @@ impl State {
             freedoms_answer: None,
             withheld: false,
             clock_object: ObjectId::from_index(0),
-            freedom_objects: [ObjectId::from_index(0); Freedom::ALL.len()],
+            freedom_objects: [ObjectId::from_index(0); FREEDOM_OBJECTS],
             clock: Duration::ZERO,
             timers: Vec::new(),
             tickets: 0,
@@ -156,7 +159,7 @@ impl State {
         self.timers.clear();
         self.tickets = 0;
         self.blocks.clear();
-        // Nothing is left there but after an escape.
+        // Only after an escape is something left there.
         self.shared.forget();
         self.panics.clear();
         self.end = None;
@@ -187,7 +190,7 @@ impl State {
         index
     }
 
-    /// The next step of a task, and what it takes to be enabled.
+    /// Sets the next step of a task, and its gate.
     pub(super) fn announce(&mut self, task: usize, operation: Operation, gate: Gate) {
         match self.tasks[task].position {
             Some(position) => self.enabled[position as usize].operation = operation,
@@ -201,7 +204,7 @@ impl State {
         }
     }
 
-    /// The next step of a task, or the one that it is making.
+    /// The next step of a task, or the step that it is making.
     pub(super) fn operation(&self, task: usize) -> Operation {
         match self.tasks[task].position {
             Some(position) => self.enabled[position as usize].operation,
@@ -209,7 +212,7 @@ impl State {
         }
     }
 
-    /// The next step of the running task, which is enabled. Its gate is to be set if another one is chosen to run.
+    /// Sets the next step of the running task, which is enabled. Its gate is set when another task is chosen to run.
     #[inline(always)]
     pub(super) fn show(&mut self, task: usize, object: ObjectId, action: Action, location: Place) -> usize {
         let position = self.tasks[task].position.expect("the running task is among the enabled ones");
@@ -284,7 +287,7 @@ impl State {
         self.objects[need.lock.index()].holders.admit(need.mode)
     }
 
-    /// Looks again at the tasks that contend for an object.
+    /// Updates the tasks that contend for an object.
     #[cold]
     #[inline(never)]
     fn refresh(&mut self, object: ObjectId) {
@@ -317,7 +320,7 @@ impl State {
 
     pub(super) fn disable(&mut self, task: usize) {
         if let Some(index) = self.tasks[task].position.take() {
-            // Field by field, as it was written: a copy of the whole would wait for the memory.
+            // Field by field, as they were written: a copy of the whole would stall until the memory is written.
             let Operation { object, action, location } = self.enabled[index as usize].operation;
             self.tasks[task].operation = Operation { object, action, location };
             self.enabled.remove(index as usize);
@@ -331,7 +334,7 @@ impl State {
         }
     }
 
-    /// The lock is taken. The others that contend for it are looked at again.
+    /// The task takes the lock. The other tasks that contend for it are updated.
     #[inline(always)]
     pub(super) fn take(&mut self, task: usize, lock: ObjectId, mode: Mode, location: Place) {
         let object = &mut self.objects[lock.index()];
@@ -364,7 +367,7 @@ impl State {
         }
     }
 
-    /// The lock is given back: by its holder, or by another task that was given the guard. Gives where it was taken.
+    /// The lock is released: by its holder, or by another task that was given the guard. Returns where it was taken.
     #[inline(always)]
     pub(super) fn give_back(&mut self, task: usize, lock: ObjectId, mode: Mode) -> Option<Place> {
         let last = self.tasks[task].held.pop_if(|held| held.lock == lock && held.mode == mode);
@@ -381,7 +384,7 @@ impl State {
         Some(location)
     }
 
-    /// Takes a lock that is not the last one that the task took off the list of its holder.
+    /// Removes, from the list of its holder, a lock that is not the last one that the task took.
     #[cold]
     fn find_held(&mut self, task: usize, lock: ObjectId, mode: Mode) -> Option<Place> {
         let held_by = |task: &Task| task.held.iter().rposition(|held| held.lock == lock && held.mode == mode);
@@ -423,7 +426,7 @@ impl State {
         waiters.get(number as usize).copied()
     }
 
-    /// A waiting task need not wait any longer: it is enabled as soon as what comes after its wait is.
+    /// A waiting task stops waiting: it is enabled as soon as the step after its wait is.
     pub(super) fn rouse(&mut self, task: usize, woken: Woken) {
         self.timers.retain(|timer| timer.task != task);
         self.tasks[task].woken = woken;
@@ -435,7 +438,7 @@ impl State {
         self.announce(task, operation, after);
     }
 
-    /// A task has come to its end.
+    /// A task has ended.
     pub(super) fn finish(&mut self, task: usize) {
         self.disable(task);
         self.tasks[task].done = true;
@@ -450,7 +453,7 @@ impl State {
         }
     }
 
-    /// The step that is being made, an attempt of the running task, has only read.
+    /// The current step, an attempt of the running task, has only read.
     pub(super) fn turn_out_only_read(&mut self) {
         self.dirty = false;
         self.tasks[self.current].rounds.only_read();

@@ -20,39 +20,39 @@ pub(super) struct Task {
     pub(super) name: Option<String>,
     pub(super) object: ObjectId,
     pub(super) done: bool,
-    /// Somebody has joined it: its end happens before whatever that task does next.
+    /// A task has joined this one: its end happens before whatever the joining task does next.
     pub(super) joined: bool,
     pub(super) gate: Gate,
     /// The locks that must be free, for [`Gate::Needs`].
     pub(super) needs: Vec<Need>,
-    /// Its index in the enabled ones.
+    /// Its index among the enabled tasks.
     pub(super) position: Option<u32>,
-    /// The next step, while it is not enabled.
+    /// The next step while it is not enabled.
     pub(super) operation: Operation,
     pub(super) held: Vec<Held>,
     /// The place in a queue of waiters.
     pub(super) ticket: u64,
-    /// What becomes of the gate once the task is woken.
+    /// The gate once the task is woken.
     pub(super) after: Gate,
     pub(super) woken: Woken,
     pub(super) cause: Cause,
     pub(super) token: bool,
     pub(super) payload: Option<Box<dyn Any + Send>>,
     pub(super) panicked: bool,
-    /// Whether it is unwinding; known for certain only while it is suspended.
+    /// Whether the task unwinds; certain only while it is suspended.
     pub(super) unwinding: bool,
     pub(super) locals: Slots,
     pub(super) spin: Spin,
     pub(super) rounds: Rounds,
-    /// It is kept from its next step so that others go on, whether its gate is open or not.
+    /// The task is held back so that others go on, whether its gate is open or not.
     pub(super) rests: bool,
-    /// How often it has looked at the clock since it was last woken by it.
+    /// How often the task has looked at the clock since the clock last woke it.
     pub(super) looks: u32,
     pub(super) abort_steps: u32,
     /// The lock for which it waits as a writer that keeps readers out.
     pub(super) contends: Option<ObjectId>,
     pub(super) hints: Hints,
-    /// It could not be unwound: its stack is given up.
+    /// The task could not be unwound: its stack is abandoned.
     pub(super) lost: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Gate {
     Open,
     /// The lock is free for the mode.
     Lock(ObjectId, Mode),
-    /// The lock is free for a reader beside those that it has, whoever waits for it.
+    /// The lock is free for one more reader beside its readers, whatever writers wait for it.
     LockRecursive(ObjectId),
     /// The other holders admit the change of mode.
     Convert(ObjectId, Mode, Mode),
@@ -71,9 +71,9 @@ pub(super) enum Gate {
     Needs,
     /// The task is at its end.
     Ended(TaskId),
-    /// Somebody wakes it from this queue.
+    /// A task wakes it from this queue.
     Queue(ObjectId),
-    /// Somebody gives it its token.
+    /// A task gives it its token.
     Token,
     /// The clock reaches its time.
     Clock,
@@ -149,7 +149,7 @@ impl Slots {
         self.values.get(slot).cloned().unwrap_or(Local::Empty)
     }
 
-    /// Puts a value in, and gives back what was there.
+    /// Puts a value in, and returns the previous one.
     pub(super) fn set(&mut self, slot: usize, value: std::rc::Rc<dyn Any>) -> Local {
         if self.values.len() <= slot {
             self.values.resize(slot + 1, Local::Empty);
@@ -164,7 +164,7 @@ impl Slots {
         Some(std::mem::replace(&mut self.values[slot], Local::Destroyed))
     }
 
-    /// Gives the values up without dropping them.
+    /// Abandons the values without dropping them.
     pub(super) fn forget(&mut self) {
         self.values.drain(..).for_each(std::mem::forget);
         self.order.clear();
@@ -176,7 +176,8 @@ impl Slots {
 }
 
 impl Drop for Slots {
-    /// What is left belongs to tasks that could not be unwound. Its destructors may rely on what those tasks have not done.
+    /// The values that are left belong to tasks that could not be unwound. Their destructors may rely on what those
+    /// tasks have not done.
     fn drop(&mut self) {
         self.forget();
     }

@@ -1,10 +1,9 @@
 //! A task's turn: it waits until it is chosen to make its step, on its fiber.
 
 use std::cell::RefMut;
-use std::panic::resume_unwind;
 use std::time::Duration;
 
-use interloper_std::runtime::{self, Abort, Action, Exit, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
+use interloper_std::runtime::{self, Action, Exit, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
 
 use super::core::{Core, is_unwinding_now};
 use super::fiber::Link;
@@ -14,12 +13,12 @@ use super::state::State;
 use super::task::Gate;
 use crate::execution::{Cause, End};
 
-/// After so many steps a task that is being unwound is given up.
+/// After this many steps an unwinding task is abandoned.
 const ABORT_STEPS: u32 = 10_000;
 
 impl Core {
     /// Lets the strategy choose until it is the turn of the running task to make `operation`, for which `gate` must be
-    /// open. The state is given back borrowed, so that nothing comes between the choice and the step.
+    /// open. Returns the state borrowed, so that nothing comes between the choice and the step.
     #[inline(always)]
     pub(super) fn make(&self, operation: Operation, gate: Gate) -> RefMut<'_, State> {
         let mut borrowed = self.state.borrow_mut();
@@ -34,7 +33,8 @@ impl Core {
         let position = state.show(task, object, action, location);
         let (index, chosen) = self.ask_at(state, position);
         if chosen == task {
-            // Not read back from where it was just shown: that would wait for the memory. It waited for nothing.
+            // The operation is not read back from `enabled`, where it was just written: that would stall. The task
+            // waited for nothing.
             self.record(state, task, object, action, location, Cause::Ready);
             return borrowed;
         }
@@ -55,7 +55,7 @@ impl Core {
     ) -> RefMut<'a, State> {
         let task = state.current;
         if self.is_deep() && !state.aborting && !is_unwinding_now(&state, task) {
-            // The engine's own frames must not be those that run into the guard page: what they leave half done is lost.
+            // The engine's own frames must not run into the guard page: what they leave half done would be lost.
             let last = Operation { object, action, location };
             state.end = Some(End::StackOverflow { task: TaskId(task as u32), last });
             self.abort(&mut state);
@@ -66,7 +66,7 @@ impl Core {
         self.turn(state, gate)
     }
 
-    /// As [`Core::make`], for a task that has said what it waits for already.
+    /// As [`Core::make`], for a task that has already announced what it waits for.
     fn turn<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate) -> RefMut<'a, State> {
         let task = state.current;
         let unwinding = is_unwinding_now(&state, task);
@@ -93,9 +93,9 @@ impl Core {
         }
     }
 
-    /// Another task was chosen: waits for the turn of this one, which does not unwind.
+    /// Another task was chosen: waits for the turn of this task, which does not unwind.
     ///
-    /// Inlined, as `suspend` is, because each return behind a switch of stacks is predicted wrongly.
+    /// Inlined, as `suspend` is, because the processor mispredicts each return after a switch of stacks.
     #[inline(always)]
     fn resume_turn<'a>(&'a self, mut state: RefMut<'a, State>, task: usize, gate: Gate) -> RefMut<'a, State> {
         state = self.suspend(state, task);
@@ -106,7 +106,8 @@ impl Core {
         state
     }
 
-    /// The execution has ended: the task unwinds. If it does so already, the step is made as soon as it can be.
+    /// The execution has ended: the task unwinds. If it unwinds already, it makes the step as soon as the step is
+    /// possible.
     #[cold]
     fn turn_of_aborted<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate, unwinding: bool) -> RefMut<'a, State> {
         let task = state.current;
@@ -116,9 +117,9 @@ impl Core {
             state.proceed(task);
             state.contend_no_more(task);
             drop(state);
-            resume_unwind(Box::new(Abort));
+            runtime::unwind();
         }
-        // Nobody need wake it any more.
+        // No task needs to wake it any more.
         let gate = match gate {
             Gate::Queue(_) => state.tasks[task].after,
             Gate::Token | Gate::Clock | Gate::Change => Gate::Open,
@@ -138,14 +139,14 @@ impl Core {
         }
     }
 
-    /// Lets another fiber run until that of `task`, which is this one, is resumed.
+    /// Runs other fibers until the fiber of `task`, the running task, is resumed.
     #[inline(always)]
     fn suspend<'a>(&'a self, state: RefMut<'a, State>, task: usize) -> RefMut<'a, State> {
         let link = state.tasks[task].link.expect("the running task has started");
         let execution = state.execution;
         drop(state);
         if runtime::with(|current| current.execution()) == Some(execution) {
-            // SAFETY: the link is that of the running task, whose fiber this is.
+            // SAFETY: the link belongs to the running task, whose fiber this is.
             unsafe { link.suspend() };
         } else {
             self.suspend_elsewhere(link);
@@ -161,11 +162,11 @@ impl Core {
         std::ptr::from_ref(&here).addr() < self.floor.get()
     }
 
-    /// The task is under another runtime, or under none.
+    /// The task runs under another runtime, or under no runtime.
     #[cold]
     fn suspend_elsewhere(&self, link: Link) {
         // SAFETY: as in `suspend`.
-        runtime::enter(self, || unsafe { link.suspend() });
+        self.with_runtime(|runtime| runtime::enter(runtime, || unsafe { link.suspend() }));
     }
 
     /// As [`Core::suspend`], for a task that unwinds.
@@ -213,14 +214,14 @@ impl Core {
         (state, Ended::Ordinarily(woken))
     }
 
-    /// Ends the execution as the process would end, and gives the running task up with its stack: whoever calls
+    /// Ends the execution as the process would end, and abandons the running task with its stack: a task that calls
     /// `process::abort` relies on never coming back, not even by unwinding.
     pub(super) fn exit_process(&self, exit: Exit, location: Place) -> ! {
         let unwinding = self.panicking();
         let mut state = self.state.borrow_mut();
         let task = state.current;
         if state.aborting {
-            // That is what comes of unwinding it. The next time it is given up at once.
+            // Unwinding the task leads here. From now on such a task is abandoned at once.
             let origin = state.tasks[task].origin;
             self.fragile.borrow_mut().push(origin);
         } else {

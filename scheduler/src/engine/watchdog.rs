@@ -1,5 +1,5 @@
-//! A step that never comes to its end (a task that waits for something that is not under control) is named, instead of
-//! being waited for in silence.
+//! Names a step that never ends (a task waits for something outside control), where a run would otherwise wait in
+//! silence.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,8 +17,8 @@ use crate::words::task_name;
 
 /// Watches the steps of an engine from a thread of its own.
 ///
-/// The time that it waits is made up of many short looks, each of which counts once however late it comes: a machine
-/// that was asleep, or a process that was stopped, is no cause for alarm.
+/// The watchdog waits in many short looks, each of which counts once however late it comes: a machine that was asleep,
+/// or a process that was stopped, raises no alarm.
 #[derive(Clone, Debug)]
 pub struct Watchdog {
     /// The program or the test that is run, for the message.
@@ -28,17 +28,17 @@ pub struct Watchdog {
     /// Whether a step that takes longer is interrupted: the execution ends as [`End::Stuck`](crate::End::Stuck), a call on
     /// a stack of its own as [`Lost::Stuck`](crate::Lost::Stuck). On Linux (x86-64); elsewhere nothing can be interrupted.
     pub interrupts: bool,
-    /// What is done when a step takes longer and is not interrupted: called on the thread of the watchdog, again after
+    /// What happens when a step takes longer and is not interrupted: the watchdog's thread calls this, and again after
     /// each further `patience`.
     pub then: fn(&Stuck),
 }
 
 impl Watchdog {
-    /// Five seconds: a step that computes is done by then.
+    /// Five seconds: a step that computes ends within that time.
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// A watchdog that interrupts a step which takes longer. A step that cannot be interrupted has no other way out: the
-    /// watchdog names it on standard error, and ends the process with exit code 101, as a panic does.
+    /// A watchdog that interrupts a step which takes longer. Where a step cannot be interrupted, the watchdog names it
+    /// on standard error, and ends the process with exit code 101, as a panic does.
     pub fn new(patience: Duration) -> Watchdog {
         let then = |stuck: &Stuck| {
             eprintln!("{stuck}");
@@ -53,7 +53,7 @@ impl Watchdog {
     }
 }
 
-/// A step that does not come to its end.
+/// A step that does not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// The program or the test, if it has a name.
@@ -62,11 +62,11 @@ pub struct Stuck {
     pub task: TaskId,
     /// The name of the task.
     pub name: Option<String>,
-    /// Where it began: the last place at which the task was seen. None for the first step of a program.
+    /// Where it began: the last place at which the task was seen. `None` for the first step of a program.
     pub location: Option<Place>,
     /// How many steps were made since the watchdog was set up.
     pub steps: u64,
-    /// How long it was waited for.
+    /// How long the watchdog waited for it.
     pub patience: Duration,
 }
 
@@ -112,7 +112,7 @@ pub(super) struct Beat {
     names: Mutex<BTreeMap<u32, String>>,
     /// The thread that makes the steps, as the system names it; 0 before the first one.
     thread: AtomicU64,
-    /// The step that is to be interrupted, counted from 1, or 0: what the handler of the signal asks.
+    /// The step that must be interrupted, counted from 1, or 0: the handler of the signal reads this.
     asked: AtomicU64,
     /// The step that was interrupted last.
     stuck: Mutex<Option<Stuck>>,
@@ -123,11 +123,11 @@ impl Beat {
     pub(super) fn step(&self, task: usize, location: Place) {
         self.task.store(task as u32, Ordering::Relaxed);
         self.location.store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
-        // Nobody else writes it.
+        // No other thread writes it.
         self.steps.store(self.steps.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// What was seen so far was not of the program.
+    /// Forgets the place: what was seen so far did not belong to the program.
     pub(super) fn forget_place(&self) {
         self.location.store(ptr::null_mut(), Ordering::Relaxed);
     }
@@ -148,8 +148,8 @@ impl Beat {
         self.thread.store(escape::this_thread(), Ordering::Relaxed);
     }
 
-    /// Whether the step that this thread makes is to be interrupted; if so, nobody is told so again. A handler of signals
-    /// may call this.
+    /// Whether the current step of this thread must be interrupted; answers yes only once. A handler of signals may
+    /// call this.
     pub(super) fn is_interrupted(&self) -> bool {
         let step = self.steps.load(Ordering::Relaxed) + 1;
         self.asked.compare_exchange(step, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -161,11 +161,11 @@ impl Beat {
         stuck.expect("internal error: an interrupted step has been described")
     }
 
-    /// Asks for the step to be interrupted, and gives whether it was, or has come to its end.
+    /// Asks the thread to leave its step. Returns whether it left, or the step has ended.
     fn interrupt(&self, stuck: &Stuck, end: &mpsc::Receiver<()>) -> bool {
         const ATTEMPTS: u32 = 200;
         *self.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck.clone());
-        // The thread may be where it must not be interrupted (in the allocator, say), and is asked again then.
+        // The thread may be where it must not be interrupted (in the allocator, say); then the watchdog asks again.
         for _ in 0..ATTEMPTS {
             self.asked.store(stuck.steps + 1, Ordering::Release);
             if self.steps() != Some(stuck.steps) || !escape::interrupt(self.thread.load(Ordering::Relaxed)) {
@@ -194,7 +194,7 @@ impl Beat {
     fn stuck(&self, steps: u64, watchdog: &Watchdog) -> Option<Stuck> {
         let location = self.location.load(Ordering::Acquire);
         let task = TaskId(self.task.load(Ordering::Acquire));
-        // SAFETY: it is null, or was made from a reference that lives for ever.
+        // SAFETY: the pointer is null, or was made from a reference that lives for ever.
         let location = unsafe { location.as_ref() };
         let name = self.names().get(&task.0).cloned();
         let Watchdog { program, patience, .. } = watchdog.clone();

@@ -1,17 +1,17 @@
 //! AtomFuzzer: Algorithm 2 of C.-S. Park and K. Sen, *Randomized active atomicity violation detection in concurrent
 //! programs*, FSE 2008.
 //!
-//! A task that is about to take a lock again, inside an atomic block in which it has taken and given back that lock
+//! A task that is about to take a lock again, inside an atomic block in which it has taken and released that lock
 //! before, is paused: perhaps another task takes the lock meanwhile, and the block is not atomic.
 //!
-//! With [`Pattern::Accesses`] the same is done for every object: a task is paused before its second access to an object
-//! in a block, until the access of another task comes between the two such that no serial order of the three explains
-//! what they read and leave behind. With r and w for reading and writing, and the middle one the other task's, those are
-//! r·w·r, r·w·w, w·r·w, w·w·r, and what contains them when an access does both. What counts as an access is what the
-//! judge counts: [`Access`].
+//! With [`Pattern::Accesses`] the strategy does the same for every object: it pauses a task before its second access to
+//! an object in a block, until another task accesses the object such that no serial order explains the three accesses.
+//! With r and w for reading and writing, and the middle access by the other task, these are r·w·r, r·w·w, w·r·w, w·w·r,
+//! and what contains them when an access does both. The judge decides in the same way what counts as an access:
+//! [`Access`].
 //!
-//! Before an attempt is made it counts as what it is if it succeeds. Afterwards it counts as what it turned out to be: an
-//! attempt to take a lock that failed comes between nothing.
+//! Before an attempt runs, it counts as the access that it makes if it succeeds. Afterwards it counts as the access
+//! that it made: a failed attempt to take a lock comes between nothing.
 
 use interloper_std::runtime::{Action, Operation, TaskId};
 
@@ -20,7 +20,7 @@ use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
-/// Which accesses are looked at.
+/// Which accesses the strategy looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Locks that are taken or converted: the algorithm as printed.
@@ -29,7 +29,7 @@ pub enum Pattern {
     Accesses,
 }
 
-/// What the algorithm prints.
+/// A line that the algorithm prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Line 17 or line 27.
@@ -38,7 +38,7 @@ pub struct Finding {
     pub task: TaskId,
     /// Its first access to the object in the block.
     pub first: Operation,
-    /// The access of the other task that interrupted the block, and that task; `None` for a warning.
+    /// The access of another task that interrupted the block, and that task; `None` for a warning.
     pub between: Option<(TaskId, Operation)>,
     /// The access that the task was about to make.
     pub again: Operation,
@@ -67,15 +67,15 @@ pub struct AtomFuzzer {
     /// How many blocks each task is in.
     inside_atomic: Vec<u32>,
     already_acquired: Vec<Acquired>,
-    /// The step that is being made. What it turns out to be is known when the next choice is asked for.
+    /// The current step. The next question to the strategy shows which access it made.
     last: Option<Acquired>,
-    /// Tasks that were paused before their present operation: they are not paused twice.
+    /// Tasks that were paused before their current operation: they are not paused twice.
     released: Vec<TaskId>,
     findings: Vec<Finding>,
     candidates: Vec<usize>,
 }
 
-/// A step that was made, and the access that it was.
+/// A step, and the access that it made.
 #[derive(Clone, Copy, Debug)]
 struct Acquired {
     task: TaskId,
@@ -138,7 +138,7 @@ impl AtomFuzzer {
         self
     }
 
-    /// What was printed in the last execution, in its order.
+    /// What the last execution printed, in order.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -154,7 +154,7 @@ impl AtomFuzzer {
         &mut self.inside_atomic[task.index()]
     }
 
-    /// The first access of the task to the object in its block that is one of the pattern.
+    /// The first access of the task to the object in its block that belongs to the pattern.
     fn first(&self, task: TaskId, again: Operation) -> Option<Operation> {
         let mut acquired = self.already_acquired.iter();
         acquired.find(|first| first.task == task && same_object(&first.operation, &again)).map(|first| first.operation)
@@ -202,7 +202,7 @@ impl AtomFuzzer {
         true
     }
 
-    /// Lines 18 to 20 and 25 to 28 for the step that was made last, when it is known what it was.
+    /// Lines 18 to 20 and 25 to 28 for the last step, once its access is known.
     fn settle(&mut self) {
         let Some(last) = self.last.take() else { return };
         if self.is_inside(last.task) {
@@ -214,8 +214,8 @@ impl AtomFuzzer {
         self.conflicts(&last); // 25–28
     }
 
-    /// Lines 25 to 28. As printed the check is also made for a transition that is paused at line 16; here only for one
-    /// that is executed, so that what is printed has happened.
+    /// Lines 25 to 28. As printed, the check also covers a transition that is paused at line 16; here it covers only
+    /// executed transitions, so that whatever is printed has happened.
     fn conflicts(&mut self, t: &Acquired) {
         let mut index = 0;
         while let Some(paused) = self.paused.get(index) {
@@ -241,9 +241,9 @@ impl AtomFuzzer {
         }
     }
 
-    /// Lines 30 to 32, and the escape of section 4. A paused task whose lock another one holds is not enabled; as printed
-    /// the sizes of the two sets are compared, here the question is whether an enabled task is left, and it is one of
-    /// those that is released.
+    /// Lines 30 to 32, and the escape of section 4. A paused task whose lock another task holds is not enabled. As
+    /// printed the sizes of the two sets are compared; here the question is whether an enabled task is left, and an
+    /// enabled task is released.
     fn release_some(&mut self, pending: &[Pending]) {
         let is_paused = |pending: &&Pending| self.paused.iter().any(|paused| paused.task == pending.task);
         if pending.iter().all(|pending| is_paused(&pending)) {
@@ -296,6 +296,10 @@ impl Strategy for AtomFuzzer {
         self.source.decide(Question::Freedom, 2) == 1
     }
 
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
+    }
+
     fn only_read(&mut self, task: TaskId, operation: Operation) {
         if let Some(last) = self.last.filter(|last| (last.task, last.operation) == (task, operation)) {
             let access = Access::of_step(operation.action, true);
@@ -313,7 +317,7 @@ fn same_object(one: &Operation, other: &Operation) -> bool {
     one.object == other.object && one.action.overlaps(other.action)
 }
 
-/// The access that an action is if it succeeds; `None` when it is not looked at.
+/// The access that an action makes if it succeeds; `None` when the pattern does not look at it.
 fn access(action: Action, pattern: Pattern) -> Option<Access> {
     match pattern {
         Pattern::Locks if action.acquires().is_none() => None,

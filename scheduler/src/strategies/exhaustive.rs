@@ -3,29 +3,29 @@
 //! methods for the verification of concurrent systems*, LNCS 1032, 1996).
 //!
 //! Two executions that differ only in the order of steps that do not depend on each other are the same Mazurkiewicz
-//! trace; one execution of each is made. The search is depth-first: an execution is made to its end; each *race* in it
-//! (two dependent steps that could have come in the other order) leaves, at the state before the first of the two, a
-//! sequence of steps that reverses it; then the deepest state with such a sequence left is taken up again.
+//! trace; the search runs one execution of each. The search is depth-first: an execution runs to its end; each *race*
+//! in it (two dependent steps that could have come in the other order) leaves, at the state before the first of the
+//! two, a sequence of steps that reverses it; then the search returns to the deepest state with such a sequence left.
 //!
 //! Where this deviates from the paper, which assumes that no step disables another one:
 //!
-//! - A step that takes a lock races with the step that *took* the lock before, not with the one that gave it back: before
-//!   that one it is not enabled (see [`History::is_feasible`]).
+//! - A step that takes a lock races with the step that *took* the lock before, not with the step that released it: it
+//!   is not enabled before the release (see [`History::is_feasible`]).
 //! - Tasks that are blocked at the end race with what blocks them, too.
-//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked. A
-//!   sequence that is to be explored goes with the answers that it was seen with; after the others nothing is planned.
+//! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked.
+//!   A planned sequence keeps the answers that it was seen with; after other answers nothing is planned.
 //!
-//! Objects and tasks are numbered by the engine as they come, which depends on the schedule. What is kept from one
-//! execution for another one is named by what made it: see `exhaustive/names.rs`.
+//! The engine numbers objects and tasks as they come, so the numbers depend on the schedule. What the search keeps from
+//! one execution for another has a name made of its origin: see `exhaustive/names.rs`.
 //!
 //! # Limits
 //!
-//! An object that was new after a state, in executions that have no use of it in common, can be any other new one there.
-//! It is taken to be, so that nothing is lost: a program that makes its objects as it goes can have executions beyond its
-//! traces ([`Exploration::redundant`]).
+//! An object that is new after a state can be any other new object there, unless two executions use it at a common
+//! place. The search assumes so in order to miss nothing. A program that makes its objects as it goes can therefore
+//! have more executions than traces ([`Exploration::redundant`]).
 //!
-//! A loop that waits by yielding, and a time-out, are enabled by the state of the whole program; what is explored then
-//! covers all outcomes, but can have several executions for one trace.
+//! The state of the whole program enables a loop that waits by yielding, and a time-out. The search then covers all
+//! outcomes, but can run several executions for one trace.
 
 mod history;
 mod names;
@@ -38,25 +38,49 @@ use self::history::History;
 use self::names::{Names, Tasks};
 use self::sleep::Sleeper;
 use self::wakeup::Branch;
+use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::{Pending, Strategy};
 use crate::{Blocked, End, Event, Execution, TaskReport};
 
 /// One execution of each Mazurkiewicz trace.
 #[derive(Clone, Debug, Default)]
 pub struct Exhaustive {
-    /// The states of the present execution, from the first on, each with the step taken there.
+    /// The states of the current execution, from the first on, each with the step taken there.
     states: Vec<State>,
-    /// How many steps the present execution has made.
+    /// How many steps the current execution has made.
     depth: usize,
-    /// How many decisions were asked for in the present step.
+    /// How many decisions the current step has asked for.
     picked: usize,
-    /// The present execution is not to be explored further.
+    /// Why the current execution is not explored further.
     stray: Option<Stray>,
     names: Names,
-    /// The tasks of the present execution.
+    /// The tasks of the current execution.
     tasks: Tasks,
     begun: bool,
     coverage: Exploration,
+    level: Level,
+}
+
+/// How weak memory is searched: first with no access that does not take the newest place, and then with any number. So
+/// what needs no weak memory is shown without.
+const LEVELS: [u32; 2] = [0, u32::MAX];
+
+/// The present one of the searches with more and more of weak memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    /// Which of [`LEVELS`].
+    number: usize,
+    /// How much of it the engine admits.
+    admitted: u32,
+    /// An execution could have had more.
+    limited: bool,
+}
+
+impl Level {
+    /// How many such accesses an execution may have.
+    fn bound(self) -> u32 {
+        LEVELS[self.number].min(self.admitted)
+    }
 }
 
 /// Why an execution does not count in the search.
@@ -64,7 +88,7 @@ pub struct Exhaustive {
 enum Stray {
     /// Its trace turned out to be explored already.
     Redundant,
-    /// A step that was to be taken was not enabled.
+    /// A planned step was not enabled.
     Infeasible,
 }
 
@@ -79,6 +103,9 @@ pub struct Exploration {
     pub complete: bool,
     /// Why some traces were not explored: the first execution that was cut, and how.
     pub cut: Option<Cut>,
+    /// Where memory may be weak: all executions were explored in which at most so many accesses take another place than the
+    /// newest. `u32::MAX` says that more makes no difference.
+    pub older: Option<u32>,
 }
 
 /// Why a search is not complete.
@@ -100,33 +127,55 @@ pub enum Cut {
     Infeasible,
 }
 
-/// A state on the path of the present execution.
+/// A state on the path of the current execution.
 #[derive(Clone, Debug)]
 struct State {
-    /// Who makes the step here, and what it turned out to do.
+    /// Which task makes the step here, and what the step did.
     task: TaskId,
     effects: Vec<Operation>,
-    /// What it did with other answers to the decisions within it.
+    /// What the step did with other answers to the decisions within it.
     other_effects: Vec<Operation>,
     /// The decisions within the step.
     picks: Vec<Pick>,
-    /// The answers with which the step is part of the sequence that is explored first from here.
+    /// The answers with which the step belongs to the sequence that is explored first from here.
     planned: Vec<u32>,
     /// The last of the objects that were seen before the step.
     known: Option<ObjectId>,
-    /// What need not be explored from here: it was, or its reversal is explored elsewhere.
+    /// The atomic that the step accesses, where memory is weak.
+    atomic: Option<ObjectId>,
+    /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
-    /// The wakeup tree: what is to be explored from here. The first branch is the present one.
+    /// The wakeup tree: what is to be explored from here. The first branch is the current one.
     tree: Vec<Branch>,
 }
 
 /// A decision within a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Pick {
-    options: u32,
-    answer: u32,
-    /// The answer that was tried first. The others follow upwards, and then from 0 on.
-    first: u32,
+    /// The answers that are tried. After the first one the larger ones follow, and then the smaller ones.
+    answers: Vec<u32>,
+    /// Which of them is tried.
+    at: usize,
+    /// Which of them was tried first.
+    first: usize,
+}
+
+impl Pick {
+    /// Tries this answer first, or the first one if it is not among them.
+    fn new(answers: Vec<u32>, planned: u32) -> Pick {
+        let first = answers.iter().position(|answer| *answer == planned).unwrap_or(0);
+        Pick { answers, at: first, first }
+    }
+
+    fn answer(&self) -> u32 {
+        self.answers[self.at]
+    }
+
+    /// The same decision with the next answer. None after the last one.
+    fn next(mut self) -> Option<Pick> {
+        self.at = (self.at + 1) % self.answers.len();
+        (self.at != self.first).then_some(self)
+    }
 }
 
 impl Exhaustive {
@@ -135,27 +184,28 @@ impl Exhaustive {
         Exhaustive::default()
     }
 
-    /// What the search has come to so far.
+    /// The progress of the search so far.
     pub fn exploration(&self) -> &Exploration {
         &self.coverage
     }
 
-    /// A state that the search has not been at: goes along the wakeup tree, or else anywhere that does not sleep.
+    /// Enters a new state: follows the wakeup tree, or else takes any step that does not sleep.
     fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let seen = pending.iter().map(|pending| pending.operation.object).max();
         let (known, sleep, mut tree) = match self.states.last_mut() {
             Some(before) => {
                 let tree = std::mem::take(&mut before.tree[0].children);
-                let awake = |sleeper: &&Sleeper| sleeper.is_independent(before.task, &before.effects);
+                let asleep = |sleeper: &Sleeper| sleeper.after(before.task, &before.effects);
                 let used = before.effects.iter().map(|effect| effect.object).max();
-                (before.known.max(used).max(seen), before.sleep.iter().filter(awake).cloned().collect(), tree)
+                (before.known.max(used).max(seen), before.sleep.iter().filter_map(asleep).collect(), tree)
             }
             None => (seen, Vec::new(), Vec::new()),
         };
         let index = match tree.first() {
             Some(branch) => pending.iter().position(|pending| self.tasks.name(pending.task) == branch.future.task),
             None => {
-                let asleep = |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task);
+                let asleep =
+                    |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task && !sleeper.is_woken);
                 let tasks = current.into_iter().chain(pending.iter().map(|pending| pending.task));
                 let Some(task) = tasks.into_iter().find(|&task| !asleep(task)) else {
                     return self.stray(Stray::Redundant);
@@ -168,7 +218,7 @@ impl Exhaustive {
         let task = pending[index].task;
         let planned = tree[0].future.answers.clone();
         let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
-        self.states.push(State { task, effects, other_effects, picks, planned, known, sleep, tree });
+        self.states.push(State { task, effects, other_effects, picks, planned, known, atomic: None, sleep, tree });
         index
     }
 
@@ -179,13 +229,13 @@ impl Exhaustive {
 
     /// Leaves a sequence that reverses it for each race of the execution (Algorithm 2, lines 3 to 9).
     fn reverse_races(&mut self, execution: &Execution, trace: &[Event]) {
-        let answer = |pick: &Pick| pick.answer;
+        let answer = Pick::answer;
         let answers = |step: usize| -> Vec<u32> {
             self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
         };
         let tasks = std::mem::take(&mut self.tasks);
-        let mut history = History::new(trace, &tasks, answers);
-        // Where the process has ended, whoever could go on might have done so before.
+        let mut history = History::new(trace, &tasks, &execution.accesses, answers);
+        // Where the process has ended, every task that could go on might have gone on before.
         let ended = trace.iter().rev().take_while(|event| event.continues);
         let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);
         let could_come = |report: &&TaskReport| match report.blocked {
@@ -193,11 +243,12 @@ impl Exhaustive {
             Blocked::No => ended,
             Blocked::Queue | Blocked::Clock | Blocked::Change => false,
         };
-        // What they would use is known before their races are looked at.
+        // What the stuck tasks would use must be known before their races are looked at.
         for report in &execution.stuck {
             history.push_blocked(report.task, report.wants);
             history.pop();
         }
+        self.states.iter_mut().enumerate().for_each(|(step, state)| state.atomic = history.atomic(step));
         for step in 0..history.len() {
             self.reverse_races_with(&history, step);
         }
@@ -212,7 +263,8 @@ impl Exhaustive {
         for first in history.races_with(second) {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
-            if !state.sleep.iter().any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
+            let mut asleep = state.sleep.iter().filter(|sleeper| !sleeper.is_woken);
+            if !asleep.any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
                 // The current branch cannot start the sequence: its own step is the first half of the race.
                 let (_, others) = state.tree.split_at_mut(1);
                 if let Some(rest) = wakeup::insert(others, history, state.known, reversed) {
@@ -224,14 +276,14 @@ impl Exhaustive {
 
     /// Goes to the deepest state with something left to explore. Returns false when no such state exists.
     fn backtrack(&mut self) -> bool {
-        while let Some(state) = self.states.last_mut() {
+        while let Some(since) = self.states.len().checked_sub(1) {
+            let state = &mut self.states[since];
             state.other_effects.append(&mut state.effects);
-            // What was planned was explored with the first answers.
+            // The planned sequences were explored with the first answers.
             state.planned.clear();
             while let Some(pick) = state.picks.pop() {
-                let answer = (pick.answer + 1) % pick.options;
-                if answer != pick.first {
-                    state.picks.push(Pick { answer, ..pick });
+                if let Some(next) = pick.next() {
+                    state.picks.push(next);
                     state.tree[0].children.clear();
                     return true;
                 }
@@ -241,7 +293,7 @@ impl Exhaustive {
                 state.planned.clone_from(&next.future.answers);
             }
             let effects = std::mem::take(&mut state.other_effects);
-            state.sleep.push(Sleeper::new(state.task, effects, state.known));
+            state.sleep.push(Sleeper::new(state.task, effects, state.known).with_atomic(state.atomic, since as u64));
             if !state.tree.is_empty() {
                 return true;
             }
@@ -250,7 +302,27 @@ impl Exhaustive {
         false
     }
 
+    /// No execution of the present level is left. Goes on to the next one, if that has more.
+    fn end_level(&mut self) {
+        let Level { number, admitted, limited } = self.level;
+        let complete = self.coverage.cut.is_none();
+        // Without weak memory the engine does not know what there would be.
+        let may_have_more = limited || (number == 0 && admitted > 0);
+        if admitted > 0 && complete {
+            self.coverage.older = Some(if may_have_more { self.level.bound() } else { u32::MAX });
+        }
+        if may_have_more && self.level.bound() < admitted && complete {
+            self.level = Level { number: number + 1, admitted, limited: false };
+            self.begun = false;
+            // They come again.
+            self.coverage.redundant += std::mem::take(&mut self.coverage.traces);
+        } else {
+            self.coverage.complete = complete;
+        }
+    }
+
     fn note(&mut self, execution: &Execution) {
+        self.level.limited |= execution.older_left;
         let cut = match (&self.stray, &execution.end) {
             (Some(Stray::Infeasible), _) => Some(Cut::Infeasible),
             (_, End::StepBound(_)) => Some(Cut::StepBound),
@@ -308,11 +380,38 @@ impl Strategy for Exhaustive {
             return 0;
         }
         if self.picked == state.picks.len() {
-            let first = state.planned.get(self.picked).copied().unwrap_or(0).min(options - 1);
-            state.picks.push(Pick { options, answer: first, first });
+            let planned = state.planned.get(self.picked).copied().unwrap_or(0);
+            state.picks.push(Pick::new((0..options).collect(), planned.min(options - 1)));
         }
         self.picked += 1;
-        state.picks[self.picked - 1].answer.min(options - 1)
+        state.picks[self.picked - 1].answer().min(options - 1)
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        let Some(state) = self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)) else { return 0 };
+        if self.stray.is_some() {
+            return 0;
+        }
+        if self.picked == state.picks.len() {
+            // An access that slept has been explored with the stores that were there when it fell asleep.
+            let woken = state.sleep.iter().filter(|sleeper| sleeper.is_woken && sleeper.task == state.task);
+            let since = woken.map(|sleeper| sleeper.since).max();
+            let is_new = |&place: &u32| since.is_none_or(|since| stored[place as usize] > since);
+            let places: Vec<u32> = (0..stored.len() as u32).filter(is_new).collect();
+            if places.is_empty() {
+                self.stray = Some(Stray::Redundant);
+                return 0;
+            }
+            let planned = state.planned.get(self.picked).copied().unwrap_or(0);
+            state.picks.push(Pick::new(places, planned));
+        }
+        self.picked += 1;
+        state.picks[self.picked - 1].answer().min(stored.len() as u32 - 1)
+    }
+
+    fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        self.level.admitted = admitted.count(Freedom::Memory);
+        admitted.with(Freedom::Memory, self.level.bound())
     }
 
     fn wants_parts(&self) -> bool {
@@ -336,11 +435,11 @@ impl Strategy for Exhaustive {
         if self.stray.is_none() {
             self.reverse_races(execution, trace);
         }
-        // What was not reached is not on the path: a stray execution leaves the state from which it strayed.
+        // The path has only states that were reached: a stray execution leaves the state from which it strayed.
         self.states.truncate(self.depth);
         self.note(execution);
         if !self.backtrack() {
-            self.coverage.complete = self.coverage.cut.is_none();
+            self.end_level();
         }
     }
 }

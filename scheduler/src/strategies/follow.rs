@@ -8,8 +8,8 @@ use crate::decisions::Decisions;
 use crate::freedoms::Freedoms;
 use crate::strategy::{Pending, Strategy};
 
-/// Takes, for each step, the first task of a list that is enabled, off the list; when there is none, the task that made
-/// the last step goes on, or else the first one.
+/// For each step, takes the first enabled task of a list, off the list. When no task of the list is enabled, the task
+/// of the last step goes on, or else the first enabled task.
 ///
 /// Unlike a list of answers, a list of tasks keeps its meaning when a part of it is moved.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Follow {
         Follow { tasks: tasks.into_iter().collect(), picks: picks.into_iter().collect(), freedoms: 0 }
     }
 
-    /// With the freedoms of the run that these decisions are of; without this it has none.
+    /// Takes over the freedoms of the run from which these decisions come; otherwise the execution has no freedoms.
     pub fn with_freedoms_of(mut self, decisions: &Decisions) -> Follow {
         self.freedoms = decisions.freedoms();
         self

@@ -1,4 +1,4 @@
-//! Whatever a source of decisions says: replay, exhaustive enumeration, shrinking.
+//! Follows a source of decisions: replay, exhaustive enumeration, shrinking.
 
 use interloper_std::runtime::TaskId;
 
@@ -54,5 +54,9 @@ impl<S: Source> Strategy for Guided<S> {
 
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 }

@@ -12,31 +12,31 @@ use crate::{Event, Execution};
 /// for n tasks and k steps.
 ///
 /// A depth above 1,000 counts as 1,000: no schedule is worth drawing more places.
-///
-/// Only steps count that another task could notice: a change after any other one has the effect of a change after the last
+/// Only steps that another task could notice count: a change after any other step has the same effect as a change after
+/// the last counted step.
 /// that counts.
 #[derive(Clone, Debug)]
 pub struct Pct {
     seed: u64,
     execution: u64,
     depth: u32,
-    /// k: given, as in the paper, or else the most steps that counted in an execution so far; 1 for the first.
+    /// k: given, as in the paper, or else the most counted steps of an execution so far; 1 for the first.
     length: u64,
     measures: bool,
     source: RandomSource,
-    /// By task; `None` for one that was not seen yet. Initial priorities are from [`FIRST`] on, lowered ones below.
+    /// By task; `None` for a task that was not seen yet. Initial priorities start at [`FIRST`], lowered ones are below.
     priorities: Vec<Option<u64>>,
     /// k_i: the steps at which the priority is lowered to `depth` - i.
     change_points: Vec<u64>,
     step: u64,
-    /// The lowest priority so far that was given for a yield.
+    /// The lowest priority that a yield has given so far.
     lowest: u64,
 }
 
 /// The largest depth.
 pub const MAX_DEPTH: u32 = 1_000;
 
-/// Initial priorities are above all lowered ones, and those above all that a yield gives.
+/// Initial priorities are above all lowered ones, and lowered ones are above all that a yield gives.
 const FIRST: u64 = 1 << 63;
 const LOWERED: u64 = 1 << 62;
 
@@ -69,8 +69,8 @@ impl Pct {
         }
     }
 
-    /// Sets the length, which is not measured then: a schedule is a function of the seed and its number. The length of a
-    /// program is what [`Pct::length`] gives after an execution that measured it.
+    /// Sets the length, which is then not measured: a schedule is a function of the seed and its number.
+    /// [`Pct::length`] gives the length of a program after an execution that measured it.
     pub fn with_length(mut self, steps: u64) -> Pct {
         self.length = steps.max(1);
         self.measures = false;
@@ -97,7 +97,7 @@ impl Strategy for Pct {
         self.execution += 1;
         self.priorities.clear();
         self.change_points.clear();
-        // Different ones, as far as there are.
+        // Different points, as far as there are enough.
         while (self.change_points.len() as u64) < u64::from(self.depth - 1).min(self.length) {
             let point = 1 + self.source.below_u64(self.length);
             if !self.change_points.contains(&point) {
@@ -141,6 +141,10 @@ impl Strategy for Pct {
 
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {

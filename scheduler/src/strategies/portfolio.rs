@@ -24,12 +24,12 @@ impl<'a> Portfolio<'a> {
     /// Adds a strategy.
     pub fn with(mut self, name: &'static str, strategy: impl Strategy + 'a) -> Portfolio<'a> {
         self.members.push(Member { name, strategy: Box::new(strategy), exhausted: false });
-        // So that the first one begins.
+        // So that the first strategy begins.
         self.turn = self.members.len() - 1;
         self
     }
 
-    /// The strategy of the present or last execution.
+    /// The strategy of the current or last execution.
     pub fn name(&self) -> Option<&'static str> {
         self.members.get(self.turn).map(|member| member.name)
     }

@@ -5,8 +5,8 @@ use interloper_std::runtime::{Operation, TaskId};
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
 
-/// Gives each pending operation a random priority and takes the highest. The priorities of the operations that depend on
-/// the one taken are drawn anew, so that each order of dependent operations is about equally likely.
+/// Gives each pending operation a random priority and takes the highest. Operations that depend on the taken one draw a
+/// new priority, so that each order of dependent operations is about equally likely.
 #[derive(Clone, Debug)]
 pub struct Pos {
     seed: u64,
@@ -54,7 +54,7 @@ impl Strategy for Pos {
             }
         }
         let chosen = pending[best.0];
-        // Also those that are not enabled just now: what is taken may be what disables them.
+        // Also operations that are not enabled now: the taken operation may be what disables them.
         for drawn in &mut self.drawn {
             if drawn.is_some_and(|(operation, _)| operation.depends(&chosen.operation)) {
                 *drawn = None;
@@ -74,5 +74,9 @@ impl Strategy for Pos {
 
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 }

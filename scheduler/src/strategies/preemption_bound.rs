@@ -20,12 +20,12 @@ impl PreemptionBound {
         PreemptionBound { search: Deviations::new(bound) }
     }
 
-    /// How many executions there were with 0, 1, 2, … preemptions, and whether that was all within the bound.
+    /// How many executions had 0, 1, 2, … preemptions, and whether these are all within the bound.
     pub fn coverage(&self) -> Coverage {
         self.search.coverage()
     }
 
-    /// Whether schedules were left out, because too many others wait for their turn.
+    /// Whether schedules were dropped because too many others wait for their turn.
     pub fn leaves_out(&self) -> bool {
         self.search.leaves_out()
     }
@@ -42,7 +42,7 @@ impl Strategy for PreemptionBound {
             _ if pending.len() == 1 => 0,
             None => self.search.decide(Question::Task, pending.len() as u32) as usize,
             Some(current) if !self.search.wants(Question::Environment) => current,
-            // A preemption is what the search counts: an answer other than 0 to this question.
+            // The search counts preemptions: answers other than 0 to this question.
             Some(current) => match self.search.decide(Question::Environment, pending.len() as u32) as usize {
                 0 => current,
                 answer if answer <= current => answer - 1,
@@ -57,6 +57,10 @@ impl Strategy for PreemptionBound {
 
     fn departs(&mut self) -> bool {
         self.search.decide(Question::Freedom, 2) == 1
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.search.decide(Question::Store, stored.len() as u32)
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {

@@ -6,7 +6,7 @@ use interloper_std::runtime::TaskId;
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
 
-/// At every state takes one of the enabled operations, all equally likely.
+/// Takes one of the enabled operations at every state, all equally likely.
 #[derive(Clone, Debug)]
 pub struct RandomWalk {
     seed: u64,
@@ -49,5 +49,9 @@ impl Strategy for RandomWalk {
 
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 }

@@ -1,9 +1,9 @@
 //! Selectively uniform random walk: H. Zhao, D. Wolff, U. Mathur and A. Roychoudhury, *Selectively uniform concurrency
 //! testing*, ASPLOS 2025.
 //!
-//! If each task has as many steps left as was counted beforehand, then choosing each task with a probability in
-//! proportion to its steps left makes all interleavings equally likely (URW). SURW does so for the steps on one object
-//! only, drawn anew for each execution, and lets the other steps come as they may in between.
+//! If each task has as many steps left as a profile has counted, then choosing each task with a probability in
+//! proportion to its steps left makes all interleavings equally likely (URW). SURW does so only for the steps on one
+//! object, drawn anew for each execution; the other steps may come between in any order.
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
@@ -46,7 +46,7 @@ impl Profile {
                 }
                 _ => {}
             }
-            // Nobody is asked about marks.
+            // The strategy is not asked about marks.
             if !event.continues && !matches!(action, Action::BlockBegin(_) | Action::BlockEnd) {
                 let task = profile.task(event.task);
                 task.steps += 1;
@@ -84,7 +84,7 @@ fn shared(mut touched: Vec<(ObjectId, TaskId, Place)>) -> Vec<(Vec<Place>, u64)>
     shared.map(places).collect()
 }
 
-/// Whether two places are one; the same place can have several addresses.
+/// Whether two places are the same; one place can have several addresses.
 fn same(a: Place, b: Place) -> bool {
     std::ptr::eq(a, b) || a == b
 }
@@ -108,10 +108,10 @@ pub struct Surw {
     profile: Option<Profile>,
     /// The places of the object of this execution; `None` when all steps are selected.
     places: Option<Vec<Place>>,
-    /// The selected steps that each task has left, those of tasks that it will spawn included.
+    /// The selected steps that each task has left, including those of tasks that it will spawn.
     left: Vec<u64>,
     seen: Vec<bool>,
-    /// Whose selected step is to be the next one.
+    /// The task whose selected step must come next.
     intended: Option<TaskId>,
     weights: Vec<u64>,
 }
@@ -138,7 +138,7 @@ impl Surw {
         }
     }
 
-    /// Gives the profile, which is not measured then: a schedule is a function of the seed and its number.
+    /// Gives the profile, which is then not measured: a schedule is a function of the seed and its number.
     pub fn with_profile(mut self, profile: Profile) -> Surw {
         self.profile = Some(profile);
         self
@@ -177,8 +177,7 @@ impl Surw {
         }
     }
 
-    /// A task that is there for the first time takes its steps with it. If its parent was intended, it was so for the
-    /// sake of the steps of the child, too.
+    /// A new task takes its steps with it. If its parent was intended, that was also for the sake of the child's steps.
     fn meet(&mut self, pending: &[Pending]) {
         for pending in pending {
             let task = pending.task.index();
@@ -202,12 +201,12 @@ impl Surw {
         places.is_none_or(|places| places.iter().any(|place| same(place, operation.location)))
     }
 
-    /// One of the pending ones, in proportion to the selected steps that they have left. When none has any left, the
-    /// counts were too low, and they are all equally likely.
+    /// One of the pending tasks, in proportion to the selected steps that they have left. When all have none left, the
+    /// counts were too low, and all are equally likely.
     fn weighted(&mut self, pending: &[Pending]) -> usize {
         let mut weights = std::mem::take(&mut self.weights);
         weights.clear();
-        // Who is about to make a selected step has one left, whatever was counted.
+        // A task that is about to make a selected step has at least one left, whatever was counted.
         let weight = |pending: &Pending| {
             let left = self.left.get(pending.task.index()).map_or(0, |left| *left);
             left.max(u64::from(self.is_selected(&pending.operation)))
@@ -227,7 +226,7 @@ impl Surw {
     }
 
     fn choose_selectively(&mut self, pending: &[Pending]) -> usize {
-        // The intended task may have come to wait for another one: then it is drawn anew.
+        // If the intended task has come to wait for another one, a new one is drawn.
         if !pending.iter().any(|pending| Some(pending.task) == self.intended) {
             let index = self.weighted(pending);
             self.intended = Some(pending[index].task);
@@ -288,6 +287,10 @@ impl Strategy for Surw {
 
     fn departs(&mut self) -> bool {
         self.source.decide(Question::Freedom, 2) == 1
+    }
+
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.source.decide(Question::Store, stored.len() as u32)
     }
 
     fn end(&mut self, _: &Execution, trace: &[Event]) {

@@ -1,4 +1,4 @@
-//! What is around a strategy hands on all that it does not take for itself.
+//! A strategy around another one passes on all calls that it does not replace.
 
 use std::cell::RefCell;
 use std::panic::Location;
@@ -49,6 +49,11 @@ impl Strategy for Listener {
         true
     }
 
+    fn place(&mut self, stored: &[u64]) -> u32 {
+        self.hears("place");
+        stored.len() as u32 - 1
+    }
+
     fn wants_marks(&self) -> bool {
         self.hears("wants_marks");
         false
@@ -72,7 +77,7 @@ impl Strategy for Listener {
     }
 }
 
-/// Takes nothing for itself.
+/// Replaces no call.
 struct Plain<S>(S);
 
 impl<S: Strategy> Around for Plain<S> {
@@ -88,7 +93,7 @@ impl<S: Strategy> Around for Plain<S> {
 }
 
 /// Asks and tells a strategy everything, and gives what it answered.
-fn everything(strategy: &mut dyn Strategy) -> (bool, usize, u32, u32, [bool; 3]) {
+fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3]) {
     let operation =
         Operation { object: ObjectId::from_index(0), action: Action::ReadWrite, location: Location::caller() };
     let pending = [0, 1, 2].map(|task| Pending { task: TaskId(task), operation });
@@ -96,7 +101,9 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, u32, u32, [bool; 3])
     let chosen = strategy.choose(None, &pending);
     let picked = strategy.pick(5);
     let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
-    let answers = [strategy.departs(), strategy.wants_marks(), strategy.wants_parts()];
+    let departs = strategy.departs();
+    let place = strategy.place(&[0; 9]);
+    let answers = [departs, strategy.wants_marks(), strategy.wants_parts()];
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);
     let execution = Execution {
@@ -108,25 +115,29 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, u32, u32, [bool; 3])
         steered: false,
         tried: false,
         departures: Freedoms::NONE,
+        older: Vec::new(),
+        accesses: Vec::new(),
+        older_left: false,
         withheld: false,
         stuck: Vec::new(),
         panics: Vec::new(),
     };
     strategy.end(&execution, &[]);
-    (begun, chosen, picked, early, answers)
+    (begun, chosen, [picked, early, place], answers)
 }
 
 #[test]
 fn everything_is_handed_on_and_every_answer_comes_back() {
     let check = |listener: &Listener, around: &mut dyn Strategy| {
         listener.0.borrow_mut().clear();
-        assert_eq!(everything(around), (false, 2, 4, 7, [true, false, true]));
+        assert_eq!(everything(around), (false, 2, [4, 7, 8], [true, false, true]));
         let all = [
             "begin",
             "choose",
             "pick",
             "freedoms",
             "departs",
+            "place",
             "wants_marks",
             "wants_parts",
             "part",
@@ -144,7 +155,7 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
     check(&listener, &mut Portfolio::new().with("only", inner()));
 }
 
-/// Takes what can be taken.
+/// Replaces each call that can be replaced.
 struct Taking(Listener);
 
 impl Around for Taking {
@@ -175,6 +186,9 @@ impl Around for Taking {
 fn what_is_taken_is_not_handed_on() {
     let mut taking = Taking(Listener::default());
     let heard = taking.0.clone();
-    assert_eq!(everything(&mut taking), (true, 1, 4, 0, [true, false, true]));
-    assert_eq!(*heard.0.borrow(), ["pick", "departs", "wants_marks", "wants_parts", "part", "only_read", "end"]);
+    assert_eq!(everything(&mut taking), (true, 1, [4, 0, 8], [true, false, true]));
+    assert_eq!(
+        *heard.0.borrow(),
+        ["pick", "departs", "place", "wants_marks", "wants_parts", "part", "only_read", "end"]
+    );
 }

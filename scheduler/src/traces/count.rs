@@ -5,36 +5,36 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Fingerprint;
 
-/// How many different traces some executions belong to, and how often each came. Of many traces it keeps those with the
-/// smallest fingerprints: they are a sample that does not depend on the order of the executions.
+/// How many different traces some executions belong to, and how often each trace came. Among many traces the count
+/// keeps those with the smallest fingerprints: this sample does not depend on the order of the executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traces {
     /// How often each of the kept traces came.
     kept: BTreeMap<Fingerprint, u64>,
-    /// How many are kept at most.
+    /// How many traces are kept at most.
     most: usize,
-    /// There were more.
+    /// There were more traces than are kept.
     more: bool,
 }
 
-/// How likely it is that another execution, drawn at random as those before, belongs to a trace that none of them has
-/// shown: I. J. Good, *The population frequencies of species and the estimation of population parameters*, Biometrika
-/// 1953, with the idea that he owes to A. Turing. It is the share of the executions whose trace came once.
+/// How likely it is that a further random execution belongs to a trace that no execution has shown: I. J. Good, *The
+/// population frequencies of species and the estimation of population parameters*, Biometrika 1953, with the idea that
+/// he owes to A. Turing. The estimate is the share of the executions whose trace came once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unseen {
-    /// Of so many executions …
+    /// The number of executions.
     pub executions: u64,
-    /// … the trace of so many came once.
+    /// The number of executions whose trace came once.
     pub once: u64,
 }
 
 impl Unseen {
-    /// The estimate, from 0 to 1. Without any execution all is unseen.
+    /// The estimate, from 0 to 1. Without any execution it is 1.
     pub fn probability(self) -> f64 {
         if self.executions == 0 { 1.0 } else { self.once as f64 / self.executions as f64 }
     }
 
-    /// The estimate in words; `noun` is what executions were told apart by: `trace`.
+    /// The estimate in words; `noun` names what tells executions apart: `trace`.
     pub fn text(self, noun: &str) -> String {
         match self.once {
             0 => format!("every {noun} came more than once"),
@@ -42,8 +42,8 @@ impl Unseen {
         }
     }
 
-    /// What is known when executions of several programs were drawn, each program as often as it was: of a further
-    /// execution of one of them.
+    /// The estimate over several programs: for a further execution of one of them, each program drawn as often as it
+    /// was.
     #[must_use]
     pub fn and(self, other: Unseen) -> Unseen {
         Unseen { executions: self.executions + other.executions, once: self.once + other.once }
@@ -54,7 +54,7 @@ impl Traces {
     /// How many traces are kept and counted exactly.
     pub const MOST: usize = 1 << 16;
 
-    /// Of no execution yet; at most `most` traces are kept.
+    /// A count without executions; it keeps at most `most` traces.
     pub fn keeping(most: usize) -> Traces {
         Traces { kept: BTreeMap::new(), most, more: false }
     }
@@ -83,13 +83,13 @@ impl Traces {
         self.kept.len() as u64
     }
 
-    /// Whether that is the number of all.
+    /// Whether [`Traces::number`] is the number of all traces.
     pub fn is_exact(&self) -> bool {
         !self.more
     }
 
-    /// What it says about traces that were not seen, if each execution was drawn at random. Of many traces this is
-    /// estimated from those that are kept.
+    /// The estimate about traces that were not seen, if each execution was drawn at random. Among many traces it relies
+    /// on the kept ones.
     pub fn unseen(&self) -> Unseen {
         let once = self.kept.values().filter(|times| **times == 1).count() as u64;
         Unseen { executions: self.kept.values().sum(), once }
@@ -103,16 +103,16 @@ impl Default for Traces {
     }
 }
 
-/// Counts executions one by one, as [`Traces`] does, for a search whose executions take no longer than that.
+/// Counts executions one by one, as [`Traces`] does, for a search whose executions take no longer than the counting.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// As many as are kept: there the order does not matter, so looking one up is cheap.
+    /// As many traces as are kept. The order does not matter there, so a lookup is cheap.
     counts: HashMap<Fingerprint, u64, BuildHasherDefault<AsItIs>>,
-    /// What came before, once there were more.
+    /// What came before, once there were more traces.
     traces: Traces,
 }
 
-/// What a [`Tally`] comes to.
+/// The result of a [`Tally`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// [`Traces::number`].
@@ -124,7 +124,7 @@ pub struct Counted {
 }
 
 impl Tally {
-    /// Of no execution yet; at most `most` traces are kept.
+    /// A tally without executions; it keeps at most `most` traces.
     pub fn keeping(most: usize) -> Tally {
         Tally { traces: Traces::keeping(most), ..Tally::default() }
     }

@@ -10,7 +10,7 @@ use crate::vector_clock::VectorClock;
 
 /// The steps of an execution with all that happens before each. A step is known by its first event.
 ///
-/// It follows the execution no further than it is asked about: most executions never ask.
+/// Follows the execution only as far as a question needs it: most executions never ask.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     /// For each event that was followed, the step that it is part of: its number in `steps`.
@@ -23,7 +23,7 @@ pub(super) struct Order {
 
 #[derive(Clone, Debug, Default)]
 struct Task {
-    /// Its last step with all that happens before; at first, the step that spawned it.
+    /// Its last step with all that happens before the step; at first, the step that spawned the task.
     clock: VectorClock,
     /// The first events of its steps.
     steps: Vec<usize>,
@@ -38,7 +38,8 @@ impl Order {
         self.objects.clear();
     }
 
-    /// What happens before the step of these events, if its cause adds something to what its task and its operations tell.
+    /// What happens before the step of these events, if its cause adds something to what its task and its operations
+    /// tell.
     pub(super) fn waited(&mut self, trace: &[Event], events: Range<usize>) -> Option<VectorClock> {
         self.follow(&trace[..events.start]);
         let without = self.without_cause(&trace[events.clone()]);

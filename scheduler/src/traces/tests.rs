@@ -3,7 +3,7 @@ use std::panic::Location;
 
 use super::*;
 
-/// An event that is a step of its own: by whom, on what, what.
+/// An event that is a step of its own: the task, the object, the action.
 fn step(task: u32, object: u32, action: Action) -> Event {
     let operation = Operation { object: ObjectId::from_index(object), action, location: Location::caller() };
     Event { task: TaskId(task), operation, continues: false, only_read: false, cause: Cause::Ready }
@@ -98,13 +98,13 @@ fn a_bounded_count_does_not_depend_on_the_order() {
         pieces.iter().for_each(|piece| merged.merge(piece));
         assert_eq!(merged, whole, "pieces of {length}");
     }
-    // What is kept is counted exactly.
+    // The kept traces are counted exactly.
     let smallest: BTreeSet<Fingerprint> = all.iter().copied().collect();
     let executions = |fingerprint: &Fingerprint| all.iter().filter(|other| *other == fingerprint).count() as u64;
     assert_eq!(whole.unseen().executions, smallest.iter().take(64).map(executions).sum::<u64>());
 }
 
-/// However few are kept.
+/// However few traces are kept.
 #[test]
 fn a_tally_counts_as_one_by_one() {
     for (most, executions, different) in
@@ -112,7 +112,7 @@ fn a_tally_counts_as_one_by_one() {
     {
         let (mut traces, mut tally) = (Traces::keeping(most), Tally::keeping(most));
         for number in 0..executions {
-            // Some are small numbers, as no hash would be.
+            // Some fingerprints are small numbers, unlike a hash.
             let fingerprint = Fingerprint(match mix(3, number) % different {
                 same if same % 2 == 0 => same << 32,
                 other => mix(7, other),

@@ -13,3 +13,4 @@ mod open_choices;
 mod rounds;
 mod seeds;
 mod statics;
+mod weak_memory;

@@ -194,7 +194,7 @@ fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
 fn check(program: &Program, unlock: Unlock) -> usize {
     let expected = traces(program).len();
     let (exploration, _) = explore(Config { unlock, ..Config::default() }, || execute(program));
-    let found = Exploration { traces: expected as u64, redundant: 0, complete: true, cut: None };
+    let found = Exploration { traces: expected as u64, redundant: 0, complete: true, cut: None, older: None };
     assert_eq!(exploration, found, "{unlock:?} {program:?}");
     expected
 }

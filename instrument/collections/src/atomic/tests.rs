@@ -40,7 +40,7 @@ macro_rules! perform {
             "store" => atomic.store(one, ORDER).to_value(),
             "swap" => atomic.swap(one, ORDER).to_value(),
             "compare_exchange" => atomic.compare_exchange(one, two, ORDER, ORDER).to_value(),
-            // Without spurious failures on the machines that have a strong one only.
+            // Not whether it fails spuriously, which depends on the machine.
             "compare_exchange_weak" => atomic.compare_exchange_weak(one, two, ORDER, ORDER).is_err().to_value(),
             "fetch_update" => {
                 atomic.fetch_update(ORDER, ORDER, |old| (old != one).then_some(old.wrapping_add(two))).to_value()

@@ -10,11 +10,11 @@ use super::watch::Watch;
 use crate::session::Needs;
 use crate::site::Site;
 
-/// The place of a key. It keeps the shard's lock, and is one step with all that is done to it.
+/// The place of a key. It keeps the shard's lock; together with all that is done to it, it is one step.
 pub enum Entry<'a, K: Eq + Hash, V: ToValue> {
     /// There is a value.
     Occupied(OccupiedEntry<'a, K, V>),
-    /// There is none.
+    /// There is no value.
     Vacant(VacantEntry<'a, K, V>),
 }
 
@@ -83,8 +83,8 @@ impl<'a, K: Eq + Hash, V: ToValue> Entry<'a, K, V> {
         self.or_insert_with(|| value)
     }
 
-    /// The value, or what `value` makes, inserted. The step is a `get` or an `insert_if_absent`; `value` runs under the
-    /// lock.
+    /// The value, or the result of `value`, inserted. The step is a `get` or an `insert_if_absent`; `value` runs under
+    /// the lock.
     #[inline]
     pub fn or_insert_with(self, value: impl FnOnce() -> V) -> RefMut<'a, K, V> {
         match self {
@@ -96,10 +96,10 @@ impl<'a, K: Eq + Hash, V: ToValue> Entry<'a, K, V> {
         }
     }
 
-    /// As [`Entry::or_insert_with`], with a function that can fail. The step is a `get` then.
+    /// As [`Entry::or_insert_with`], with a function that can fail. If it fails, the step is a `get`.
     ///
     /// # Errors
-    /// That of `value`.
+    /// The error of `value`.
     pub fn or_try_insert_with<E>(self, value: impl FnOnce() -> Result<V, E>) -> Result<RefMut<'a, K, V>, E> {
         match self {
             Entry::Occupied(entry) => Ok(entry.into_ref()),
@@ -183,7 +183,7 @@ impl<'a, K: Eq + Hash, V: ToValue> VacantEntry<'a, K, V> {
 
 /// The place of a key that has a value.
 pub struct OccupiedEntry<'a, K: Eq + Hash, V: ToValue> {
-    /// `None` only after it was moved out.
+    /// `None` only after the entry was moved out.
     real: Option<real::OccupiedEntry<'a, K, V>>,
     /// Whether the value was borrowed mutably since the last report.
     touched: bool,
@@ -197,7 +197,7 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
         OccupiedEntry { real: Some(real), touched: false, watch }
     }
 
-    /// The real entry, and the watch with nothing reported for it.
+    /// The real entry, and the watch, which has reported nothing for it.
     #[inline]
     fn into_parts(mut self) -> (real::OccupiedEntry<'a, K, V>, Option<Watch>) {
         self.touched = false;
@@ -214,13 +214,13 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
         self.real().get()
     }
 
-    /// The value, to be changed.
+    /// The value, mutably.
     pub fn get_mut(&mut self) -> &mut V {
         self.touched = true;
         self.real.as_mut().expect(LIVE).get_mut()
     }
 
-    /// Puts `value` there and gives the one before. That is an `insert`.
+    /// Puts `value` there and returns the previous value. This is an `insert`.
     pub fn insert(&mut self, value: V) -> V {
         self.report();
         let old = self.real.as_mut().expect(LIVE).insert(value);
@@ -257,12 +257,12 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
         self.real().key()
     }
 
-    /// Removes the value and gives it. The step is a `remove`.
+    /// Removes the value and returns it. The step is a `remove`.
     pub fn remove(self) -> V {
         self.remove_entry().1
     }
 
-    /// Removes key and value and gives them. The step is a `remove`.
+    /// Removes key and value and returns them. The step is a `remove`.
     pub fn remove_entry(self) -> (K, V) {
         let (real, mut watch) = self.into_parts();
         let removed = real.remove_entry();
@@ -272,7 +272,8 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
         removed
     }
 
-    /// Puts `value` there, and the key that the entry was asked for with; gives those before. The step is an `insert`.
+    /// Puts `value` there, and the key that the entry was asked for with; returns the previous pair. The step is an
+    /// `insert`.
     pub fn replace_entry(mut self, value: V) -> (K, V) {
         self.report();
         let new = self.watch.is_some().then(|| value.to_value());
@@ -294,7 +295,7 @@ impl<'a, K: Eq + Hash, V: ToValue> OccupiedEntry<'a, K, V> {
     }
 }
 
-/// An entry is whole until it is consumed or dropped.
+/// An entry is complete until it is consumed or dropped.
 const LIVE: &str = "the entry was not used up";
 
 impl<K: Eq + Hash, V: ToValue> Drop for OccupiedEntry<'_, K, V> {

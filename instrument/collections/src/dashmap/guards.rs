@@ -84,7 +84,7 @@ impl<K: Eq + Hash + fmt::Debug, V: fmt::Debug> fmt::Debug for Ref<'_, K, V> {
 
 /// A write guard on an entry, from [`DashMap::get_mut`](super::DashMap::get_mut) or an [`Entry`](super::Entry).
 pub struct RefMut<'a, K: Eq + Hash, V: ToValue> {
-    /// `None` only after it was moved out.
+    /// `None` only after the guard was moved out.
     real: Option<one::RefMut<'a, K, V>>,
     /// Whether the value was borrowed mutably.
     touched: bool,
@@ -103,7 +103,7 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMut<'a, K, V> {
         RefMut { real: Some(real), touched: false, watch: Some(watch) }
     }
 
-    /// The real guard, and the watch with nothing reported for it.
+    /// The real guard, and the watch, which has reported nothing for it.
     pub(super) fn into_parts(mut self) -> (one::RefMut<'a, K, V>, Option<Watch>) {
         let watch = self.watch.take();
         (self.real.take().expect(LIVE), watch)
@@ -123,7 +123,7 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMut<'a, K, V> {
         self.real().value()
     }
 
-    /// The value, to be changed.
+    /// The value, mutably.
     pub fn value_mut(&mut self) -> &mut V {
         self.pair_mut().1
     }
@@ -133,13 +133,13 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMut<'a, K, V> {
         self.real().pair()
     }
 
-    /// Key and value, the latter to be changed.
+    /// Key and value, the value mutably.
     pub fn pair_mut(&mut self) -> (&K, &mut V) {
         self.touched = true;
         self.real.as_mut().expect(LIVE).pair_mut()
     }
 
-    /// A read guard instead of this one, without a moment in which the lock is free.
+    /// Replaces this guard by a read guard; the lock is never free between.
     pub fn downgrade(mut self) -> Ref<'a, K, V> {
         self.report();
         let (real, watch) = self.into_parts();
@@ -178,7 +178,7 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMut<'a, K, V> {
     }
 }
 
-/// A guard is whole until it is consumed or dropped.
+/// A guard is complete until it is consumed or dropped.
 const LIVE: &str = "the guard was not used up";
 
 impl<K: Eq + Hash, V: ToValue> Drop for RefMut<'_, K, V> {
@@ -303,7 +303,7 @@ impl<'a, K: Eq + Hash, V: ToValue, T> MappedRefMut<'a, K, V, T> {
         unsafe { &*self.part }
     }
 
-    /// The part of the value, to be changed.
+    /// The part of the value, mutably.
     pub fn value_mut(&mut self) -> &mut T {
         // SAFETY: as in `value`; the borrow of `self` is exclusive.
         unsafe { &mut *self.part }
@@ -314,7 +314,7 @@ impl<'a, K: Eq + Hash, V: ToValue, T> MappedRefMut<'a, K, V, T> {
         (self.key(), self.value())
     }
 
-    /// Key and part of the value, the latter to be changed.
+    /// Key and part of the value, the part mutably.
     pub fn pair_mut(&mut self) -> (&K, &mut T) {
         // SAFETY: as in `value_mut`; the key is not part of the value.
         (self.whole.key(), unsafe { &mut *self.part })

@@ -9,7 +9,7 @@ use hashbrown::raw::{Bucket, RawTable};
 use interloper_commutativity::models::map;
 use interloper_commutativity::{ToValue, Value};
 
-use super::{Original, begin, shard};
+use super::shards::{Original, begin, shard};
 use crate::RandomState;
 use crate::session::{Mode, Needs};
 use crate::site::{Hold, Site, TAKEN};
@@ -21,18 +21,18 @@ type Table<K, V> = RawTable<(K, SharedValue<V>)>;
 
 /// A walk over the entries in the order of their keys' forms.
 ///
-/// The original goes from shard to shard: a key that comes in behind it is missed, one that goes before it comes there
-/// is not found. So there are two steps for each entry, one that finds which key is next, without its lock, and one
-/// that locks that key's shard and looks whether the entry is still there; and a last one that finds no further key.
+/// The original goes from shard to shard: it misses a key that is inserted in a shard it has left, and does not find a
+/// key that is removed before it comes there. So each entry takes two steps: one finds which key is next, without its
+/// lock, and one locks that key's shard and looks whether the entry is still there; a last step finds no further key.
 pub(super) struct Walk<'a, K, V, S> {
     map: &'a Original<K, V, S>,
     site: Site,
     mode: Mode,
-    /// The last key that the walk has come to, as the map model's cursor.
+    /// The last key of the walk, as the map model's cursor.
     cursor: Value,
-    /// The shard of the last entry that an iterator gave out: locked until it knows where it goes next.
+    /// The shard of the last entry that an iterator returned: locked until the next entry is known.
     current: Option<Arc<Locked<'a, K, V>>>,
-    /// Shards that entries given out by an iterator may still keep locked.
+    /// Shards that entries of an iterator may still keep locked.
     kept: Vec<(usize, Weak<Locked<'a, K, V>>)>,
     finished: bool,
 }
@@ -40,11 +40,11 @@ pub(super) struct Walk<'a, K, V, S> {
 /// What a walk does with the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It gives them out.
+    /// It returns them.
     Give,
     /// It counts them.
     Count,
-    /// It changes or removes them, as a function of the program says.
+    /// It changes or removes them, as a function of the program decides.
     Change,
     /// It removes them.
     Clear,
@@ -99,8 +99,8 @@ where
         found.map(|(index, key, _)| (index, key))
     }
 
-    /// The first key after the cursor with its shard and value; or the first shard that is locked for writing by
-    /// somebody else: its keys cannot be seen.
+    /// The first key after the cursor with its shard and value; or the first shard that another task has locked for
+    /// writing: its keys cannot be seen.
     fn look(&self) -> Result<Option<(usize, Value, Value)>, usize> {
         let after = self.cursor.content();
         let mut first: Option<(usize, Value, Value)> = None;
@@ -113,15 +113,16 @@ where
                 None => smallest(&*lock.try_read().ok_or(index)?, bound),
             };
             if let Some((key, bucket)) = found {
-                // SAFETY: nothing ran since the bucket was found. Its value was not given out: a walk's own entries are
-                // not after its cursor, and nobody else's write lock lets the shard be read.
+                // SAFETY: nothing has run since the bucket was found. Its value was not returned: a walk's own entries
+                // are not after its cursor, and the write lock of another task would have kept the shard from being
+                // read.
                 first = Some((index, key, unsafe { &*value_of(&bucket) }.to_value()));
             }
         }
         Ok(first)
     }
 
-    /// The lock of this shard, when the walk's own entries keep it.
+    /// The lock of this shard, if the walk's own entries keep it.
     fn own(&self, index: usize) -> Option<Arc<Locked<'a, K, V>>> {
         self.kept.iter().find(|(kept, _)| *kept == index).and_then(|(_, locked)| locked.upgrade())
     }
@@ -129,7 +130,7 @@ where
     /// The step that locks the key's shard and finds the entry, if it is still there.
     fn visit(&self, purpose: Purpose, index: usize, key: Value) -> Option<Visit<'a, K, V>> {
         let announced = match purpose {
-            // A runtime has to know beforehand whether the entry may be written to.
+            // A runtime must know beforehand whether the entry may be written to.
             Purpose::Give if self.site.is_task() && self.mode == Mode::Exclusive => map::MODIFY,
             Purpose::Give => map::GET,
             Purpose::Count => map::CONTAINS_KEY,
@@ -141,14 +142,14 @@ where
         begin(self.map, self.site, announced, std::slice::from_ref(&key), needs);
         let locked = own.unwrap_or_else(|| self.lock(index));
         let found = smallest(locked.guard.table(), |other| *other == key);
-        // SAFETY: the bucket is one of the table that `locked` keeps from being changed, and its value was not given
-        // out before: a walk comes to each key once.
+        // SAFETY: the bucket belongs to the table that `locked` keeps from changing, and its value was not returned
+        // before: a walk comes to each key once.
         let value = found.as_ref().map(|(_, bucket)| unsafe { &*value_of(bucket) }.to_value());
         let name = std::slice::from_ref(&key);
         match purpose {
             Purpose::Give | Purpose::Change => self.site.after(map::GET, name, &Value::option(value.clone())),
             Purpose::Count => self.site.after(map::CONTAINS_KEY, name, &Value::Bool(value.is_some())),
-            // The removal of an entry that is there is reported when it happens.
+            // The removal of an existing entry is reported when it happens.
             Purpose::Clear if value.is_none() => self.site.after(map::REMOVE, name, &Value::None),
             Purpose::Clear => {}
         }
@@ -165,7 +166,7 @@ where
         Arc::new(Locked { guard, _hold: self.site.hold(shard(index, self.mode)) })
     }
 
-    /// Goes on to the next entry for an iterator that gives it out.
+    /// Goes on to the next entry of an iterator.
     fn advance(&mut self) -> Option<Visit<'a, K, V>> {
         let visit = self.step(Purpose::Give)?;
         self.kept.retain(|(_, locked)| locked.strong_count() > 0);
@@ -205,7 +206,7 @@ fn value_of<K, V>(bucket: &Pair<K, V>) -> *mut V {
     unsafe { &raw mut (*bucket.as_ptr()).1 }.cast()
 }
 
-/// A locked shard. The real lock goes first, then the session hears of it.
+/// A locked shard. The real lock is released first, then the session hears of it.
 pub(super) struct Locked<'a, K, V> {
     guard: Guard<'a, K, V>,
     _hold: Hold,
@@ -225,7 +226,7 @@ impl<K, V> Guard<'_, K, V> {
     }
 }
 
-/// An entry that a [`Walk`] has come to.
+/// An entry that a [`Walk`] has reached.
 pub(super) struct Visit<'a, K, V> {
     locked: Arc<Locked<'a, K, V>>,
     index: usize,
@@ -356,8 +357,8 @@ impl<'a, K: Eq + Hash, V> RefMulti<'a, K, V> {
     }
 }
 
-// SAFETY: as for the original's guard, which is a lock and two pointers, too. The lock may be given up by another
-// thread than that which took it: `dashmap` sends its own guards as well.
+// SAFETY: as for the original's guard, which also is a lock and two pointers. Another thread than the one that took the
+// lock may release it: `dashmap` sends its own guards as well.
 unsafe impl<K: Eq + Hash + Sync, V: Sync> Send for RefMulti<'_, K, V> {}
 // SAFETY: a shared reference to the guard gives shared references to key and value.
 unsafe impl<K: Eq + Hash + Sync, V: Sync> Sync for RefMulti<'_, K, V> {}
@@ -376,12 +377,12 @@ pub struct RefMutMulti<'a, K, V: ToValue> {
     value: *mut V,
     /// Whether the value was borrowed mutably.
     touched: bool,
-    /// Under control, what to report the change with.
+    /// Under control: how the change is reported.
     watch: Option<Change<K, V>>,
     keep: Keep<'a, K, V, ::dashmap::mapref::multiple::RefMutMulti<'a, K, V>>,
 }
 
-/// What it takes to report that an entry of an iteration was changed.
+/// What is needed to report that an entry of an iteration was changed.
 struct Change<K, V> {
     site: Site,
     key: Value,
@@ -409,7 +410,7 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMutMulti<'a, K, V> {
         unsafe { &*self.value }
     }
 
-    /// The value, to be changed.
+    /// The value, mutably.
     pub fn value_mut(&mut self) -> &mut V {
         self.pair_mut().1
     }
@@ -419,7 +420,7 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMutMulti<'a, K, V> {
         (self.key(), self.value())
     }
 
-    /// Key and value, the latter to be changed.
+    /// Key and value, the value mutably.
     pub fn pair_mut(&mut self) -> (&K, &mut V) {
         self.touched = true;
         // SAFETY: as in `key` and `value`; the borrow of `self` is exclusive.
@@ -434,14 +435,14 @@ impl<'a, K: Eq + Hash, V: ToValue> RefMutMulti<'a, K, V> {
         let change = self.watch.take().expect(ALONE);
         let Keep::Stepwise(locked) = &mut self.keep else { unreachable!("{ALONE}") };
         let Guard::Write(table) = &mut Arc::get_mut(locked).expect(ALONE).guard else { unreachable!("{ALONE}") };
-        // SAFETY: the bucket is one of this table, which was locked since it was found. No reference into it is left,
-        // as `self` is used up, and its end looks at nothing without `watch`.
+        // SAFETY: the bucket belongs to this table, which was locked since the bucket was found. No reference into it
+        // is left, since `self` is consumed, and its drop looks at nothing without `watch`.
         unsafe { table.erase(change.bucket) };
         change.site.after(map::REMOVE, &[change.key], &Value::option(Some(change.seen)));
     }
 }
 
-/// Who may remove an entry.
+/// Only such a guard may remove an entry.
 const ALONE: &str = "the guard is under control and alone with its lock";
 
 impl<K, V: ToValue> Drop for RefMutMulti<'_, K, V> {

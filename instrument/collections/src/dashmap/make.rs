@@ -1,4 +1,4 @@
-//! How a map is made, and what of it is not part of its meaning.
+//! How a map is made, and the parts of it outside its meaning.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -7,7 +7,7 @@ use crate::RandomState;
 use crate::session::{Handle, repeatable};
 use crate::task::Kind;
 
-/// How many shards a map has that is made in a controlled run. The original's number depends on the machine.
+/// How many shards a map of a controlled run has. The original's number depends on the machine.
 const CONTROLLED_SHARDS: usize = 16;
 
 impl<K: Eq + Hash, V> DashMap<K, V, RandomState> {
@@ -74,7 +74,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
         DashMap { inner, handle: Handle::of(Kind::Map, shards) }
     }
 
-    /// The map as one that cannot be changed. No step: the map is owned.
+    /// The map as a read-only view. No step: the map is owned.
     pub fn into_read_only(self) -> ReadOnlyView<K, V, S> {
         self.inner.into_read_only()
     }
@@ -89,8 +89,8 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
         self.inner.hash_usize(item)
     }
 
-    /// How many entries fit without a new allocation. No step: this is not part of what the map means. In a controlled
-    /// run a shard that is locked for writing counts as 0.
+    /// How many entries fit without a new allocation. No step: this is outside the map's meaning. In a controlled run a
+    /// shard that is locked for writing counts as 0.
     pub fn capacity(&self) -> usize {
         if self.handle.reader_or_private().is_none() {
             return self.inner.capacity();
@@ -98,7 +98,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
         self.inner.shards().iter().filter_map(|shard| shard.try_read()).map(|table| table.capacity()).sum()
     }
 
-    /// Gives up memory that is not needed. No step; in a controlled run nothing happens.
+    /// Releases unused memory. No step; in a controlled run nothing happens.
     pub fn shrink_to_fit(&self) {
         if self.handle.reader_or_private().is_none() {
             self.inner.shrink_to_fit();
@@ -108,7 +108,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Clone> DashMap<K, V, S> {
     /// Makes room for `additional` more entries in each shard. No step: the map is borrowed exclusively.
     ///
     /// # Errors
-    /// When there is no such amount of memory.
+    /// When there is not enough memory.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.inner.try_reserve(additional)
     }

@@ -1,30 +1,32 @@
 //! A concurrent map: [`dashmap::DashMap`], instrumented.
 //!
 //! `DashMap` is divided into shards, each behind a reader-writer lock. A method on one key takes the lock of its shard
-//! and is one step. What it returns may be a guard ([`Ref`], [`RefMut`], [`Entry`]) that keeps the lock: as long as it
-//! lives, nothing that needs the same lock can happen, and the program that asks for it again waits for itself.
+//! and is one step. Its result may be a guard ([`Ref`], [`RefMut`], [`Entry`]) that keeps the lock: while the guard
+//! lives, nothing that needs the same lock can happen, and a program that asks for the lock again waits for itself.
 //!
 //! A method on all keys (`iter`, `retain`, `clear`, `len`, …) takes the locks one after the other and is *not* atomic:
-//! here it is a sequence of steps. For each entry there is one that finds which key is next, without a lock, and one
-//! that locks its shard and finds the entry, or finds it gone; a last one finds that there is no further key. So a key
-//! that comes in behind the walk is missed, as in the original: `len` may give 0 for a map that never was empty.
+//! here it is a sequence of steps. Each entry takes two steps: one finds which key is next, without a lock, and one
+//! locks its shard and finds the entry, or finds it gone; a last step finds that there is no further key. So the walk
+//! misses a key that is inserted where it has been, as in the original: `len` may return 0 for a map that was never
+//! empty.
 //!
 //! # Differences from the original
-//! Outside a controlled run: none but the hasher's type. In one:
+//! Outside a controlled run only the type of the hasher differs. In a run:
 //!
 //! - the map has 16 shards whatever the machine, and a fixed hash ([`RandomState`]) that puts neighbouring keys into
 //!   different shards, so that a guard on one key seldom locks another;
 //! - entries are visited in the order of their keys' plain forms. The original's order depends on its random hash;
-//! - all keys between two entries are found to be absent at one moment, those of the original at several;
-//! - an iterator waits for a shard that is locked for writing even where it has nothing more to find in it;
-//! - `alter` and `alter_all` hand a clone of the value to the function, and a panic in it unwinds; the original aborts
-//!   the process.
+//! - one step finds all keys between two entries absent; the original looks at several moments;
+//! - an iterator waits for a shard that is locked for writing, even if it has nothing more to find there;
+//! - `alter` and `alter_all` pass a clone of the value to the function, and a panic in the function unwinds; the
+//!   original aborts the process.
 
 mod entry;
 mod environment;
 mod guards;
 mod iter;
 mod make;
+mod shards;
 #[cfg(test)]
 mod tests;
 mod traits;
@@ -37,7 +39,7 @@ use interloper_commutativity::models::map;
 use interloper_commutativity::{MethodId, ToValue, Value};
 
 use crate::RandomState;
-use crate::session::{Handle, LockId, Mode, Needs};
+use crate::session::{Handle, Mode, Needs};
 use crate::site::Site;
 
 pub use ::dashmap::try_result::TryResult;
@@ -47,9 +49,8 @@ pub use guards::{MappedRef, MappedRefMut, Ref, RefMut};
 pub use iter::{Iter, IterMut, OwningIter, RefMulti, RefMutMulti};
 
 use iter::{Purpose, Walk};
+use shards::{Original, begin, shard};
 use watch::Watch;
-
-type Original<K, V, S> = ::dashmap::DashMap<K, V, S>;
 
 /// [`dashmap::DashMap`], instrumented. See the [module](self) for what is one step.
 pub struct DashMap<K, V, S = RandomState> {
@@ -74,8 +75,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         found.map(|real| Ref::held(real, site.hold(needs)))
     }
 
-    /// A write guard on the value at `key`. One step, seen as `get`; the guard keeps the shard's lock, and when the
-    /// value was changed through it, that is an `insert` at its end.
+    /// A write guard on the value at `key`. One step, seen as `get`; the guard keeps the shard's lock. A change of the
+    /// value through the guard is an `insert` when the guard ends.
     #[inline]
     #[track_caller]
     pub fn get_mut<Q>(&self, key: &Q) -> Option<RefMut<'_, K, V>>
@@ -137,7 +138,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         }
     }
 
-    /// Puts `value` at `key` and gives the one before. One step.
+    /// Puts `value` at `key` and returns the previous value. One step.
     #[inline]
     #[track_caller]
     pub fn insert(&self, key: K, value: V) -> Option<V> {
@@ -149,7 +150,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         old
     }
 
-    /// Removes the entry at `key` and gives it. One step.
+    /// Removes the entry at `key` and returns it. One step.
     #[inline]
     #[track_caller]
     pub fn remove<Q>(&self, key: &Q) -> Option<(K, V)>
@@ -165,8 +166,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         old
     }
 
-    /// Removes the entry at `key` if `f` says so of it. One step, `f` included: the lock is kept while it runs. It is
-    /// a `remove` or a `get`.
+    /// Removes the entry at `key` if `f` accepts it. One step, which includes `f`: the lock is kept while `f` runs. The
+    /// step is a `remove` or a `get`.
     #[track_caller]
     pub fn remove_if<Q>(&self, key: &Q, f: impl FnOnce(&K, &V) -> bool) -> Option<(K, V)>
     where
@@ -218,8 +219,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         if !f(&mut entry) {
             return None;
         }
-        // The real lock is let go and taken again, but nothing else runs between the two: the session has not been
-        // told that the lock is free.
+        // The real lock is released and taken again, but nothing else runs between: the session does not know yet that
+        // the lock is free.
         let (real, mut watch) = entry.into_parts();
         drop(real);
         let removed = self.inner.remove(key);
@@ -245,9 +246,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         found
     }
 
-    /// The place of `key`, for insertion or change. One step, up to the end of the entry or of the reference that comes
-    /// from it: it keeps the lock all the time. The step is what is done with the entry: `insert_if_absent`, `insert`,
-    /// `remove`, or `get` when nothing is.
+    /// The place of `key`, for insertion or change. One step, up to the end of the entry or of the reference made from
+    /// it, which keeps the lock all the time. The step is what the program does with the entry: `insert_if_absent`,
+    /// `insert`, `remove`, or `get` when it does nothing.
     #[track_caller]
     pub fn entry(&self, key: K) -> Entry<'_, K, V> {
         let Some(site) = self.handle.site_or_private() else { return Entry::original(self.inner.entry(key)) };
@@ -269,7 +270,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         self.inner.try_entry(key).map(|entry| Entry::watched(entry, site, needs, name))
     }
 
-    /// Replaces the value at `key`, if any, by what `f` makes of it. One step, `f` included.
+    /// Replaces the value at `key`, if there is one, by the result of `f`. One step, which includes `f`.
     #[track_caller]
     pub fn alter<Q>(&self, key: &Q, f: impl FnOnce(&K, V) -> V)
     where
@@ -286,7 +287,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         }
     }
 
-    /// Replaces each value by what `f` makes of it. *Not* one step: as [`DashMap::iter_mut`].
+    /// Replaces each value by the result of `f`. *Not* one step: as [`DashMap::iter_mut`].
     #[track_caller]
     pub fn alter_all(&self, mut f: impl FnMut(&K, V) -> V)
     where
@@ -301,7 +302,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         }
     }
 
-    /// What `f` makes of the entry at `key`. One step, `f` included: the lock is kept while it runs.
+    /// The result of `f` for the entry at `key`. One step, which includes `f`: the lock is kept while `f` runs.
     #[track_caller]
     pub fn view<Q, R>(&self, key: &Q, f: impl FnOnce(&K, &V) -> R) -> Option<R>
     where
@@ -311,8 +312,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         self.get(key).map(|entry| f(entry.key(), entry.value()))
     }
 
-    /// Keeps the entries of which `f` says so. *Not* one step: two for each entry, the second with `f` and the removal,
-    /// and one that finds that there is no further key. The original keeps the lock of one shard at a time.
+    /// Keeps the entries that `f` accepts. *Not* one step: two steps for each entry, the second with `f` and the
+    /// removal, and one that finds no further key. The original keeps the lock of one shard at a time.
     #[track_caller]
     pub fn retain(&self, mut f: impl FnMut(&K, &mut V) -> bool) {
         let Some(site) = self.handle.site_or_private() else { return self.inner.retain(f) };
@@ -329,7 +330,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         }
     }
 
-    /// Removes all entries. *Not* one step: two for each entry and one that finds that there is no further key.
+    /// Removes all entries. *Not* one step: two steps for each entry and one that finds no further key.
     #[track_caller]
     pub fn clear(&self) {
         let Some(site) = self.handle.site_or_private() else { return self.inner.clear() };
@@ -340,8 +341,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     }
 
     /// How many entries there are. *Not* one step: the original adds up the shards one after the other, so the sum may
-    /// be one that the map never had. Here each entry is found in one step and counted in another; a last one finds that
-    /// there is no further key.
+    /// be one that the map never had. Here one step finds each entry and another counts it; a last step finds no
+    /// further key.
     #[track_caller]
     pub fn len(&self) -> usize {
         let Some(site) = self.handle.reader_or_private() else { return self.inner.len() };
@@ -359,9 +360,9 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         self.len() == 0
     }
 
-    /// The entries, each behind a read guard. *Not* one step: two for each entry and one that finds that there is no
-    /// further key. Like the original, the iterator itself keeps the lock of the last entry's shard until it goes on:
-    /// to insert or remove in the loop is to wait for oneself.
+    /// The entries, each behind a read guard. *Not* one step: two steps for each entry and one that finds no further
+    /// key. Like the original, the iterator itself keeps the lock of the last entry's shard until it goes on: a loop
+    /// that inserts or removes waits for itself.
     #[track_caller]
     pub fn iter(&self) -> Iter<'_, K, V, S> {
         match self.handle.reader_or_private() {
@@ -370,8 +371,8 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         }
     }
 
-    /// The entries, each behind a write guard. *Not* one step: as [`DashMap::iter`]. A value changed through its guard
-    /// is an `insert` at the guard's end.
+    /// The entries, each behind a write guard. *Not* one step: as [`DashMap::iter`]. A change of a value through its
+    /// guard is an `insert` when the guard ends.
     #[track_caller]
     pub fn iter_mut(&self) -> IterMut<'_, K, V, S> {
         match self.handle.site_or_private() {
@@ -386,7 +387,7 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
         begin(&self.inner, site, method, arguments, needs);
     }
 
-    /// Announces a step that gives up when a lock is taken. False when the lock is known to be taken.
+    /// Announces a step that gives up when a lock is taken. Returns false when the lock is known to be taken.
     fn attempt(&self, site: Site, method: MethodId, arguments: &[Value], needs: Needs) -> bool {
         site.is_private() || site.before_attempt(method, arguments, needs)
     }
@@ -401,38 +402,13 @@ impl<K: Eq + Hash + ToValue, V: ToValue, S: BuildHasher + Clone> DashMap<K, V, S
     }
 }
 
-/// Announces a step on a map and waits until its locks are free.
-#[inline]
-fn begin<K, V, S>(map: &Original<K, V, S>, site: Site, method: MethodId, arguments: &[Value], needs: Needs)
-where
-    K: Eq + Hash,
-    S: BuildHasher + Clone,
-{
-    if site.is_private() {
-        site.wait_until(|| match needs {
-            Needs::Nothing => true,
-            Needs::One(LockId(index), Mode::Shared) => !map.shards()[index as usize].is_locked_exclusive(),
-            Needs::One(LockId(index), Mode::Exclusive) => !map.shards()[index as usize].is_locked(),
-            Needs::All(_) => unreachable!("no method needs all locks at once"),
-        });
-    } else {
-        site.before(method, arguments, needs);
-    }
-}
-
-/// The lock of the shard with this index.
-#[inline]
-fn shard(index: usize, mode: Mode) -> Needs {
-    Needs::One(LockId(index as u32), mode)
-}
-
 /// The form of an optional value.
 #[inline]
 fn form<V: ToValue>(value: Option<&V>) -> Value {
     Value::option(value.map(ToValue::to_value))
 }
 
-/// Reports what `get_mut` found, as a `get`, and makes its guard.
+/// Reports what `get_mut` found, as a `get`, and makes the guard.
 #[inline]
 fn watched_reference<'a, K: Eq + Hash, V: ToValue>(
     site: Site,

@@ -1,4 +1,4 @@
-//! The traits of std that the map has.
+//! The traits of std for the map.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};

@@ -1,4 +1,4 @@
-//! What a guard with the write lock knows about the entry it keeps, so that it can report what became of it.
+//! What a guard with the write lock knows about its entry, so that it can report what happened to the entry.
 
 use std::mem::ManuallyDrop;
 
@@ -10,17 +10,17 @@ use crate::site::{Hold, Site};
 
 /// An entry that a guard keeps locked for writing.
 ///
-/// A guard that is used up without a word was a `get`; every change is reported as one call of the map's model that has
+/// A guard that ends without a report was a `get`; every change is reported as one call of the map's model that has
 /// exactly its effect.
 #[derive(Debug)]
 pub(super) struct Watch {
     site: Site,
     key: Value,
-    /// The value as the map's abstract state has it, by what was reported so far.
+    /// The value in the map's abstract state, according to the reports so far.
     seen: Option<Value>,
     /// Whether nothing was reported yet.
     pending: bool,
-    /// The lock that the guard keeps alone.
+    /// The lock that the guard keeps exclusively.
     lock: LockId,
 }
 
@@ -39,7 +39,7 @@ impl Watch {
         Watch { site, key, seen, pending: false, lock: lock_of(needs) }
     }
 
-    /// The guard only looked.
+    /// The guard only read.
     #[inline]
     pub(super) fn looked(&mut self) {
         if std::mem::take(&mut self.pending) {
@@ -64,7 +64,7 @@ impl Watch {
         self.seen = Some(new);
     }
 
-    /// `new` was put where nothing was.
+    /// `new` was put where there was no value.
     #[inline]
     pub(super) fn filled(&mut self, new: Value) {
         self.pending = false;
@@ -75,7 +75,7 @@ impl Watch {
     /// The write lock became a read lock.
     pub(super) fn downgrade(mut self) -> Hold {
         self.looked();
-        // What its end would do is done here.
+        // This does what the drop would do.
         let mut watch = ManuallyDrop::new(self);
         drop((std::mem::take(&mut watch.key), watch.seen.take()));
         watch.site.downgrade(alone(watch.lock))

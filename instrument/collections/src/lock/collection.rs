@@ -1,4 +1,4 @@
-//! What can stand in an instrumented lock.
+//! The possible contents of an instrumented lock.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ pub trait StdCollection {
     /// Makes the abstract state `state`.
     ///
     /// # Errors
-    /// The part of the state that is not a key or a value of the collection's types. Its state is any then.
+    /// The part of the state that is not a key or a value of the collection's types. The collection may then have any
+    /// state.
     fn restore(&mut self, state: &Value) -> Result<(), Value>;
 
     /// Whether `method` leaves the state as it is.
@@ -41,7 +42,7 @@ pub trait StdCollection {
     /// Runs a call of a method that does not only read.
     ///
     /// # Errors
-    /// As for [`StdCollection::look_up`]. Nothing has happened then.
+    /// As for [`StdCollection::look_up`]; in that case nothing has happened.
     fn change(&mut self, call: &Invocation) -> Result<Outcome, Value>;
 
     /// How keys and values are made.
@@ -50,7 +51,7 @@ pub trait StdCollection {
     /// Runs a call of any method.
     ///
     /// # Errors
-    /// As for [`StdCollection::look_up`]. Nothing has happened then.
+    /// As for [`StdCollection::look_up`]; in that case nothing has happened.
     fn apply(&mut self, call: &Invocation) -> Result<Outcome, Value> {
         if Self::reads(call.method) { self.look_up(call) } else { self.change(call) }
     }

@@ -10,14 +10,10 @@ use interloper_commutativity::models::{
 use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Value};
 
 use super::StdCollection;
-use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{argument, domain, fixed, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Outcome};
 
-fn fixed(result: Value) -> Result<Outcome, Value> {
-    Ok(Outcome::fixed(result))
-}
-
-/// What the two kinds of map have in common; `$ordered` adds what only one can do.
+/// What the two kinds of map have in common; the functions add what only one of them can do.
 macro_rules! map_collection {
     ($map:ident<K, V $(, $hasher:ident)?>, [$($key:path),*], $model:expr, $reads:ident, $look_up:ident, $change:ident) => {
         impl<K: Datum $(+ $key)*, V: Datum $(, $hasher: BuildHasher)?> StdCollection for $map<K, V $(, $hasher)?> {
@@ -31,7 +27,7 @@ macro_rules! map_collection {
 
             fn restore(&mut self, state: &Value) -> Result<(), Value> {
                 let Value::Map(wanted) = state else { return Err(state.clone()) };
-                // A value that can change through a shared reference may be in other hands: it is made anew.
+                // A value that can change through a shared reference may be shared: it is made anew.
                 self.retain(|key, value| {
                     !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.to_value())
                 });

@@ -1,4 +1,4 @@
-//! A critical section under way.
+//! A running critical section.
 
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -6,7 +6,7 @@ use super::StdCollection;
 use crate::session::{Handle, LockId, Mode, Needs};
 use crate::site::{Hold, Site, TAKEN};
 
-/// The lock of a collection with one.
+/// The lock of a collection with one lock.
 pub(super) const fn the_lock(mode: Mode) -> Needs {
     Needs::One(LockId(0), mode)
 }
@@ -15,7 +15,7 @@ pub(super) const fn the_lock(mode: Mode) -> Needs {
 #[derive(Debug)]
 pub(super) struct Section {
     site: Site,
-    /// Gives up the lock in the session; the real one must be free by then.
+    /// Releases the lock in the session; the real lock must be free by then.
     _hold: Hold,
 }
 
@@ -26,8 +26,8 @@ impl Section {
     }
 }
 
-/// Takes a real lock with `lock`, or with `try_lock` where waiting for it could last forever: on the one thread of a
-/// controlled run. Gives the real guard and, in such a run, the section.
+/// Takes a real lock with `lock`, or with `try_lock` on the one thread of a controlled run, where waiting could last
+/// for ever. Returns the real guard and, in such a run, the section.
 #[track_caller]
 pub(super) fn enter<G>(
     handle: &Handle,

@@ -9,155 +9,100 @@ use interloper_commutativity::models::{
 use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Value};
 
 use super::StdCollection;
-use crate::environment::{argument, domain, maybe_later, parse, parse_list, unknown};
+use crate::environment::{argument, domain, fixed, maybe_later, parse, parse_list, unknown};
 use crate::session::{DomainKind, Outcome};
 
-fn fixed(result: Value) -> Result<Outcome, Value> {
-    Ok(Outcome::fixed(result))
-}
-
-impl<T: Datum> StdCollection for VecDeque<T> {
-    fn model(&self) -> Arc<dyn Model> {
-        Arc::new(DequeModel)
-    }
-
-    fn state(&self) -> Value {
-        self.to_value()
-    }
-
-    fn restore(&mut self, state: &Value) -> Result<(), Value> {
-        let elements = parse_list(state)?;
-        self.clear();
-        self.extend(elements);
-        Ok(())
-    }
-
-    fn reads(method: MethodId) -> bool {
-        matches!(method, deque::FRONT | deque::BACK | deque::LEN | deque::IS_EMPTY | deque::CONTAINS)
-    }
-
-    fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
-        match call.method {
-            deque::FRONT => Ok(maybe_later(self.front())),
-            deque::BACK => Ok(maybe_later(self.back())),
-            deque::LEN => fixed(self.len().to_value()),
-            deque::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
-            deque::CONTAINS => {
-                let element = argument::<T>(call, 0)?.to_value();
-                fixed(Value::Bool(self.iter().any(|other| other.to_value() == element)))
+/// A sequence: its state, what looks at it, and what changes it.
+macro_rules! sequence {
+    (
+        $sequence:ident [$($bound:tt)*], $model:expr, $methods:ident, $state:expr,
+        looks { $($look:ident => $seen:expr),* },
+        changes { $($push:ident => $pushes:ident),* },
+        takes { $($pop:ident => $pops:ident),* }
+    ) => {
+        impl<T: Datum $($bound)*> StdCollection for $sequence<T> {
+            fn model(&self) -> Arc<dyn Model> {
+                Arc::new($model)
             }
-            _ => Err(unknown()),
-        }
-    }
 
-    fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
-        match call.method {
-            deque::PUSH_BACK => self.push_back(argument(call, 0)?),
-            deque::PUSH_FRONT => self.push_front(argument(call, 0)?),
-            deque::POP_FRONT => return Ok(maybe_later(self.pop_front().as_ref())),
-            deque::POP_BACK => return Ok(maybe_later(self.pop_back().as_ref())),
-            deque::CLEAR => self.clear(),
-            _ => return Err(unknown()),
-        }
-        fixed(Value::Unit)
-    }
+            fn state(&self) -> Value {
+                $state(self)
+            }
 
-    fn domain() -> DomainKind {
-        domain::<T, T>()
-    }
+            fn restore(&mut self, state: &Value) -> Result<(), Value> {
+                let elements: Vec<T> = parse_list(state)?;
+                self.clear();
+                self.extend(elements);
+                Ok(())
+            }
+
+            fn reads(method: MethodId) -> bool {
+                matches!(method, $methods::LEN | $methods::IS_EMPTY $(| $methods::$look)*)
+            }
+
+            fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
+                match call.method {
+                    $methods::LEN => fixed(self.len().to_value()),
+                    $methods::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
+                    $($methods::$look => $seen(self, call),)*
+                    _ => Err(unknown()),
+                }
+            }
+
+            fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
+                match call.method {
+                    $($methods::$pop => return Ok(maybe_later(self.$pops().as_ref())),)*
+                    $($methods::$push => self.$pushes(argument(call, 0)?),)*
+                    $methods::CLEAR => self.clear(),
+                    _ => return Err(unknown()),
+                }
+                fixed(Value::Unit)
+            }
+
+            fn domain() -> DomainKind {
+                domain::<T, T>()
+            }
+        }
+    };
 }
 
-impl<T: Datum> StdCollection for Vec<T> {
-    fn model(&self) -> Arc<dyn Model> {
-        Arc::new(StackModel)
-    }
-
-    fn state(&self) -> Value {
-        self.to_value()
-    }
-
-    fn restore(&mut self, state: &Value) -> Result<(), Value> {
-        let elements: Vec<T> = parse_list(state)?;
-        self.clear();
-        self.extend(elements);
-        Ok(())
-    }
-
-    fn reads(method: MethodId) -> bool {
-        matches!(method, stack::PEEK | stack::LEN | stack::IS_EMPTY)
-    }
-
-    fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
-        match call.method {
-            stack::PEEK => Ok(maybe_later(self.last())),
-            stack::LEN => fixed(self.len().to_value()),
-            stack::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
-            _ => Err(unknown()),
-        }
-    }
-
-    fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
-        match call.method {
-            stack::PUSH => self.push(argument(call, 0)?),
-            stack::POP => return Ok(maybe_later(self.pop().as_ref())),
-            stack::CLEAR => self.clear(),
-            _ => return Err(unknown()),
-        }
-        fixed(Value::Unit)
-    }
-
-    fn domain() -> DomainKind {
-        domain::<T, T>()
-    }
+sequence! {
+    VecDeque [], DequeModel, deque, ToValue::to_value,
+    looks {
+        FRONT => |deque: &Self, _| Ok(maybe_later(deque.front())),
+        BACK => |deque: &Self, _| Ok(maybe_later(deque.back())),
+        CONTAINS => contains
+    },
+    changes { PUSH_BACK => push_back, PUSH_FRONT => push_front },
+    takes { POP_FRONT => pop_front, POP_BACK => pop_back }
 }
 
-impl<T: Datum + Ord> StdCollection for BinaryHeap<T> {
-    fn model(&self) -> Arc<dyn Model> {
-        Arc::new(PriorityQueueModel)
-    }
-
-    fn state(&self) -> Value {
-        let mut forms: Vec<Value> = self.iter().map(ToValue::to_value).collect();
-        forms.sort();
-        Value::list(forms)
-    }
-
-    fn restore(&mut self, state: &Value) -> Result<(), Value> {
-        let elements: Vec<T> = parse_list(state)?;
-        self.clear();
-        self.extend(elements);
-        Ok(())
-    }
-
-    fn reads(method: MethodId) -> bool {
-        matches!(method, priority_queue::PEEK | priority_queue::LEN | priority_queue::IS_EMPTY)
-    }
-
-    fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
-        match call.method {
-            priority_queue::PEEK => Ok(maybe_later(self.peek())),
-            priority_queue::LEN => fixed(self.len().to_value()),
-            priority_queue::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
-            _ => Err(unknown()),
-        }
-    }
-
-    fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
-        match call.method {
-            priority_queue::PUSH => self.push(argument(call, 0)?),
-            priority_queue::POP => return Ok(maybe_later(self.pop().as_ref())),
-            priority_queue::CLEAR => self.clear(),
-            _ => return Err(unknown()),
-        }
-        fixed(Value::Unit)
-    }
-
-    fn domain() -> DomainKind {
-        domain::<T, T>()
-    }
+sequence! {
+    Vec [], StackModel, stack, ToValue::to_value,
+    looks { PEEK => |stack: &Self, _| Ok(maybe_later(stack.last())) },
+    changes { PUSH => push },
+    takes { POP => pop }
 }
 
-/// A register that is not counted with: the section's owner adds as it likes.
+sequence! {
+    BinaryHeap [+ Ord], PriorityQueueModel, priority_queue, sorted,
+    looks { PEEK => |queue: &Self, _| Ok(maybe_later(queue.peek())) },
+    changes { PUSH => push },
+    takes { POP => pop }
+}
+
+fn contains<T: Datum>(deque: &VecDeque<T>, call: &Invocation) -> Result<Outcome, Value> {
+    let element = argument::<T>(call, 0)?.to_value();
+    fixed(Value::Bool(deque.iter().any(|other| other.to_value() == element)))
+}
+
+fn sorted<T: Datum + Ord>(queue: &BinaryHeap<T>) -> Value {
+    let mut forms: Vec<Value> = queue.iter().map(ToValue::to_value).collect();
+    forms.sort();
+    Value::list(forms)
+}
+
+/// A register without methods that count: the owner of the section adds as it likes.
 macro_rules! value {
     ([$($parameter:tt)*] $type:ty) => {
         impl<$($parameter)*> StdCollection for $type {

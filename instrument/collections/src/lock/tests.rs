@@ -81,7 +81,7 @@ fn waiting_for_oneself_is_found_before_the_real_lock() {
         let _first = lock.read().unwrap();
         done(lock.write());
     });
-    // A private lock has no steps, but does not wait for ever either.
+    // A private lock has no steps, but does not wait for ever, either.
     let private = Mutex::new(1);
     let log = recorder.run_to_deadlock(|| {
         let _first = private.lock().unwrap();

@@ -8,13 +8,12 @@ use interloper_commutativity::models::{BoundedQueueModel, bounded_queue as queue
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
-use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
-/// [`crossbeam::queue::ArrayQueue`], instrumented. Each method is one step, `capacity` none.
-pub struct ArrayQueue<T> {
-    inner: real::ArrayQueue<T>,
-    handle: Handle,
+queue! {
+    /// [`crossbeam::queue::ArrayQueue`], instrumented. Each method is one step, except `capacity`, which makes no step.
+    ArrayQueue, queue
 }
 
 impl<T> ArrayQueue<T> {
@@ -48,7 +47,7 @@ impl<T: ToValue> ArrayQueue<T> {
         })
     }
 
-    /// Adds `value` at the back; gives the front, which makes way when the queue is full. One step.
+    /// Adds `value` at the back; removes and returns the front when the queue is full. One step.
     #[inline]
     #[track_caller]
     pub fn force_push(&self, value: T) -> Option<T> {
@@ -57,29 +56,6 @@ impl<T: ToValue> ArrayQueue<T> {
             let evicted = self.inner.force_push(value);
             let form = evicted.to_value();
             (evicted, form)
-        })
-    }
-
-    /// Removes the front and gives it. One step.
-    #[inline]
-    #[track_caller]
-    pub fn pop(&self) -> Option<T> {
-        let Some(site) = self.handle.site() else { return self.inner.pop() };
-        site.step(queue::POP, &[], || {
-            let front = self.inner.pop();
-            let form = front.to_value();
-            (front, form)
-        })
-    }
-
-    /// Whether there is no element. One step.
-    #[inline]
-    #[track_caller]
-    pub fn is_empty(&self) -> bool {
-        let Some(site) = self.handle.reader() else { return self.inner.is_empty() };
-        site.step(queue::IS_EMPTY, &[], || {
-            let empty = self.inner.is_empty();
-            (empty, Value::Bool(empty))
         })
     }
 
@@ -93,37 +69,10 @@ impl<T: ToValue> ArrayQueue<T> {
             (full, Value::Bool(full))
         })
     }
-
-    /// How many elements there are. One step.
-    #[inline]
-    #[track_caller]
-    pub fn len(&self) -> usize {
-        let Some(site) = self.handle.reader() else { return self.inner.len() };
-        site.step(queue::LEN, &[], || {
-            let length = self.inner.len();
-            (length, length.to_value())
-        })
-    }
-}
-
-impl<T> fmt::Debug for ArrayQueue<T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(out)
-    }
-}
-
-/// No step: the queue is owned.
-impl<T> IntoIterator for ArrayQueue<T> {
-    type Item = T;
-    type IntoIter = <real::ArrayQueue<T> as IntoIterator>::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.inner.into_iter()
-    }
 }
 
 impl<T: Datum> ArrayQueue<T> {
-    /// Puts an element back that there was room for.
+    /// Puts an element back for which there was room.
     fn put(&self, element: T) {
         let full = self.inner.push(element).is_err();
         debug_assert!(!full, "there was room for it");
@@ -144,7 +93,7 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
     }
 
     /// # Errors
-    /// Also a state with more elements than there is room for.
+    /// A state with more elements than there is room for is an error, too.
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let elements: Vec<T> = parse_list(state)?;
         if elements.len() > self.capacity() {
@@ -166,10 +115,6 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
             _ => return Err(unknown()),
         };
         Ok(Outcome::fixed(result))
-    }
-
-    fn needs(&self, _call: &Invocation) -> Needs {
-        Needs::Nothing
     }
 
     fn domain(&self) -> DomainKind {

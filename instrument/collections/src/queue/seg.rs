@@ -8,13 +8,12 @@ use interloper_commutativity::models::{QueueModel, queue};
 use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, ToValue, Value};
 
 use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
-use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
-/// [`crossbeam::queue::SegQueue`], instrumented. Each method is one step.
-pub struct SegQueue<T> {
-    inner: real::SegQueue<T>,
-    handle: Handle,
+queue! {
+    /// [`crossbeam::queue::SegQueue`], instrumented. Each method is one step.
+    SegQueue, queue
 }
 
 impl<T> SegQueue<T> {
@@ -35,40 +34,6 @@ impl<T: ToValue> SegQueue<T> {
             ((), Value::Unit)
         });
     }
-
-    /// Removes the front and gives it. One step.
-    #[inline]
-    #[track_caller]
-    pub fn pop(&self) -> Option<T> {
-        let Some(site) = self.handle.site() else { return self.inner.pop() };
-        site.step(queue::POP, &[], || {
-            let front = self.inner.pop();
-            let form = front.to_value();
-            (front, form)
-        })
-    }
-
-    /// Whether there is no element. One step.
-    #[inline]
-    #[track_caller]
-    pub fn is_empty(&self) -> bool {
-        let Some(site) = self.handle.reader() else { return self.inner.is_empty() };
-        site.step(queue::IS_EMPTY, &[], || {
-            let empty = self.inner.is_empty();
-            (empty, Value::Bool(empty))
-        })
-    }
-
-    /// How many elements there are. One step.
-    #[inline]
-    #[track_caller]
-    pub fn len(&self) -> usize {
-        let Some(site) = self.handle.reader() else { return self.inner.len() };
-        site.step(queue::LEN, &[], || {
-            let length = self.inner.len();
-            (length, length.to_value())
-        })
-    }
 }
 
 impl<T> Default for SegQueue<T> {
@@ -77,23 +42,7 @@ impl<T> Default for SegQueue<T> {
     }
 }
 
-impl<T> fmt::Debug for SegQueue<T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(out)
-    }
-}
-
-/// No step.
-impl<T> IntoIterator for SegQueue<T> {
-    type Item = T;
-    type IntoIter = <real::SegQueue<T> as IntoIterator>::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.inner.into_iter()
-    }
-}
-
-/// A queue at whose front an environment does not look: the original has no method for it.
+/// A queue whose front an environment never looks at: the original has no method that does.
 struct PeeklessModel;
 
 impl Model for PeeklessModel {
@@ -167,10 +116,6 @@ impl<T: Datum> Instrumented for SegQueue<T> {
             _ => return Err(unknown()),
         };
         Ok(Outcome::fixed(result))
-    }
-
-    fn needs(&self, _call: &Invocation) -> Needs {
-        Needs::Nothing
     }
 
     fn domain(&self) -> DomainKind {

@@ -1,55 +1,34 @@
 //! A sorted map.
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 use std::fmt;
-use std::ops::{Bound, RangeBounds, RangeFull};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crossbeam_skiplist::map as real;
 use interloper_commutativity::models::{SortedMapModel, sorted_map};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
-use super::core::{Core, Node, Within};
+use super::core::SkipList;
 use super::words::Pairs;
+use super::{entry, iterate};
 use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
-use crate::task::Kind;
 
 /// [`crossbeam_skiplist::SkipMap`], instrumented. See the [module](super) for what is one step.
-pub struct SkipMap<K, V>(Core<K, V, Pairs>);
+pub type SkipMap<K, V> = SkipList<K, V, Pairs>;
 
-impl<K, V> SkipMap<K, V> {
-    /// An empty map.
-    pub fn new() -> Self {
-        SkipMap(Core::of(Kind::SortedMap, crossbeam_skiplist::SkipMap::new()))
-    }
-}
+/// An entry of a [`SkipMap`]. It can still be read after it was removed.
+pub type Entry<'a, K, V> = entry::Entry<'a, K, V, Pairs>;
+
+/// The iterator of [`SkipMap::iter`].
+pub type Iter<'a, K, V> = iterate::Iter<'a, K, V, Pairs>;
+
+/// The iterator of [`SkipMap::range`].
+pub type Range<'a, Q, R, K, V> = iterate::Range<'a, Q, R, K, V, Pairs>;
 
 impl<K: Ord + ToValue, V: ToValue> SkipMap<K, V> {
-    /// Whether there is no entry. One step.
-    #[track_caller]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many entries there are. One step.
-    #[track_caller]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The entry with the smallest key. One step.
-    #[track_caller]
-    pub fn front(&self) -> Option<Entry<'_, K, V>> {
-        self.0.front().map(Entry)
-    }
-
-    /// The entry with the largest key. One step.
-    #[track_caller]
-    pub fn back(&self) -> Option<Entry<'_, K, V>> {
-        self.0.back().map(Entry)
-    }
-
     /// Whether there is an entry at `key`. One step.
     #[track_caller]
     pub fn contains_key<Q>(&self, key: &Q) -> bool
@@ -57,71 +36,29 @@ impl<K: Ord + ToValue, V: ToValue> SkipMap<K, V> {
         K: Borrow<Q>,
         Q: Ord + ToValue + ?Sized,
     {
-        self.0.contains(key)
-    }
-
-    /// The entry at `key`. One step.
-    #[track_caller]
-    pub fn get<Q>(&self, key: &Q) -> Option<Entry<'_, K, V>>
-    where
-        K: Borrow<Q>,
-        Q: Ord + ToValue + ?Sized,
-    {
-        self.0.get(key).map(Entry)
-    }
-
-    /// The first entry within a lower bound. One step.
-    #[track_caller]
-    pub fn lower_bound<'a, Q>(&'a self, bound: Bound<&Q>) -> Option<Entry<'a, K, V>>
-    where
-        K: Borrow<Q>,
-        Q: Ord + ToValue + ?Sized,
-    {
-        self.0.lower_bound(bound).map(Entry)
-    }
-
-    /// The last entry within an upper bound. One step.
-    #[track_caller]
-    pub fn upper_bound<'a, Q>(&'a self, bound: Bound<&Q>) -> Option<Entry<'a, K, V>>
-    where
-        K: Borrow<Q>,
-        Q: Ord + ToValue + ?Sized,
-    {
-        self.0.upper_bound(bound).map(Entry)
+        self.has(key)
     }
 
     /// The entry at `key`, or a new one with `value`. One step.
     #[track_caller]
     pub fn get_or_insert(&self, key: K, value: V) -> Entry<'_, K, V> {
-        Entry(self.0.get_or_insert(key, value))
+        self.entry_or_insert(key, value)
     }
 
-    /// The entry at `key`, or a new one with what `make` gives. *Not* one step when there is none: it is looked for,
-    /// `make` runs, and then the new entry is inserted if there still is none.
+    /// The entry at `key`, or a new one with what `make` returns. *Not* one step when there is no entry: one step looks for
+    /// the entry, `make` runs, and another step inserts the new entry if there is still no other.
     #[track_caller]
     pub fn get_or_insert_with<F>(&self, key: K, make: F) -> Entry<'_, K, V>
     where
         F: FnOnce() -> V,
     {
-        Entry(self.0.get_or_insert_with(key, make))
-    }
-
-    /// The entries in the order of keys. *Not* one step: one for each entry and one that finds that there is no further
-    /// entry.
-    #[track_caller]
-    pub fn iter(&self) -> Iter<'_, K, V> {
-        Iter(Within::new(&self.0, ..))
-    }
-
-    /// The entries within `range` in the order of keys. *Not* one step: as [`SkipMap::iter`].
-    #[track_caller]
-    pub fn range<Q, R>(&self, range: R) -> Range<'_, Q, R, K, V>
-    where
-        K: Borrow<Q>,
-        R: RangeBounds<Q>,
-        Q: Ord + ToValue + ?Sized,
-    {
-        Range(Within::new(&self.0, range))
+        if self.handle.site().is_none() {
+            return Entry { real: self.inner.get_or_insert_with(key, make), list: self };
+        }
+        match self.get(&key) {
+            Some(found) => found,
+            None => self.get_or_insert(key, make()),
+        }
     }
 }
 
@@ -129,146 +66,63 @@ impl<K: Ord + ToValue + Send + 'static, V: ToValue + Send + 'static> SkipMap<K, 
     /// Puts `value` at `key`, in a new entry. One step.
     #[track_caller]
     pub fn insert(&self, key: K, value: V) -> Entry<'_, K, V> {
-        Entry(self.0.insert(key, value))
+        self.insert_entry(key, value)
     }
 
-    /// Puts `value` at `key` unless there is a value that `compare` does not want replaced. One step, `compare` included.
+    /// Puts `value` at `key` unless `compare` keeps the value that is there. One step, which includes `compare`.
     #[track_caller]
     pub fn compare_insert<F>(&self, key: K, value: V, compare: F) -> Entry<'_, K, V>
     where
         F: Fn(&V) -> bool,
     {
-        Entry(self.0.compare_insert(key, value, compare))
-    }
-
-    /// Removes the entry at `key` and gives it. One step.
-    #[track_caller]
-    pub fn remove<Q>(&self, key: &Q) -> Option<Entry<'_, K, V>>
-    where
-        K: Borrow<Q>,
-        Q: Ord + ToValue + ?Sized,
-    {
-        self.0.remove(key).map(Entry)
-    }
-
-    /// Removes the entry with the smallest key and gives it. One step.
-    #[track_caller]
-    pub fn pop_front(&self) -> Option<Entry<'_, K, V>> {
-        self.0.pop_front().map(Entry)
-    }
-
-    /// Removes the entry with the largest key and gives it. One step.
-    #[track_caller]
-    pub fn pop_back(&self) -> Option<Entry<'_, K, V>> {
-        self.0.pop_back().map(Entry)
-    }
-
-    /// Removes all entries. *Not* one step: each is found in one and removed in another, after the next was found.
-    #[track_caller]
-    pub fn clear(&self) {
-        self.0.clear();
-    }
-}
-
-impl<K, V> Default for SkipMap<K, V> {
-    fn default() -> Self {
-        SkipMap::new()
-    }
-}
-
-impl<K, V> fmt::Debug for SkipMap<K, V> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad("SkipMap { .. }")
+        let Some(site) = self.handle.site() else {
+            return Entry { real: self.inner.compare_insert(key, value, compare), list: self };
+        };
+        let arguments = [key.to_value(), value.to_value()];
+        site.before(sorted_map::INSERT, &arguments, Needs::Nothing);
+        let old = self.inner.get(&key);
+        let kept = Cell::new(false);
+        let real = self.inner.compare_insert(key, value, |old| {
+            let replace = compare(old);
+            kept.set(!replace);
+            replace
+        });
+        let old = old.as_ref().map(real::Entry::value).to_value();
+        if kept.get() {
+            site.only_read();
+            site.after(sorted_map::GET, &arguments[..1], &old);
+        } else {
+            site.after(sorted_map::INSERT, &arguments, &old);
+        }
+        Entry { real, list: self }
     }
 }
 
 /// No step: the map is owned.
 impl<K, V> IntoIterator for SkipMap<K, V> {
     type Item = (K, V);
-    type IntoIter = crossbeam_skiplist::map::IntoIter<K, V>;
+    type IntoIter = real::IntoIter<K, V>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.inner.into_iter()
-    }
-}
-
-impl<'a, K: Ord + ToValue, V: ToValue> IntoIterator for &'a SkipMap<K, V> {
-    type Item = Entry<'a, K, V>;
-    type IntoIter = Iter<'a, K, V>;
-
-    #[track_caller]
-    fn into_iter(self) -> Iter<'a, K, V> {
-        self.iter()
+        self.inner.into_iter()
     }
 }
 
 impl<K: Ord, V> FromIterator<(K, V)> for SkipMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        SkipMap(Core::of(Kind::SortedMap, entries.into_iter().collect()))
+        SkipList::of(entries.into_iter().collect())
     }
 }
-
-/// An entry of a [`SkipMap`]. It can still be read when it was removed.
-pub struct Entry<'a, K, V>(Node<'a, K, V, Pairs>);
 
 impl<K, V> Entry<'_, K, V> {
     /// The key.
     pub fn key(&self) -> &K {
-        self.0.key()
+        self.real.key()
     }
 
     /// The value.
     pub fn value(&self) -> &V {
-        self.0.value()
-    }
-}
-
-impl<'a, K: Ord + ToValue, V: ToValue> Entry<'a, K, V> {
-    /// Whether the entry was removed, by anybody. One step.
-    #[track_caller]
-    pub fn is_removed(&self) -> bool {
-        self.0.is_removed()
-    }
-
-    /// Goes to the next entry, if there is one. One step.
-    #[track_caller]
-    pub fn move_next(&mut self) -> bool {
-        let next = self.0.next();
-        self.0.move_to(next)
-    }
-
-    /// Goes to the previous entry, if there is one. One step.
-    #[track_caller]
-    pub fn move_prev(&mut self) -> bool {
-        let prev = self.0.prev();
-        self.0.move_to(prev)
-    }
-
-    /// The next entry in the order of keys, also of one that was removed. One step.
-    #[track_caller]
-    pub fn next(&self) -> Option<Entry<'a, K, V>> {
-        self.0.next().map(Entry)
-    }
-
-    /// The previous entry in the order of keys, also of one that was removed. One step.
-    #[track_caller]
-    pub fn prev(&self) -> Option<Entry<'a, K, V>> {
-        self.0.prev().map(Entry)
-    }
-}
-
-impl<K: Ord + ToValue + Send + 'static, V: ToValue + Send + 'static> Entry<'_, K, V> {
-    /// Removes the entry from the map; gives whether it was this call that did. One step: a `remove`, or a `get` when
-    /// the entry was removed before.
-    #[track_caller]
-    pub fn remove(&self) -> bool {
-        self.0.remove()
-    }
-}
-
-impl<K, V> Clone for Entry<'_, K, V> {
-    fn clone(&self) -> Self {
-        Entry(self.0.clone())
+        self.real.value()
     }
 }
 
@@ -278,85 +132,13 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Entry<'_, K, V> {
     }
 }
 
-/// The iterator of [`SkipMap::iter`].
-pub struct Iter<'a, K, V>(Within<'a, K, RangeFull, K, V, Pairs>)
-where
-    K: Ord;
-
-impl<'a, K: Ord + ToValue, V: ToValue> Iterator for Iter<'a, K, V> {
-    type Item = Entry<'a, K, V>;
-
-    fn next(&mut self) -> Option<Entry<'a, K, V>> {
-        self.0.next().map(Entry)
-    }
-}
-
-impl<K: Ord + ToValue, V: ToValue> DoubleEndedIterator for Iter<'_, K, V> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(Entry)
-    }
-}
-
-impl<K, V> fmt::Debug for Iter<'_, K, V>
-where
-    K: Ord,
-{
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad("Iter { .. }")
-    }
-}
-
-/// The iterator of [`SkipMap::range`].
-pub struct Range<'a, Q, R, K, V>(Within<'a, Q, R, K, V, Pairs>)
-where
-    K: Ord + Borrow<Q>,
-    R: RangeBounds<Q>,
-    Q: Ord + ?Sized;
-
-impl<'a, Q, R, K, V> Iterator for Range<'a, Q, R, K, V>
-where
-    K: Ord + ToValue + Borrow<Q>,
-    R: RangeBounds<Q>,
-    Q: Ord + ToValue + ?Sized,
-    V: ToValue,
-{
-    type Item = Entry<'a, K, V>;
-
-    fn next(&mut self) -> Option<Entry<'a, K, V>> {
-        self.0.next().map(Entry)
-    }
-}
-
-impl<Q, R, K, V> DoubleEndedIterator for Range<'_, Q, R, K, V>
-where
-    K: Ord + ToValue + Borrow<Q>,
-    R: RangeBounds<Q>,
-    Q: Ord + ToValue + ?Sized,
-    V: ToValue,
-{
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(Entry)
-    }
-}
-
-impl<Q, R, K, V> fmt::Debug for Range<'_, Q, R, K, V>
-where
-    K: Ord + Borrow<Q>,
-    R: RangeBounds<Q>,
-    Q: Ord + ?Sized,
-{
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad("Range { .. }")
-    }
-}
-
 impl<K, V> Instrumented for SkipMap<K, V>
 where
     K: Datum + Ord + Send,
     V: Datum + Send,
 {
     fn handle(&self) -> &Handle {
-        &self.0.handle
+        &self.handle
     }
 
     fn model(&self) -> Arc<dyn Model> {
@@ -364,21 +146,21 @@ where
     }
 
     fn snapshot(&self) -> Value {
-        Value::map(self.0.inner.iter().map(|entry| (entry.key().to_value(), entry.value().to_value())))
+        Value::map(self.inner.iter().map(|entry| (entry.key().to_value(), entry.value().to_value())))
     }
 
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let Value::Map(wanted) = state else { return Err(state.clone()) };
-        for entry in &self.0.inner {
-            // A value that can change through a shared reference may be in other hands: it is made anew.
+        for entry in &self.inner {
+            // A value that can change through a shared reference may be shared: it is made anew.
             let same = |wanted: &Value| !V::INTERIOR && *wanted == entry.value().to_value();
             if !wanted.get(&entry.key().to_value()).is_some_and(same) {
                 entry.remove();
             }
         }
-        if self.0.inner.len() < wanted.len() {
+        if self.inner.len() < wanted.len() {
             for (key, value) in wanted.iter() {
-                self.0.inner.get_or_insert(parse(key)?, parse(value)?);
+                self.inner.get_or_insert(parse(key)?, parse(value)?);
             }
         }
         Ok(())
@@ -389,16 +171,16 @@ where
             return self.restore(to);
         };
         for key in present.keys().filter(|key| !wanted.contains_key(key)) {
-            self.0.inner.remove(&parse::<K>(key)?);
+            self.inner.remove(&parse::<K>(key)?);
         }
         for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
-            self.0.inner.insert(parse(key)?, parse(value)?);
+            self.inner.insert(parse(key)?, parse(value)?);
         }
         Ok(())
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        let map = &self.0.inner;
+        let map = &self.inner;
         let key = || argument::<K>(call, 0);
         let value = |index| argument::<V>(call, index);
         let fixed = |value| Ok(Outcome::fixed(value));
@@ -461,10 +243,6 @@ where
             sorted_map::UPPER_BOUND => pair(map.upper_bound(Bound::Included(&key()?))),
             _ => Err(unknown()),
         }
-    }
-
-    fn needs(&self, _call: &Invocation) -> Needs {
-        Needs::Nothing
     }
 
     fn domain(&self) -> DomainKind {

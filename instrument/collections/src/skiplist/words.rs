@@ -1,10 +1,13 @@
-//! What the sorted map and the sorted set call the same things.
+//! The words that the sorted map and the sorted set use for the same things.
 
 use interloper_commutativity::models::{sorted_map, sorted_set};
 use interloper_commutativity::{MethodId, ToValue, Value};
 
+use crate::session::Handle;
+use crate::task::Kind;
+
 /// The methods of the abstract type.
-pub(super) struct Words {
+pub struct Words {
     pub get: MethodId,
     pub contains: MethodId,
     pub insert: MethodId,
@@ -21,25 +24,41 @@ pub(super) struct Words {
     pub is_empty: MethodId,
 }
 
+/// What a list is to its user: a map or a set.
+pub trait Role: 'static {
+    const NAME: &'static str;
+
+    /// The handle of a new list.
+    fn handle() -> Handle;
+}
+
 /// How an abstract type speaks of entries with values of type `V`.
-pub(super) trait Vocabulary<V>: 'static {
+pub trait Vocabulary<V>: Role {
     const WORDS: Words;
 
     /// An entry as the result of a method that finds one.
     fn entry(key: Value, value: &V) -> Value;
 
-    /// What `get` and `remove` give, by the value that was there.
+    /// The result of `get` and `remove`, by the value that was there.
     fn found(value: Option<&V>) -> Value;
 
-    /// What `insert` and `insert_if_absent` give, by the value that was there.
+    /// The result of `insert` and `insert_if_absent`, by the value that was there.
     fn before(value: Option<&V>) -> Value;
 
-    /// The arguments of `insert` and `insert_if_absent`: the first so many of these.
+    /// The arguments of `insert` and `insert_if_absent`, and how many of them count.
     fn arguments(key: Value, value: &V) -> ([Value; 2], usize);
 }
 
-/// A map's.
-pub(super) struct Pairs;
+/// The role of a map.
+pub struct Pairs;
+
+impl Role for Pairs {
+    const NAME: &'static str = "SkipMap";
+
+    fn handle() -> Handle {
+        Handle::of(Kind::SortedMap, 0)
+    }
+}
 
 impl<V: ToValue> Vocabulary<V> for Pairs {
     const WORDS: Words = Words {
@@ -76,8 +95,16 @@ impl<V: ToValue> Vocabulary<V> for Pairs {
     }
 }
 
-/// A set's.
-pub(super) struct Elements;
+/// The role of a set.
+pub struct Elements;
+
+impl Role for Elements {
+    const NAME: &'static str = "SkipSet";
+
+    fn handle() -> Handle {
+        Handle::of(Kind::SortedSet, 0)
+    }
+}
 
 impl Vocabulary<()> for Elements {
     const WORDS: Words = Words {

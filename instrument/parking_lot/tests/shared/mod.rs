@@ -1,4 +1,4 @@
-//! Deadlocks and lost wake-ups, each with a twin that comes to its end: small enough for the real parking_lot, too.
+//! Deadlocks and lost wake-ups, each with a twin that ends: small enough for the real parking_lot, too.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,34 +10,15 @@ use interloper_parking_lot::{
     Condvar, Mutex, MutexGuard, Once, ReentrantMutex, RwLock, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
 use interloper_scheduler::strategies::Exhaustive;
-use interloper_scheduler::{Config, End, Engine, Executions, Stopped};
+use interloper_scheduler::{Config, Engine, Executions, Stopped};
 use interloper_std::thread;
 
-/// Makes all executions of `program`, and says how many deadlock and how many finish.
-#[track_caller]
-fn exhaust(program: impl FnMut()) -> (usize, usize) {
-    let (mut deadlocks, mut finished) = (0, 0);
-    let mut engine = Engine::new(Config::default());
-    let explored = engine.explore(&mut Exhaustive::new(), Executions::AtMost(100_000), program, |_, execution| {
-        match execution.end {
-            End::Deadlock(_) => deadlocks += 1,
-            End::Finished => finished += 1,
-            end => return ControlFlow::Break(end),
-        }
-        ControlFlow::Continue(())
-    });
-    assert_eq!(explored.stopped, Stopped::Exhausted);
-    (deadlocks, finished)
-}
+use schedules::exhaust;
 
-/// The bad program deadlocks in some execution, the good one in none.
-#[track_caller]
-pub fn check(program: impl Fn(bool)) {
-    let (deadlocks, _) = exhaust(|| program(true));
-    assert!(deadlocks > 0, "the bad one never deadlocks");
-    let (deadlocks, finished) = exhaust(|| program(false));
-    assert!(deadlocks == 0 && finished > 0, "the good one deadlocks {deadlocks} times");
-}
+pub use schedules::check;
+
+#[path = "../../../tests/schedules/mod.rs"]
+mod schedules;
 
 #[test]
 fn two_mutexes_in_opposite_orders() {
@@ -154,7 +135,7 @@ fn a_time_out_ends_the_wait() {
     assert_eq!(exhaust(program), (0, 1));
 }
 
-/// Whoever waits with a time-out gets the lock when it is given back or downgraded, and never a moment too late.
+/// A task that waits with a time-out gets the lock when it is released or downgraded, and never a moment too late.
 #[test]
 fn a_lock_that_is_given_back_in_time_is_got() {
     let program = |downgrades: bool| {

@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced};
-use crate::control::{self, Compact};
+use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
+use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
@@ -40,7 +40,7 @@ impl AtomicBool {
     }
 }
 
-compact! { [] AtomicBool, |value| Some(u64::from(value)) }
+compact! { [] AtomicBool, bool, |value| Some(u64::from(value)), u64::from, |bits| bits != 0 }
 
 impl From<bool> for AtomicBool {
     #[inline]

@@ -10,9 +10,9 @@ macro_rules! common_methods {
             Self { _begin: Begin, inner: Inner::new(v) }
         }
 
-        /// Announces a step; gives the atomic that stands for this one here.
+        /// Announces a step.
         #[inline]
-        fn at(&self, action: Action, location: Place) -> &Self {
+        fn at(&self, action: Action, location: Place) -> Stepped<'_, Self> {
             control::step(self, action, location)
         }
 
@@ -54,7 +54,11 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
-            self.at(Action::Read, Location::caller()).inner.load(order)
+            let Stepped { here, weak } = self.at(Action::Read, Location::caller());
+            match weak {
+                None => here.inner.load(order),
+                Some(object) => weakly::load(here, object, order),
+            }
         }
 
         /// Writes.
@@ -64,15 +68,22 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
-            self.at(Action::Write, Location::caller()).inner.store(val, order);
+            let Stepped { here, weak } = self.at(Action::Write, Location::caller());
+            match weak {
+                None => here.inner.store(val, order),
+                Some(object) => weakly::store(here, object, val, order),
+            }
         }
 
         /// Writes, and gives what was there.
         #[inline]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
-            let here = self.at(Action::ReadWrite, Location::caller());
-            replaced(here.inner.swap(val, order), val)
+            let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
+            match weak {
+                None => replaced(here.inner.swap(val, order), val),
+                Some(object) => weakly::change(here, object, order, |_| val),
+            }
         }
 
         /// Writes if `current` is there, and gives what was there.
@@ -99,8 +110,11 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
-            let here = self.at(Action::ReadWrite, Location::caller());
-            compared(here.inner.compare_exchange(current, new, success, failure))
+            let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
+            compared(match weak {
+                None => here.inner.compare_exchange(current, new, success, failure),
+                Some(object) => weakly::compare_exchange(here, object, (current, new), (success, failure), false),
+            })
         }
 
         /// Writes if `current` is there, but may fail even then; under control it does when
@@ -120,7 +134,10 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
-            let here = self.at(Action::ReadWrite, Location::caller());
+            let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
+            if let Some(object) = weak {
+                return compared(weakly::compare_exchange(here, object, (current, new), (success, failure), true));
+            }
             if !runtime::is_controlled() {
                 return here.inner.compare_exchange_weak(current, new, success, failure);
             }
@@ -189,14 +206,32 @@ macro_rules! common_methods {
 
 /// What makes an atomic one that is known by its address.
 macro_rules! compact {
-    ([$($parameters:tt)*] $atomic:ty, $number:expr) => {
+    ([$($parameters:tt)*] $atomic:ty, $value:ty, $number:expr, $bits:expr, $of_bits:expr) => {
         impl<$($parameters)*> Compact for $atomic {
+            type Value = $value;
+
             fn copied(&self) -> Self {
                 Self::new(self.inner.load(Ordering::Relaxed))
             }
 
             fn number(&self) -> Option<u64> {
                 $number(self.inner.load(Ordering::Relaxed))
+            }
+
+            fn now(&self) -> $value {
+                self.inner.load(Ordering::Relaxed)
+            }
+
+            fn put(&self, value: $value) {
+                self.inner.store(value, Ordering::Relaxed);
+            }
+
+            fn bits(value: $value) -> u64 {
+                $bits(value)
+            }
+
+            fn of_bits(bits: u64) -> $value {
+                $of_bits(bits)
             }
         }
     };
@@ -210,7 +245,14 @@ macro_rules! fetch_methods {
             #[inline]
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
-                let here = self.at(Action::ReadWrite, Location::caller());
+                let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
+                if let Some(object) = weak {
+                    return weakly::change(here, object, order, |there| {
+                        let changed = Inner::new(there);
+                        changed.$name(val, Ordering::Relaxed);
+                        changed.into_inner()
+                    });
+                }
                 let before = here.inner.$name(val, order);
                 if runtime::is_controlled() { replaced(before, here.inner.load(Ordering::Relaxed)) } else { before }
             }

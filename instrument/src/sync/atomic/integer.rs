@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced};
-use crate::control::{self, Compact};
+use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
+use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 
 macro_rules! integer {
@@ -52,7 +52,12 @@ macro_rules! integer {
                 }
             }
 
-            compact! { [] $atomic, |value: $value| u32::try_from(value).ok().map(u64::from) }
+            compact! {
+                [] $atomic, $value,
+                |value: $value| u32::try_from(value).ok().map(u64::from),
+                |value| value as u64,
+                |bits| bits as $value
+            }
 
             impl From<$value> for $atomic {
                 #[inline]

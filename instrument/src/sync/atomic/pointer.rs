@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced};
-use crate::control::{self, Compact};
+use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
+use crate::control::{self, Compact, Stepped};
 use crate::runtime::{self, Action, Place};
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`].
@@ -71,14 +71,22 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     fn fetch(&self, order: Ordering, f: impl Fn(*mut T) -> *mut T) -> *mut T {
-        let here = self.at(Action::ReadWrite, Location::caller());
+        let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
+        if let Some(object) = weak {
+            return weakly::change(here, object, order, f);
+        }
         let fetched = here.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
         let before = fetched.unwrap_or_else(|there| there);
         replaced(before, f(before))
     }
 }
 
-compact! { [T] AtomicPtr<T>, |_| None }
+compact! {
+    [T] AtomicPtr<T>, *mut T,
+    |_| None,
+    |value: *mut T| value.expose_provenance() as u64,
+    |bits| std::ptr::with_exposed_provenance_mut(bits as usize)
+}
 
 impl<T> Default for AtomicPtr<T> {
     fn default() -> AtomicPtr<T> {

@@ -49,17 +49,17 @@ pub struct Receiver<T> {
 /// What the ends share under control.
 struct Channel<T> {
     handle: Handle,
-    /// Of a channel without a buffer.
+    /// For a channel without a buffer.
     meeting: Option<Meeting<T>>,
 }
 
-/// The first part of an end: dropping that is a step.
+/// The first part of an end: dropping it is a step.
 struct Announce<T>(Arc<Channel<T>>);
 
-/// The last part of a sender: when that is gone, the receiver looks again.
+/// The last part of a sender: when it is gone, the receiver looks again.
 struct Wake<T>(Arc<Channel<T>>);
 
-/// The last part of the receiver: when that is gone, all senders look again.
+/// The last part of the receiver: when it is gone, all senders look again.
 struct Leave<T>(Arc<Channel<T>>);
 
 impl<T> Channel<T> {
@@ -71,14 +71,14 @@ impl<T> Channel<T> {
         self.handle.object(current, ObjectKind::Channel)
     }
 
-    /// A step on the channel, as what it is.
+    /// A step on the channel.
     fn step(&self, current: &Current<'_>, location: Place) -> Operation {
         let operation = Operation { object: self.object(current), action: Action::ReadWrite, location };
         current.runtime().step(operation);
         operation
     }
 
-    /// Who waits looks again: part of the step that the task is in.
+    /// The waiting task looks again: part of the current step.
     fn wake(&self, current: &Current<'_>) {
         current.runtime().wake(self.object(current), Count::All);
     }
@@ -198,7 +198,7 @@ impl<T> Receiver<T> {
     /// As [`std::sync::mpsc::Receiver::try_recv`].
     ///
     /// # Errors
-    /// When there is no message, or none will come.
+    /// When there is no message now, or there will never be one.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let location = Location::caller();
@@ -216,7 +216,7 @@ impl<T> Receiver<T> {
     /// As [`std::sync::mpsc::Receiver::recv`].
     ///
     /// # Errors
-    /// When no message will come.
+    /// When there will never be a message.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         let location = Location::caller();
@@ -227,7 +227,7 @@ impl<T> Receiver<T> {
     /// As [`std::sync::mpsc::Receiver::recv_timeout`].
     ///
     /// # Errors
-    /// When there is no message in time, or none will come.
+    /// When there is no message in time, or there will never be one.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         let location = Location::caller();

@@ -1,4 +1,4 @@
-//! What is received, one after the other.
+//! The iterators over received messages.
 
 use super::ends::Receiver;
 

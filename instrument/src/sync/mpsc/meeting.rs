@@ -5,21 +5,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::runtime::{Count, Current, ObjectId, ObjectKind, Operation};
 
-/// Who waits to meet whom. Looked at inside steps alone.
+/// Which tasks wait to meet. Used only inside steps.
 pub(super) struct Meeting<T>(Mutex<State<T>>);
 
 struct State<T> {
-    /// The messages of the senders that wait, the first one first, each with the queue that its sender waits in.
+    /// The messages of the waiting senders in order, each with the queue in which its sender waits.
     offers: VecDeque<(ObjectId, T)>,
     /// The receiver waits.
     awaited: bool,
-    /// What a sender has given to the receiver that waited.
+    /// What a sender has given to the waiting receiver.
     handed: Option<T>,
     /// The receiver is gone.
     left: bool,
 }
 
-/// While this lives the receiver waits.
+/// The receiver waits while this value lives.
 pub(super) struct Awaited<'a, T>(&'a Meeting<T>);
 
 impl<T> Drop for Awaited<'_, T> {
@@ -37,7 +37,7 @@ impl<T> Meeting<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the message to the receiver, if that waits.
+    /// Gives the message to the receiver, if the receiver waits.
     pub(super) fn hand(&self, message: T) -> Result<(), T> {
         let mut state = self.state();
         if !state.awaited || state.handed.is_some() {
@@ -47,7 +47,7 @@ impl<T> Meeting<T> {
         Ok(())
     }
 
-    /// Waits until the receiver takes the message, or is gone. Part of the step that the task is in.
+    /// Waits until the receiver takes the message, or is gone. Part of the current step.
     pub(super) fn offer(&self, current: &Current<'_>, operation: Operation, message: T) -> Result<(), T> {
         struct Withdraw<'a, T>(&'a Meeting<T>, ObjectId);
         impl<T> Withdraw<'_, T> {
@@ -76,7 +76,7 @@ impl<T> Meeting<T> {
         state.offers.remove(position).map(|(_, message)| message)
     }
 
-    /// What there is for the receiver. Lets the sender go on: std does not say which one, so that is a decision.
+    /// A message for the receiver. Lets its sender go on: std does not say which sender, so this is a decision.
     pub(super) fn take(&self, current: &Current<'_>) -> Option<T> {
         let mut state = self.state();
         if let Some(message) = state.handed.take() {
@@ -86,7 +86,7 @@ impl<T> Meeting<T> {
         if offers == 0 {
             return None;
         }
-        // Nothing else comes between: the offers stay.
+        // Nothing happens between: the offers stay.
         drop(state);
         let first = current.runtime().choose(offers as u32) as usize;
         let (queue, message) = self.state().offers.remove(first)?;

@@ -49,7 +49,7 @@ pub(super) fn describe(
         };
         rows.push(explain::called_at(row, runner, index));
     }
-    // How the call ended in which the run did; a deadlock is told below.
+    // How the call ended in which the run ended; a deadlock is described below.
     let last = runner.log.events.iter().rev().find_map(|event| match event.actor {
         Actor::Method(call) => Some(call),
         Actor::Environment => None,
@@ -85,6 +85,7 @@ pub(super) fn describe(
         },
         replay: Some(explain::replay(decisions)),
     };
+    let counterexample = counterexample.with_source();
     Ok(Violation {
         counterexample,
         environment_operations: count(environment_operations),
@@ -94,11 +95,11 @@ pub(super) fn describe(
     })
 }
 
-/// Sequential orders that a report lists at most; there are more only with many calls.
+/// The most sequential orders in a report; only many calls have more.
 const MAX_ORDERS: usize = 120;
 
-/// Every sequential order of the history's calls that keeps the order of those that do not overlap, with the first
-/// thing in it that differs from the run.
+/// Every sequential order of the history's calls that keeps the order of calls that do not overlap, with its first
+/// difference from the run.
 fn orders(runner: &mut Runner<'_>, made: &Made) -> Result<Vec<report::Order>, Misuse> {
     let (history, calls) = made.history(runner);
     let mut sequences = Vec::new();

@@ -2,12 +2,13 @@
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 
 use interloper_collections::session::{Instrumented, with_session, without_session};
 use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Question, Source};
 use interloper_scheduler::{End, Engine, Execution, Lost, Pending, Strategy};
+use interloper_std::panic::catch_unwind;
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
 use super::{Planned, Program};
@@ -67,9 +68,7 @@ pub(super) fn execute(
         for (offset, planned) in calls.iter().enumerate() {
             tasks.begin(first + offset);
             let call = || subject.call(planned.method, arguments.get(planned.argument), &|| run.before_return());
-            let outcome = catch_unwind(AssertUnwindSafe(call));
-            match outcome {
-                Err(payload) if runtime::is_abort(&*payload) => resume_unwind(payload),
+            match catch_unwind(AssertUnwindSafe(call)) {
                 outcome if alone => *outcomes.borrow_mut() = Some(outcome),
                 outcome => run.end_call(first + offset, &returned_value(outcome)),
             }
@@ -133,7 +132,7 @@ fn end_of(run: Run<'_>, execution: Execution) -> StateId {
         End::Stuck(stuck) => return run.stuck(stuck),
         _ if run.has_ended() => {}
         End::Finished => {}
-        // A thread that a method had made, and joined by nobody: its end is not that of a call.
+        // A thread that a method spawned and that no thread joined: its end is not the end of a call.
         End::Panicked(report) if report.task != TaskId::MAIN => {}
         End::Deadlock(stuck) | End::Leaked(stuck) => {
             run.deadlocked(stuck.iter().find(|task| task.task != TaskId::MAIN).map(|task| task.wants.location));
@@ -298,7 +297,7 @@ impl Tasks for EngineTasks {
 
     fn end(&self) {
         runtime::with(|current| current.runtime().fail("the run ends here".to_owned()));
-        // It unwinds already, and cannot go on. After so many attempts the engine gives it up with its stack.
+        // The task unwinds already and cannot go on. After enough attempts, the engine abandons it with its stack.
         runtime::with(|current| current.runtime().yield_now(Location::caller()));
     }
 

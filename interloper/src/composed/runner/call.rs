@@ -1,4 +1,4 @@
-//! What calls of the methods run on, who watches them, and what they give.
+//! The stack and the watchdog of calls of the methods, and their results.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,15 +6,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use interloper_collections::session::with_session;
 use interloper_commutativity::Value;
 use interloper_scheduler::runtime::TaskId;
-use interloper_scheduler::{OwnStack, Watchdog};
+use interloper_scheduler::{OwnStack, Watchdog, panics};
 
 use crate::composed::bench::{Bench, Instance};
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
 use crate::composed::run::{Abort, Idle, Log, doom_text};
 
-/// The stack of a call of the method under test, in bytes: as much as the main thread of a process has. Memory that the
-/// call does not touch costs nothing.
+/// The stack of a call of the method under test, in bytes: the size of a process's main stack. Memory that the call
+/// does not touch costs nothing.
 pub(crate) const STACK: usize = 8 << 20;
 
 /// A subject, made on `stack` and with hashers that are seeded from the run.
@@ -26,7 +26,7 @@ pub(crate) fn make<'m>(bench: &'m dyn Bench, stack: &OwnStack) -> Result<Box<dyn
     let call = || stack.run(name, place, || catch_unwind(AssertUnwindSafe(|| bench.make())));
     match with_session(&Idle, call) {
         Ok(Ok(subject)) => Ok(subject),
-        Ok(Err(payload)) => Err(Misuse::NoSubject { how: format!("panicked: {}", panic_message(&*payload)) }),
+        Ok(Err(payload)) => Err(Misuse::NoSubject { how: format!("panicked: {}", panics::message(&*payload)) }),
         Err(lost) => Err(Misuse::NoSubject { how: lost.to_string() }),
     }
 }
@@ -40,7 +40,7 @@ pub(crate) fn stack(bench: &dyn Bench, settings: &Settings) -> OwnStack {
     stack
 }
 
-/// Who interrupts a call that makes no step for too long.
+/// The watchdog that interrupts a call which makes no step for too long.
 pub(crate) fn watchdog(settings: &Settings) -> Option<Watchdog> {
     settings.patience.map(Watchdog::new)
 }
@@ -50,7 +50,7 @@ pub(super) fn task_of(method: usize) -> TaskId {
     TaskId(u32::try_from(method).expect("few methods"))
 }
 
-/// What a call gave in a run that may have been ended. `None` for a call that was lost with its stack.
+/// The result of a call in a run that may have ended early. `None` for a call that was lost with its stack.
 pub(super) fn given(outcome: Option<Result<Value, Box<dyn Any + Send>>>, log: &Log) -> Value {
     match (log.abort, outcome) {
         (None, Some(outcome)) => returned_value(outcome),
@@ -59,15 +59,7 @@ pub(super) fn given(outcome: Option<Result<Value, Box<dyn Any + Send>>>, log: &L
     }
 }
 
-/// What a call gave: its result, or its panic.
+/// The result of a call: its value, or its panic.
 pub(crate) fn returned_value(outcome: Result<Value, Box<dyn Any + Send>>) -> Value {
-    outcome.unwrap_or_else(|payload| Value::variant("panic", [Value::text(panic_message(&*payload))]))
-}
-
-fn panic_message(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => "a panic with a payload that is no text".to_owned(),
-    }
+    outcome.unwrap_or_else(|payload| Value::variant("panic", [Value::text(panics::message(&*payload))]))
 }

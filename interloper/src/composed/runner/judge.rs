@@ -1,4 +1,4 @@
-//! The run that was just made, as its judge sees it.
+//! The last run, as its judge sees it.
 
 use interloper_commutativity::Value;
 use interloper_linearize::composed::{self, Judgement, Mode, Observation, Observed, Points};
@@ -9,7 +9,7 @@ use crate::composed::run::{Actor, Did};
 use crate::composed::world::{CallId, ResultId, StateId};
 
 impl Runner<'_> {
-    /// Whether no sequential order explains the run that was just made.
+    /// Whether no sequential order explains the last run.
     pub fn refuted(&mut self, argument: usize, initial: StateId, ended: Ended) -> Result<bool, Misuse> {
         let points = self.observe();
         let environment = std::mem::take(&mut self.environment);
@@ -29,7 +29,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Every sequential order of the run that was just made, with where it disagrees first.
+    /// Every sequential order of the last run, with its first disagreement.
     pub fn explain(
         &mut self,
         argument: usize,
@@ -47,11 +47,11 @@ impl Runner<'_> {
         misuse.map_or(Ok(explained), Err)
     }
 
-    /// Reads off the log what the environment saw, and where linearization points can be.
+    /// Reads from the log what the environment saw, and where linearization points can be.
     fn observe(&mut self) -> Points {
         self.environment.clear();
         if self.settings.mode == Mode::Linearizations && self.description.abstraction.is_none() {
-            // The exact judge asks for nothing else.
+            // The exact judge needs nothing else.
             let environment = self.log.events.iter().filter_map(|event| match (event.actor, event.did) {
                 (Actor::Environment, Did::Call(call, result)) => Some(Observed { call, result, after: 0 }),
                 _ => None,
@@ -84,7 +84,7 @@ impl Runner<'_> {
         points
     }
 
-    /// The result of the environment operation at `index` of the log: as it reads now, where it can still change.
+    /// The result of the environment operation at `index` of the log: as it reads now, if it can still change.
     pub fn observed_result(&mut self, index: usize, result: ResultId) -> ResultId {
         if self.description.abstraction.is_none() {
             return result;
@@ -104,13 +104,13 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether two states are the same to the abstraction.
+    /// Whether two states are the same under the abstraction.
     pub fn same_state(&self, expected: StateId, observed: StateId) -> bool {
         expected == observed
             || self.description.abstraction.is_some() && self.abstract_state(expected) == self.abstract_state(observed)
     }
 
-    /// A state as the abstraction shows it.
+    /// A state under the abstraction.
     pub fn abstract_state(&self, state: StateId) -> Vec<Value> {
         let values = self.world.values(state).iter();
         match self.description.abstraction {
@@ -120,7 +120,7 @@ impl Runner<'_> {
     }
 }
 
-/// Applies an abstraction to what a container holds: elements and map entries that count as missing are left out.
+/// Applies an abstraction to the content of a container, without elements and map entries that count as missing.
 fn abstract_container(container: &Value, abstraction: fn(&Value) -> Option<Value>) -> Value {
     match container {
         Value::Map(entries) => {
@@ -132,7 +132,7 @@ fn abstract_container(container: &Value, abstraction: fn(&Value) -> Option<Value
     }
 }
 
-/// The sequential orders of a run, as the judge asks for them.
+/// The sequential orders of a run, for the judge.
 struct Orders<'a, 'm> {
     runner: &'a mut Runner<'m>,
     argument: usize,

@@ -41,7 +41,7 @@ fn all_small_histories_of_texts() {
     let one_key = [Put("a"), Put("b"), Append("c"), Read("a"), Read("ac"), Read("bc"), Read("c")];
     let (mut good, mut bad) = (0, 0);
     for (alphabet, n, pending) in [(&small[..], 2, 2), (&small, 3, 3), (&one_key, 4, 2), (&small[..7], 4, 1)] {
-        let words = words(alphabet, n, writes_once);
+        let words = words_that_pass(alphabet, n, writes_once);
         for history in &shapes(n, pending) {
             for calls in &words {
                 match compare_text(history, calls) {
@@ -66,7 +66,7 @@ fn pieces_that_are_no_prefix_code() {
     check([Append("1"), Append("12")], false);
     check([Append(""), Read("")], false);
     check([Append("12"), Append("2")], true);
-    // What is read need not be one.
+    // A text that is read need not be a piece.
     check([Append("1"), Read("12")], true);
 }
 

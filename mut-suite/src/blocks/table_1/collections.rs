@@ -1,4 +1,4 @@
-//! The collections of `java.util`, as far as they are needed: without locks.
+//! The collections of `java.util`, without locks, as far as the programs need them.
 
 use std::collections::{BTreeSet, LinkedList as StdLinkedList};
 

@@ -1,9 +1,9 @@
 //! Table 1 of the paper: its programs in words of our own.
 //!
-//! As in the paper's experiments there are no marks: critical sections are taken for blocks (section 5.1), except where
-//! a program says otherwise. Each row is a driver as the paper has them: threads that call methods on two objects of a
-//! class. weblech, jspider and jigsaw are not here: the paper tells nothing of their code, but for the snippets of
-//! section 5.4 that are among the other programs.
+//! As in the paper's experiments there are no marks: critical sections count as blocks (section 5.1), except where a
+//! program says otherwise. Each row is a driver like those of the paper: threads that call methods on two objects of a
+//! class. weblech, jspider and jigsaw are missing: the paper shows only the snippets of their code in section 5.4,
+//! which are among the other programs.
 
 mod buffers;
 mod closed;
@@ -19,7 +19,7 @@ use super::{Bug, Expected, Family, Program};
 pub struct Row {
     /// What the table calls it: `Apache BlockingBuffer`.
     pub title: &'static str,
-    /// Column 9: in which part of the runs AtomFuzzer saw a violation; none where it saw none at all.
+    /// Column 9: in what share of the runs AtomFuzzer saw a violation; `None` where it saw no violation.
     pub probability: Option<f64>,
     /// The program.
     pub program: Program,

@@ -1,6 +1,6 @@
 //! `ArrayList`, `LinkedList`, `HashSet`, `TreeSet` and `LinkedHashSet` behind `Collections.synchronizedCollection`.
 //!
-//! The methods over two collections hold the lock of the first, and take that of the second again and again.
+//! The methods over two collections hold the lock of the first, and take that of the second once for each element.
 
 use interloper::{ToValue, Value};
 
@@ -113,8 +113,8 @@ pub(super) fn methods() -> Vec<Program> {
 
 type Method<C> = fn(&Synchronized<C>, &Synchronized<C>) -> bool;
 
-/// One thread calls two methods over two collections, two others change the second collection. What they come to is
-/// nobody's business: as in the paper, a bug is an exception.
+/// One thread calls two methods over two collections, two others change the second collection. Their results do not
+/// matter: as in the paper, a bug is an exception.
 fn driver<C: Elements>(rounds: usize, contains_all: Method<C>, remove_all: Method<C>) -> Value {
     let shared = Arc::new([Synchronized::<C>::new(0, &[1, 2, 3, 4, 5]), Synchronized::new(1, &[1, 2, 3, 4, 5])]);
     let change = |element: i64| {
@@ -160,7 +160,7 @@ struct FailFast<C> {
 
 /// A collection with a lock.
 struct Synchronized<C> {
-    /// In which order locks are taken by those who need two.
+    /// The order in which a task takes two locks.
     rank: u32,
     mutex: Mutex<FailFast<C>>,
 }

@@ -23,7 +23,7 @@ impl Tree {
         (!ends).then_some((question, 1 + (hash >> 16 & 3) as u32))
     }
 
-    /// Asks `source` until the end. With `lazy`, leaves out what the source does not want.
+    /// Asks `source` until the end. With `lazy`, skips what the source does not want.
     fn run(self, source: &mut impl Source, lazy: bool) {
         let mut answers = Vec::new();
         while let Some((question, options)) = self.question(&answers) {
@@ -152,7 +152,8 @@ fn counts_by_hand() {
 
 #[test]
 fn a_free_question_behind_a_deviation() {
-    // Only after the environment has acted there is an argument out of 2: without it 1 run, with it 2.
+    // Only after the environment has acted there is an argument out of 2: 1 run without the environment, 2 runs with
+    // it.
     let program = |search: &mut Deviations| {
         if search.decide(Question::Environment, 2) == 1 {
             search.decide(Question::Argument, 2);
@@ -259,7 +260,7 @@ fn the_places_of_long_runs_are_not_all_kept() {
     assert_eq!((runs, search.level()), (400, 1));
     assert!(search.next.candidates.len() <= MOST_CANDIDATES + LENGTH, "{}", search.next.candidates.len());
     assert!(search.truncated);
-    // And such a search does not say that it was whole.
+    // A search that dropped children does not call itself complete.
     (search.phase, search.divergence) = (Phase::Done, None);
     assert!(!search.is_complete());
 }

@@ -18,16 +18,27 @@ pub(super) struct History<'a> {
     steps: Vec<Step>,
     /// The step of each event.
     step_of: Vec<usize>,
-    /// What the execution calls what was used.
+    /// The execution's name for each used object.
     objects: BTreeMap<Use, ObjectId>,
     /// Where each object was used.
     uses: BTreeMap<ObjectId, Vec<Use>>,
+    /// Where memory is weak, what each access to an atomic read or follows, by events.
+    accesses: BTreeMap<u32, Option<u32>>,
+}
+
+/// What the order of two steps means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Tie {
+    /// The first one happens before the second one.
+    orders: bool,
+    /// The second one could come first, with another result.
+    races: bool,
 }
 
 struct Step {
     task: TaskId,
     effects: Vec<Operation>,
-    /// Its events in the trace; none for a step that was not made.
+    /// Its events in the trace; empty for a step that its task could not make.
     events: std::ops::Range<usize>,
     cause: Cause,
     /// What happens before it, and the step itself.
@@ -41,10 +52,16 @@ struct Step {
 
 impl<'a> History<'a> {
     /// `answers` gives the answers to the decisions within a step.
-    pub(super) fn new(trace: &'a [Event], tasks: &'a Tasks, answers: impl Fn(usize) -> Vec<u32>) -> History<'a> {
+    pub(super) fn new(
+        trace: &'a [Event],
+        tasks: &'a Tasks,
+        accesses: &[(u32, Option<u32>)],
+        answers: impl Fn(usize) -> Vec<u32>,
+    ) -> History<'a> {
         let step_of = Vec::with_capacity(trace.len());
         let (objects, uses) = (BTreeMap::new(), BTreeMap::new());
-        let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses };
+        let accesses = accesses.iter().copied().collect();
+        let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses, accesses };
         let mut start = 0;
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
@@ -83,7 +100,7 @@ impl<'a> History<'a> {
         &self.steps[step].answers
     }
 
-    /// A step that could come after a state where there are the objects up to `known`, as other executions know it.
+    /// The step as other executions know it, if it comes after a state with the objects up to `known`.
     pub(super) fn future(&self, known: Option<ObjectId>, step: usize) -> Future {
         let name = |object: ObjectId| match self.uses.get(&object) {
             Some(uses) if Some(object) > known => Object::New(uses.as_slice().into()),
@@ -94,7 +111,7 @@ impl<'a> History<'a> {
             object: name(operation.object),
             lock: given_back(operation).map(name),
         };
-        // Nobody else knows a task that is only about to be spawned.
+        // No other task knows a task that is only about to be spawned.
         let effects = self.steps[step].effects.iter().filter(|effect| effect.action != Action::Spawn);
         let answers = self.steps[step].answers.clone();
         Future { task: self.task(step), known, effects: effects.map(named).collect(), answers }
@@ -112,8 +129,8 @@ impl<'a> History<'a> {
         sequence
     }
 
-    /// Whether an execution that goes on with `sequence` could as well go on with this step first: it is a weak initial
-    /// of the sequence.
+    /// Whether an execution that continues with `sequence` could as well continue with this step first: the step is a
+    /// weak initial of the sequence.
     pub(super) fn may_begin(&self, sequence: &[usize], future: &Future) -> bool {
         match sequence.iter().position(|&step| self.task(step) == future.task) {
             Some(at) => self.is_first(sequence, at),
@@ -133,14 +150,14 @@ impl<'a> History<'a> {
 
     /// Whether a step of the sequence need not come after another step of the sequence.
     fn is_first(&self, sequence: &[usize], at: usize) -> bool {
-        // Not by happens-before of the execution: that can pass through steps that are not in the sequence.
+        // Happens-before of the execution would not do: it can pass through steps that are not in the sequence.
         !sequence[..at].iter().any(|&before| self.is_needed(before, sequence[at]))
     }
 
-    /// Whether the order of a step of another execution and of one with these effects does not matter. An object that
-    /// this execution cannot tell may be any that is new, too.
+    /// Whether the order of a step of another execution and a step with these effects does not matter. An object that
+    /// this execution cannot identify may be any new object.
     fn is_independent(&self, future: &Future, effects: &[Operation]) -> bool {
-        // Who ends the process is dependent on all, whatever it concerns.
+        // The end of the process depends on everything, whatever its object is.
         let may_be = |operation: &&Operation| Some(operation.object) > future.known || operation.action == Action::End;
         future.effects.iter().all(|named| match named.here(|name| self.objects.get(&name).copied()) {
             Some(operation) => !dependent(&[operation], effects),
@@ -148,18 +165,17 @@ impl<'a> History<'a> {
         })
     }
 
-    /// Whether a step happens before a later step of another task, with no step between them in this order.
+    /// Whether a step directly happens before a later step of another task, with no step between them in this order.
     fn is_needed(&self, before: usize, step: usize) -> bool {
-        let (before_step, step) = (&self.steps[before], &self.steps[step]);
-        let is_cause = match step.cause {
+        let is_cause = match self.steps[step].cause {
             Cause::Ready => false,
             Cause::Event(event) => self.step_of[event as usize] == before,
             Cause::Idle(events) => self.is_before(before, events),
         };
-        is_cause || dependent(&before_step.effects, &step.effects)
+        is_cause || self.tie(before, step).orders
     }
 
-    /// Whether a step is among the steps with the first events of the trace, up to a number.
+    /// Whether a step is among the steps of this many first events of the trace.
     fn is_before(&self, step: usize, events: u32) -> bool {
         self.steps[step].events.start < events as usize
     }
@@ -193,19 +209,24 @@ impl<'a> History<'a> {
         }
         let (unknown, none) = (VectorClock::default(), Vec::new());
         self.steps.push(Step { task, effects, events, cause, clock: unknown, past: before, races: none, answers });
-        // A race is with the latest steps on which this one depends; but one that it cannot be before does not stand in
-        // the way of those that happen before that.
+        // A step races with the latest steps on which it depends. If it cannot come before one of them, it may still
+        // race with those that happen before that one.
         let mut seen = clock.clone();
         let mut races = Vec::new();
         for earlier in (0..number).rev() {
             let other = &self.steps[earlier];
-            if seen.covers(other.task, earlier) || !dependent(&other.effects, &self.steps[number].effects) {
+            if seen.covers(other.task, earlier) {
                 continue;
             }
-            clock.join(&other.clock);
-            if self.is_feasible(earlier, number) {
+            let tie = self.tie(earlier, number);
+            if tie.orders {
+                clock.join(&other.clock);
+            }
+            if tie.races && self.is_feasible(earlier, number) {
                 seen.join(&self.steps[earlier].clock);
                 races.push(earlier);
+            } else if tie.orders && !tie.races {
+                seen.join(&self.steps[earlier].clock);
             }
         }
         let earlier = self.steps[..number].iter().enumerate();
@@ -217,7 +238,39 @@ impl<'a> History<'a> {
         self.note_uses(number, before);
     }
 
-    /// Notes what a step uses, whose task has come there by the step before it.
+    /// What the order of two steps of different tasks means. Where memory is weak, an access to an atomic chooses among all
+    /// stores that were made before it. So the order of a store and a later access matters only in one way: by what the
+    /// later one reads. And if a store comes after a load, the load could have read it.
+    fn tie(&self, first: usize, second: usize) -> Tie {
+        let (one, other) = (&self.steps[first], &self.steps[second]);
+        let Some((_, of)) = self.weak_access(first).zip(self.weak_access(second)) else {
+            let depends = dependent(&one.effects, &other.effects);
+            return Tie { orders: depends, races: depends };
+        };
+        if dependent(&one.effects[1..], &other.effects) || dependent(&one.effects[..1], &other.effects[1..]) {
+            return Tie { orders: true, races: true };
+        }
+        if one.effects[0].object != other.effects[0].object {
+            return Tie { orders: false, races: false };
+        }
+        let reads = |step: &Step| step.effects[0].action != Action::Write;
+        let writes = |step: &Step| step.effects[0].action != Action::Read;
+        let orders = reads(other) && of.is_some_and(|of| self.step_of[of as usize] == first);
+        Tie { orders, races: reads(one) && writes(other) }
+    }
+
+    /// The atomic that a step accesses, where memory is weak.
+    pub(super) fn atomic(&self, step: usize) -> Option<ObjectId> {
+        self.weak_access(step).map(|_| self.steps[step].effects[0].object)
+    }
+
+    /// What an access to an atomic read or follows, where memory is weak: the event that stored it, if any did.
+    fn weak_access(&self, step: usize) -> Option<Option<u32>> {
+        let events = &self.steps.get(step)?.events;
+        self.accesses.get(&(events.start as u32)).copied().filter(|_| !events.is_empty())
+    }
+
+    /// Records what a step uses. `before` is the step by which its task has come there.
     fn note_uses(&mut self, number: usize, before: Past) {
         let Step { effects, past, .. } = &self.steps[number];
         let lock = given_back(&effects[0]).map(|lock| (before.next_lock(), lock));
@@ -229,13 +282,13 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Whether the second step is enabled when what came after the first one and does not depend on it has come, but
-    /// not the first one.
+    /// Whether the second step is enabled after all steps between that do not depend on the first one, but without the
+    /// first one.
     fn is_feasible(&self, first: usize, second: usize) -> bool {
         let step = &self.steps[second];
         let comes = |other: usize| other < first || (other > first && !self.happens_before(first, other));
         match step.cause {
-            // Nobody else could go on: not so without a step that was made by then.
+            // No other task could go on; without a step made by then, that need not hold.
             Cause::Idle(events) if self.is_before(first, events) => return false,
             Cause::Event(event) if !comes(self.step_of[event as usize]) => return false,
             _ => {}
@@ -260,7 +313,7 @@ impl<'a> History<'a> {
                 holders.admit_beside(to)
             }
             Action::Join => events.into_iter().any(|event| is(event, Action::Exit, operation.object)),
-            // One that ends without the token needs none.
+            // A park that ends without the token needs no token.
             Action::Park if self.trace[step.events.clone()].first().is_some_and(|event| event.only_read) => true,
             Action::Park => events.into_iter().fold(false, |token, event| match () {
                 () if is(event, Action::Unpark, operation.object) => true,
@@ -272,7 +325,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// The lock that an operation gives back beside what it does to its object.
+/// The lock that an operation releases besides what it does to its object.
 fn given_back(operation: &Operation) -> Option<ObjectId> {
     match operation.action {
         Action::Wait(lock) => lock,
@@ -284,7 +337,7 @@ fn is(event: &Event, action: Action, object: ObjectId) -> bool {
     event.operation.action == action && event.operation.object == object
 }
 
-/// Who holds a lock, and the writers that wait for it and keep readers out.
+/// The holders of a lock, and the waiting writers that keep readers out.
 struct Holders {
     lock: ObjectId,
     holding: Holding,
@@ -292,7 +345,7 @@ struct Holders {
 }
 
 impl Holders {
-    /// After these events.
+    /// The holders after these events.
     fn after<'a>(events: impl Iterator<Item = &'a Event>, lock: ObjectId) -> Holders {
         let mut holders = Holders { lock, holding: Holding::default(), writers: Vec::new() };
         for event in events.filter(|event| event.operation.object == lock || given_back(&event.operation) == Some(lock))
@@ -317,7 +370,7 @@ impl Holders {
         (mode == Mode::Exclusive || self.writers.is_empty()) && self.admit_beside(mode)
     }
 
-    /// Whoever waits.
+    /// Whether the holders admit the mode, whatever tasks wait.
     fn admit_beside(&self, mode: Mode) -> bool {
         self.holding.admits(self.lock, mode)
     }

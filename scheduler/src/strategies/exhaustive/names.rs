@@ -1,8 +1,8 @@
 //! Names of tasks and objects that do not depend on the schedule.
 //!
 //! The engine numbers tasks as they are spawned and objects as they are first used, so a number means something else in
-//! an execution in which another task was first. What the search keeps from one execution to the next, and compares with
-//! steps after the part that both have in common, is named by what made it instead.
+//! an execution in which another task came first. So the search names whatever it keeps from one execution to the next
+//! by its origin, and compares these names after the common part of two executions.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ const MAIN: TaskName = TaskName(0);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use(u64);
 
-/// A step with all that happens before it: two executions that share one have the same steps after it, as far as its
-/// task has seen nothing more.
+/// A step with all that happens before it: after such a step, two executions continue alike as far as its task has seen
+/// nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Past(u64);
 
@@ -46,12 +46,12 @@ struct Task {
 }
 
 impl Tasks {
-    /// Only the main task.
+    /// The main task alone.
     pub(super) fn new() -> Tasks {
         Tasks { spawned: vec![Task { name: MAIN, children: 0 }] }
     }
 
-    /// A task spawns another one: the one with the next number.
+    /// A task spawns another one, which gets the next number.
     pub(super) fn spawn(&mut self, names: &mut Names, parent: TaskId) {
         let Task { name, children } = &mut self.spawned[parent.index()];
         let fresh = TaskName(names.names.len() as u32 + 1);
@@ -67,15 +67,15 @@ impl Tasks {
 }
 
 impl Past {
-    /// Of a task that has made no step.
+    /// The past of a task that has made no step.
     pub(super) fn nothing(task: TaskName) -> Past {
         Past(mix(u64::from(task.0), 0))
     }
 
-    /// Of a step of `task`, before which these happen; `answers` stand for the decisions within the step.
+    /// The past of a step of `task` after these pasts; `answers` stand for the decisions within the step.
     pub(super) fn new(task: TaskName, before: impl Iterator<Item = Past>, answers: &[u32]) -> Past {
-        // A sum, since the order in which independent steps were made does not matter; that of dependent ones is in
-        // what happens before each.
+        // A sum, since the order of independent steps does not matter; the order of dependent steps is in what happens
+        // before each.
         let before = before.fold(0, |sum: u64, past| sum.wrapping_add(past.0));
         let step = mix(before, u64::from(task.0) + 1);
         Past(answers.iter().fold(step, |step, answer| mix(step, 1 + u64::from(*answer))))

@@ -2,7 +2,7 @@
 
 use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
-/// A step that need not be made for as long as nothing happens that it depends on: what follows it was explored.
+/// A step that need not be made until something happens that it depends on: what follows it was explored.
 #[derive(Clone, Debug)]
 pub(super) struct Sleeper {
     pub(super) task: TaskId,
@@ -10,29 +10,75 @@ pub(super) struct Sleeper {
     effects: Vec<Operation>,
     /// The last object that there was before it. A later object differs from execution to execution.
     known: Option<ObjectId>,
+    /// The atomic that the step accesses, where memory is weak.
+    atomic: Option<ObjectId>,
+    /// How many steps came before the state where it fell asleep.
+    pub(super) since: u64,
+    /// A later store woke it, where memory is weak: it reads a store that was made since it fell asleep, or sleeps on.
+    pub(super) is_woken: bool,
+}
+
+/// What becomes of a sleeping step.
+enum After {
+    /// The order of this step and the other one does not matter.
+    Sleeps,
+    /// The other one stored what this one may read.
+    Woken,
+    Awake,
 }
 
 impl Sleeper {
     /// A step with these effects, made in a state with objects up to `known`.
     pub(super) fn new(task: TaskId, effects: Vec<Operation>, known: Option<ObjectId>) -> Sleeper {
-        Sleeper { task, effects, known }
+        Sleeper { task, effects, known, atomic: None, since: 0, is_woken: false }
     }
 
-    /// Whether the order of this and a step of `task` with these effects does not matter.
+    /// Where memory is weak, the step is an access to this atomic. So many steps came before.
+    pub(super) fn with_atomic(self, atomic: Option<ObjectId>, since: u64) -> Sleeper {
+        Sleeper { atomic, since, ..self }
+    }
+
+    /// What is left of it after a step of `task` with these effects.
+    pub(super) fn after(&self, task: TaskId, effects: &[Operation]) -> Option<Sleeper> {
+        match self.meets(task, effects) {
+            After::Sleeps => Some(self.clone()),
+            After::Woken => Some(Sleeper { is_woken: true, ..self.clone() }),
+            After::Awake => None,
+        }
+    }
+
+    /// Whether the order of this step and a step of `task` with these effects does not matter.
     pub(super) fn is_independent(&self, task: TaskId, effects: &[Operation]) -> bool {
-        self.task != task && self.effects.iter().all(|mine| !self.depends(mine, effects))
+        matches!(self.meets(task, effects), After::Sleeps)
     }
 
-    fn depends(&self, mine: &Operation, effects: &[Operation]) -> bool {
-        if mine.action == Action::Spawn {
-            // Nobody else knows a task that is only about to be spawned.
+    fn meets(&self, task: TaskId, effects: &[Operation]) -> After {
+        let pairs = || self.effects.iter().flat_map(|mine| effects.iter().map(move |theirs| (mine, theirs)));
+        if self.task == task || pairs().any(|(mine, theirs)| self.depends(mine, theirs)) {
+            return After::Awake;
+        }
+        // A store that comes later can be read only by an access that comes later still. Everything else is as if the
+        // sleeping access had been made first: the other one chooses among the same stores then.
+        let is_fed = |mine: &Operation, theirs: &Operation| {
+            self.is_of_atomic(mine, theirs) && mine.action != Action::Write && theirs.action != Action::Read
+        };
+        if pairs().any(|(mine, theirs)| is_fed(mine, theirs)) { After::Woken } else { After::Sleeps }
+    }
+
+    /// Whether both are accesses to the atomic, where memory is weak.
+    fn is_of_atomic(&self, mine: &Operation, theirs: &Operation) -> bool {
+        self.atomic == Some(mine.object) && mine.object == theirs.object
+    }
+
+    fn depends(&self, mine: &Operation, theirs: &Operation) -> bool {
+        if mine.action == Action::Spawn || self.is_of_atomic(mine, theirs) {
+            // No other task knows a task that is only about to be spawned.
             return false;
         }
         let is_new = |operation: &Operation| Some(operation.object) > self.known;
         // Both new: they may be the same object.
-        let alike = |theirs: &Operation| Operation { object: theirs.object, ..*mine }.depends(theirs);
-        let unknown = |theirs: &Operation| is_new(mine) && is_new(theirs) && alike(theirs);
-        dependent(&[*mine], effects) || effects.iter().any(unknown)
+        let alike = || Operation { object: theirs.object, ..*mine }.depends(theirs);
+        dependent(&[*mine], &[*theirs]) || (is_new(mine) && is_new(theirs) && alike())
     }
 }
 

@@ -7,38 +7,38 @@ use interloper_std::runtime::{Action, ObjectId, Operation};
 use super::history::History;
 use super::names::{TaskName, Use};
 
-/// A step that a task would make, in whatever execution.
+/// A step that a task would make, as any execution knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Future {
     pub(super) task: TaskName,
-    /// The last of the objects that there were where it became known.
+    /// The last of the objects that existed where the step became known.
     pub(super) known: Option<ObjectId>,
     /// All that the step does, as far as it is known.
     pub(super) effects: Vec<Named>,
-    /// The answers to the decisions within it, with which it does so.
+    /// The answers to the decisions within it that lead to these effects.
     pub(super) answers: Vec<u32>,
 }
 
 /// An operation on an object with a name.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
-    /// With the objects of the execution that it was seen in.
+    /// The operation, with the objects of the execution in which it was seen.
     pub(super) operation: Operation,
     pub(super) object: Object,
-    /// The lock that it gives back, too.
+    /// The lock that it releases as well.
     pub(super) lock: Option<Object>,
 }
 
-/// An object, in whatever execution.
+/// An object, as any execution knows it.
 #[derive(Clone, Debug)]
 pub(super) enum Object {
-    /// It was there in the state that the executions have in common.
+    /// It existed in the state that the executions have in common.
     Known(ObjectId),
-    /// What is used in all these places.
+    /// An object that is used at all these places.
     New(Arc<[Use]>),
 }
 
-/// A step to be explored, and what is to be explored after it, in this order. Nothing planned: any step will do.
+/// A step to explore, and what to explore after it, in this order. Without a plan after it, any step will do.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) future: Future,
@@ -46,7 +46,7 @@ pub(super) struct Branch {
 }
 
 impl Named {
-    /// The same with the objects that have these names, if they all have one.
+    /// The operation with the objects that have these names, if each name has an object.
     pub(super) fn here(&self, used: impl Fn(Use) -> Option<ObjectId>) -> Option<Operation> {
         let object = |object: &Object| match object {
             Object::Known(object) => Some(*object),
@@ -59,7 +59,7 @@ impl Named {
         Some(Operation { object: object(&self.object)?, action, location: self.operation.location })
     }
 
-    /// Whether it depends on an operation if that is on the same object.
+    /// Whether the operation depends on another one if both are on the same object.
     pub(super) fn may_depend(&self, other: &Operation) -> bool {
         self.lock.is_some() || Operation { object: other.object, ..self.operation }.depends(other)
     }
@@ -77,9 +77,9 @@ impl Branch {
     }
 }
 
-/// Inserts a sequence of steps of `history` from a state where there are the objects up to `known` (section 5 of the
-/// paper, `insert`): goes down the first branches that begin it, up to order. A leaf on the way covers it; otherwise what
-/// is left of it becomes a new branch, which is given back when it belongs beside `branches`.
+/// Inserts a sequence of steps of `history` from a state with the objects up to `known` (section 5 of the paper,
+/// `insert`): follows the first branches that begin it, up to order. A leaf on the way covers it; otherwise the rest of
+/// the sequence becomes a new branch, which is returned when it belongs beside `branches`.
 pub(super) fn insert(
     branches: &mut [Branch],
     history: &History,
@@ -92,7 +92,7 @@ pub(super) fn insert(
         }
         if let Some(at) = sequence.iter().position(|&step| history.task(step) == branch.future.task) {
             if history.answers(sequence[at]) != branch.future.answers {
-                // With these answers everything is explored after the step, once what is planned is.
+                // With these answers everything after the step is explored, once the planned sequences are done.
                 return None;
             }
             sequence.remove(at);

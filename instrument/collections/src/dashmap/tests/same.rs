@@ -1,4 +1,4 @@
-//! The program sees what it sees with the original.
+//! The program sees the same as with the original.
 
 use interloper_commutativity::{ToValue, Value};
 use proptest::prelude::*;

@@ -335,7 +335,7 @@ fn a_map_that_never_is_empty_can_seem_so() {
     let (empty, announced) = interleaved(&[(2, 5)], other, |map| map.is_empty());
     assert!(empty);
     assert_eq!(announced, ["? next_after(none) -", "? contains_key(2) r", "? next_after(2) -"]);
-    // It is not when nobody interferes.
+    // It is not empty when no other task interferes.
     assert!(!interleaved(&[(2, 5)], |_, _| {}, |map| map.is_empty()).0);
 }
 
@@ -380,7 +380,7 @@ fn announced_locks_cover_the_real_ones() {
                 false
             });
             recorder.on_effect(move || opened.borrow_mut().clear());
-            // The state is looked at with all locks free again.
+            // The state is read with all locks free again.
             recorder.run(|| program(&map));
             done.send(()).expect("the test waits");
         });
@@ -426,6 +426,6 @@ fn a_guard_reports_to_the_session_of_its_own_run() {
     assert_eq!(first.0.get(), 2);
     with_session(&second, || drop(guard));
     assert_eq!((first.0.get(), second.0.get()), (2, 0));
-    // The lock is free all the same.
+    // The lock is free nevertheless.
     assert_eq!(map.get(&1).map(|value| *value), Some(6));
 }

@@ -1,0 +1,92 @@
+//! What a replay file recorded, and what its execution shows when it is run again.
+
+use interloper::Decisions;
+use interloper::objects::hunt::{self, Runs};
+use interloper::objects::systematic::{Limits, Unlock};
+use interloper::objects::{Schema, explain, history};
+use interloper_report::Counterexample;
+use interloper_report::replay_file::{About, Moment, ReplayFile, difference};
+use interloper_suite::objects::Studied;
+
+use crate::catalogue::{self, Entry};
+use crate::failure::Failure;
+use crate::subject;
+
+/// Something whose recorded executions can be run again.
+pub trait Recorded {
+    /// Runs the execution of `file`, which `decisions` determine.
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure>;
+}
+
+/// What a recorded execution showed when it was run again.
+pub struct Again {
+    /// How it differs from the recording, if it does.
+    pub divergence: Option<String>,
+    pub counterexample: Option<Counterexample>,
+}
+
+impl Again {
+    /// The execution went another way, and has no counterexample.
+    pub fn diverged(divergence: String) -> Again {
+        Again { divergence: Some(divergence), counterexample: None }
+    }
+
+    /// The execution showed a violation, which may differ from the recorded one.
+    pub fn showed(file: &ReplayFile, finding: &str, history: &[Moment], counterexample: Counterexample) -> Again {
+        let divergence = match finding == file.finding {
+            true => difference(&file.history, history),
+            false => Some(format!("the recording shows {}, and the replay shows {finding}", file.finding)),
+        };
+        Again { divergence, counterexample: Some(counterexample) }
+    }
+}
+
+/// What a file is about. The command has everything but tests.
+pub fn find(about: &About, path: &str) -> Result<Box<dyn Recorded>, Failure> {
+    Ok(match (about, about.name()) {
+        (About::Case { .. } | About::Program { .. }, name) => match catalogue::find(name)? {
+            Entry::Case(case) => Box::new(case),
+            Entry::Program(program) => Box::new(program),
+        },
+        (About::Schema { .. }, name) => Box::new(subject::studied(name)?),
+        (About::Test { .. }, name) => {
+            let test = name.split_once("::").map_or(name, |(_, test)| test);
+            let command = format!("INTERLOPER_REPLAY={path} cargo test {test}");
+            return refused(format!("it belongs to the test '{name}'; replay it with {command}"));
+        }
+    })
+}
+
+/// The refusal to replay, with the reason.
+pub fn refused<T>(reason: String) -> Result<T, Failure> {
+    Err(Failure::Request(reason))
+}
+
+impl Recorded for Studied {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure> {
+        let About::Schema { method, schema, unlock_is_a_step, .. } = &file.about else {
+            return refused(format!("{} is an object, not {}", self.name, file.about.what()));
+        };
+        let object = self.object();
+        let schema =
+            Schema::parse(schema).map_err(|error| Failure::Request(format!("damaged: its schema: {error}")))?;
+        let unlock = if *unlock_is_a_step { Unlock::Step } else { Unlock::Part };
+        let limits = Limits { unlock, ..Limits::default() };
+        let replayed = hunt::replay(&object, &schema, limits, decisions)
+            .map_err(|refusal| Failure::Request(format!("its schema: {}", refusal.text(&schema))))?;
+        let Some((found, right)) = replayed else {
+            return Ok(Again::diverged("the recorded decisions no longer fit the object".to_owned()));
+        };
+        let Runs::Systematic(explored) = &found.runs else { return Err(Failure::Internal("no trace".to_owned())) };
+        let again = explored.stopped.as_ref().map(history).unwrap_or_default();
+        let counterexample = explain(&object, method, object.visibility(), &found);
+        let counterexample = Counterexample { detail: format!("{schema}, replayed"), ..counterexample };
+        Ok(match right {
+            true => Again {
+                divergence: Some("a sequential order now gives the outcome".to_owned()),
+                counterexample: Some(counterexample),
+            },
+            false => Again::showed(file, &found.what.kind().replace(' ', "-"), &again, counterexample),
+        })
+    }
+}

@@ -1,0 +1,554 @@
+//! The runtime of an execution whose memory is weak: it keeps the [`Memory`] beside the engine.
+//!
+//! An execution whose memory is sequentially consistent has [`Core`] alone for its runtime, so it pays nothing for this.
+//!
+//! What happens before what follows from what tasks do to objects. Taking a lock acquires what those released who could not
+//! hold it beside; the same goes for the steps of channels, once cells, barriers and collections, where a step that reads
+//! counts as a shared holder and one that writes as an exclusive one. Spawning, joining and unparking release and acquire
+//! as std documents. Notifying does not: the lock of the waiter does.
+
+use std::any::Any;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use interloper_std::runtime::{
+    Accessed, Action, Addresses, Count, Effect, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind,
+    Operation, Place, Runtime, TaskId, Wakes, Woken,
+};
+
+use super::core::Core;
+use super::progress::Spin;
+use super::state::State;
+use crate::decisions::{Decision, Question};
+use crate::execution::Older;
+use crate::freedoms::Freedom;
+use crate::memory::{Kind, LocationId, Memory, Spot};
+use crate::traces::Pick;
+use crate::vector_clock::VectorClock;
+
+/// The runtime of an execution whose memory is weak.
+pub(super) struct Weak<'a>(pub(super) &'a Core);
+
+/// What such an execution keeps.
+#[derive(Default)]
+pub(super) struct Kept {
+    memory: Memory,
+    /// The locations of atomics, by their objects.
+    locations: Vec<Option<LocationId>>,
+    /// What was released to other objects.
+    released: Vec<Released>,
+    /// The places that an access may take.
+    places: Vec<Spot>,
+    /// The accesses that took a place which was not the newest.
+    pub(super) older: Vec<Older>,
+    /// The steps that stored what is at these places.
+    stored: Vec<u64>,
+    /// All accesses: the event of each, and of the store that it read or follows. A store is known by its number here.
+    pub(super) accesses: Vec<(u32, Option<u32>)>,
+    /// The steps of these accesses.
+    steps: Vec<u64>,
+    /// Others could have done so, had the execution been free to do so more often.
+    pub(super) older_left: bool,
+}
+
+/// What happens before whoever acquires an object.
+#[derive(Default)]
+struct Released {
+    /// By those that held it alone: before all.
+    alone: VectorClock,
+    /// By those that held it with others: before those that hold it alone.
+    shared: VectorClock,
+}
+
+impl Kept {
+    /// An execution begins, with its main task.
+    pub(super) fn begin(&mut self) {
+        self.memory.restart();
+        self.locations.clear();
+        self.released.clear();
+        self.forget_accesses();
+        self.memory.begin_task(None);
+    }
+
+    /// The execution that begins has made no access.
+    fn forget_accesses(&mut self) {
+        self.older.clear();
+        self.accesses.clear();
+        self.steps.clear();
+        self.older_left = false;
+    }
+
+    pub(super) fn end_task(&mut self, task: TaskId) {
+        self.memory.end_task(task);
+    }
+
+    /// The location of an atomic in which this value is now.
+    fn location(&mut self, object: ObjectId, newest: u64) -> LocationId {
+        if self.locations.len() <= object.index() {
+            self.locations.resize(object.index() + 1, None);
+        }
+        let location = *self.locations[object.index()].get_or_insert_with(|| self.memory.add_location(newest));
+        if self.memory.newest(location) != newest {
+            self.memory.overwrite(location, newest);
+        }
+        location
+    }
+
+    fn released(&mut self, object: ObjectId) -> (&mut Memory, &mut Released) {
+        if self.released.len() <= object.index() {
+            self.released.resize_with(object.index() + 1, Released::default);
+        }
+        (&mut self.memory, &mut self.released[object.index()])
+    }
+
+    /// The task holds the object in this mode from now on.
+    pub(super) fn acquire(&mut self, task: TaskId, object: ObjectId, mode: Mode) {
+        let (memory, released) = self.released(object);
+        memory.acquire(task, &released.alone);
+        if mode == Mode::Exclusive {
+            memory.acquire(task, &released.shared);
+        }
+    }
+
+    /// The task holds the object in this mode no more.
+    pub(super) fn release(&mut self, task: TaskId, object: ObjectId, mode: Mode) {
+        let (memory, released) = self.released(object);
+        memory.release(task, if mode == Mode::Exclusive { &mut released.alone } else { &mut released.shared });
+    }
+
+    /// The places that an access may take, the newest first.
+    fn find_places(
+        &mut self,
+        task: TaskId,
+        at: LocationId,
+        effect: &Effect<'_>,
+        (order, failure): (Ordering, Ordering),
+    ) {
+        let Kept { memory, places, .. } = self;
+        match effect {
+            Effect::Load => memory.places(task, at, Kind::Load, order, places),
+            Effect::Store(_) => memory.places(task, at, Kind::Store, order, places),
+            Effect::Update { change, .. } => {
+                let mut fails = Vec::new();
+                memory.places(task, at, Kind::Load, failure, &mut fails);
+                fails.retain(|&spot| change(memory.value(at, spot)).is_none());
+                memory.places(task, at, Kind::Update, order, places);
+                places.retain(|&spot| change(memory.value(at, spot)).is_some());
+                places.append(&mut fails);
+                places.sort_unstable_by(|a, b| b.cmp(a));
+            }
+        }
+    }
+}
+
+impl Core {
+    /// The runtime of the execution.
+    pub(super) fn with_runtime<R>(&self, use_it: impl FnOnce(&dyn Runtime) -> R) -> R {
+        if self.weak.get() { use_it(&Weak(self)) } else { use_it(self) }
+    }
+
+    /// Whether the memory of the execution that begins is weak follows from its freedoms.
+    pub(super) fn begin_memory(&self, state: &State) {
+        let weak = state.granted.count(Freedom::Memory) > 0;
+        self.weak.set(weak);
+        self.addresses.weaken(weak);
+        let mut kept = self.kept.borrow_mut();
+        if weak {
+            kept.begin();
+        } else {
+            kept.forget_accesses();
+        }
+    }
+
+    /// The running task acquires or releases an object, if memory is weak.
+    pub(super) fn synchronise(&self, act: impl FnOnce(&mut Kept)) {
+        if self.weak.get() {
+            act(&mut self.kept.borrow_mut());
+        }
+    }
+
+    /// The place of an access: a decision if there are several.
+    fn place(&self, state: &mut State, kept: &mut Kept, at: LocationId, asks: impl FnOnce(&mut Kept)) -> Spot {
+        let newest = kept.memory.newest_spot(at);
+        let task = TaskId(state.current as u32);
+        if kept.memory.is_settled(task, at) {
+            return newest;
+        }
+        asks(kept);
+        if kept.places.len() < 2 {
+            return newest;
+        }
+        // As with other freedoms: where they are counted, each looks at what is left.
+        let is_counted = state.granted.count(Freedom::Memory) < u32::MAX;
+        let object = state.object_of(Freedom::Memory);
+        if is_counted {
+            self.touch(state, object, Action::Consult);
+        }
+        if state.free.count(Freedom::Memory) == 0 {
+            kept.older_left = true;
+            return newest;
+        }
+        let spot = self.ask_for_place(state, kept, at);
+        if spot != newest {
+            state.used.add(Freedom::Memory);
+            if is_counted {
+                state.free.take(Freedom::Memory);
+                self.touch(state, object, Action::Affect);
+            }
+        }
+        spot
+    }
+
+    fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Spot {
+        self.note_freedoms(state);
+        let options = kept.places.len() as u32;
+        let Kept { memory, places, stored, steps, .. } = kept;
+        stored.clear();
+        stored.extend(places.iter().map(|&spot| memory.origin(at, spot).map_or(0, |access| steps[access as usize])));
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `Core::ask`.
+        let answer = unsafe { (*strategy).place(stored) };
+        assert!(answer < options, "the strategy chose the place {answer} out of {options}");
+        self.choosing.set(false);
+        if self.config.decisions {
+            state.decisions.push(Decision::new(Question::Store, options, answer));
+        }
+        let spot = kept.places[answer as usize];
+        if self.config.trace {
+            // Which of the places are possible can depend on steps that do not depend on this one.
+            let answer = kept.memory.distance(at, spot) as u32;
+            state.picks.push(Pick { events: state.trace.len() as u32, answer });
+        }
+        spot
+    }
+}
+
+impl Weak<'_> {
+    fn current(&self) -> TaskId {
+        self.0.task()
+    }
+
+    fn acquired(&self, object: ObjectId, mode: Mode) {
+        self.0.kept.borrow_mut().acquire(self.current(), object, mode);
+    }
+
+    fn releases(&self, object: ObjectId, mode: Mode) {
+        self.0.kept.borrow_mut().release(self.current(), object, mode);
+    }
+
+    /// The running task has held the object in this mode for a moment.
+    fn passed(&self, object: ObjectId, mode: Mode) {
+        self.acquired(object, mode);
+        self.releases(object, mode);
+    }
+
+    /// The running task has made a step, of which the action says what it acquires and releases.
+    fn stepped(&self, operation: Operation) {
+        let kind = self.0.state.borrow().objects[operation.object.index()].kind;
+        if matches!(kind, ObjectKind::Atomic | ObjectKind::Task) {
+            return;
+        }
+        match operation.action {
+            Action::Read | Action::Inspect(..) => self.passed(operation.object, Mode::Shared),
+            Action::Write | Action::ReadWrite | Action::Invoke(..) => self.passed(operation.object, Mode::Exclusive),
+            _ => {}
+        }
+    }
+}
+
+impl Runtime for Weak<'_> {
+    fn step(&self, operation: Operation) {
+        self.0.step(operation);
+        self.stepped(operation);
+    }
+
+    fn access(
+        &self,
+        object: ObjectId,
+        newest: u64,
+        effect: Effect<'_>,
+        (order, failure): (Ordering, Ordering),
+    ) -> Accessed {
+        let core = self.0;
+        let mut state = core.state.borrow_mut();
+        let state = &mut *state;
+        if state.aborting || core.choosing.get() {
+            return effect.on_newest(newest);
+        }
+        let mut kept = core.kept.borrow_mut();
+        let kept = &mut *kept;
+        let task = TaskId(state.current as u32);
+        let at = kept.location(object, newest);
+        let spot = core.place(state, kept, at, |kept| kept.find_places(task, at, &effect, (order, failure)));
+        let event = state.trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32;
+        let is_newest = kept.memory.distance(at, spot) == 0;
+        let found = kept.memory.value(at, spot);
+        let written = match &effect {
+            Effect::Load => None,
+            Effect::Store(value) => Some(*value),
+            Effect::Update { change, may_fail } => {
+                change(found).filter(|_| !(*may_fail && core.departs(state, Freedom::Weak)))
+            }
+        };
+        let access = kept.accesses.len() as u32;
+        let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
+        kept.accesses.push((event, of));
+        kept.steps.push(state.steps);
+        if !is_newest {
+            kept.older.push(Older { event, of, stores: written.is_some() });
+            // It saw or did something that is not there for others: that is no round of a loop which waits.
+            state.tasks[state.current].spin = Spin::default();
+            state.tasks[state.current].rounds.does_something_new();
+        }
+        match (&effect, written) {
+            (Effect::Store(_), Some(value)) => kept.memory.store(task, at, order, spot, (value, access)),
+            (_, Some(value)) => kept.memory.update(task, at, order, spot, (value, access)),
+            (Effect::Load, None) => kept.memory.load(task, at, order, spot),
+            (_, None) => kept.memory.load(task, at, failure, spot),
+        }
+        Accessed { found, wrote: written.is_some(), newest: written.filter(|_| is_newest) }
+    }
+
+    fn fence(&self, order: Ordering, location: Place) {
+        let mut state = self.0.state.borrow_mut();
+        if !state.aborting {
+            let task = state.current;
+            let object = state.tasks[task].object;
+            self.0.record_part(&mut state, task, object, Action::Fence, location);
+            self.0.kept.borrow_mut().memory.fence(TaskId(task as u32), order);
+        }
+    }
+
+    fn step_when_free(&self, operation: Operation, needs: &[Need]) {
+        self.0.step_when_free(operation, needs);
+        needs.iter().for_each(|need| self.passed(need.lock, need.mode));
+        self.stepped(operation);
+    }
+
+    fn step_and_look(&self, operation: Operation, need: Need) -> bool {
+        let free = self.0.step_and_look(operation, need);
+        if free {
+            self.passed(need.lock, need.mode);
+        }
+        self.stepped(operation);
+        free
+    }
+
+    fn keep(&self, lock: ObjectId, mode: Mode, location: Place) {
+        self.0.keep(lock, mode, location);
+        self.acquired(lock, mode);
+    }
+
+    fn free(&self, lock: ObjectId, mode: Mode, location: Place) {
+        self.releases(lock, mode);
+        self.0.free(lock, mode, location);
+    }
+
+    fn acquire(&self, lock: ObjectId, mode: Mode, location: Place) {
+        self.0.acquire(lock, mode, location);
+        self.acquired(lock, mode);
+    }
+
+    fn acquire_recursive(&self, lock: ObjectId, location: Place) {
+        self.0.acquire_recursive(lock, location);
+        self.acquired(lock, Mode::Shared);
+    }
+
+    fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
+        let taken = self.0.try_acquire(lock, mode, location);
+        if taken {
+            self.acquired(lock, mode);
+        }
+        taken
+    }
+
+    fn try_acquire_recursive(&self, lock: ObjectId, location: Place) -> bool {
+        let taken = self.0.try_acquire_recursive(lock, location);
+        if taken {
+            self.acquired(lock, Mode::Shared);
+        }
+        taken
+    }
+
+    fn release(&self, lock: ObjectId, mode: Mode, location: Place) {
+        // Nobody who could acquire it takes the lock before it is given back.
+        self.releases(lock, mode);
+        self.0.release(lock, mode, location);
+    }
+
+    fn convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) {
+        self.releases(lock, from);
+        self.0.convert(lock, from, to, location);
+        self.acquired(lock, to);
+    }
+
+    fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool {
+        let converted = self.0.try_convert(lock, from, to, location);
+        if converted {
+            self.releases(lock, from);
+            self.acquired(lock, to);
+        }
+        converted
+    }
+
+    fn hold(&self, lock: ObjectId, mode: Mode, location: Place) {
+        self.0.hold(lock, mode, location);
+        self.acquired(lock, mode);
+    }
+
+    fn let_go(&self, lock: ObjectId, mode: Mode) {
+        self.releases(lock, mode);
+        self.0.let_go(lock, mode);
+    }
+
+    fn wait(
+        &self,
+        queue: ObjectId,
+        (lock, mode): (ObjectId, Mode),
+        timeout: Option<Duration>,
+        wakes: Wakes,
+        location: Place,
+    ) -> Woken {
+        self.releases(lock, mode);
+        let woken = self.0.wait(queue, (lock, mode), timeout, wakes, location);
+        self.acquired(lock, mode);
+        woken
+    }
+
+    fn block(&self, queue: ObjectId, timeout: Option<Duration>, then: Operation) -> Woken {
+        let woken = self.0.block(queue, timeout, then);
+        self.stepped(then);
+        woken
+    }
+
+    fn spawn(&self, task: NewTask, body: Box<dyn FnOnce()>) -> TaskId {
+        let parent = self.current();
+        let child = self.0.spawn(task, body);
+        self.0.kept.borrow_mut().memory.begin_task(Some(parent));
+        child
+    }
+
+    fn join(&self, task: TaskId, location: Place) -> Result<(), Box<dyn Any + Send>> {
+        let result = self.0.join(task, location);
+        self.0.kept.borrow_mut().memory.acquire_all(self.current(), task);
+        result
+    }
+
+    fn unpark(&self, task: TaskId, location: Place) {
+        let object = self.0.state.borrow().tasks[task.index()].object;
+        self.releases(object, Mode::Exclusive);
+        self.0.unpark(task, location);
+    }
+
+    // The rest is as with any memory.
+
+    fn execution(&self) -> ExecutionId {
+        self.0.execution()
+    }
+
+    fn addresses(&self) -> &Addresses {
+        self.0.addresses()
+    }
+
+    fn task(&self) -> TaskId {
+        self.0.task()
+    }
+
+    fn task_name(&self, task: TaskId) -> Option<String> {
+        self.0.task_name(task)
+    }
+
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    fn choose(&self, options: u32) -> u32 {
+        Runtime::choose(self.0, options)
+    }
+
+    fn register(&self, kind: ObjectKind) -> ObjectId {
+        self.0.register(kind)
+    }
+
+    fn saw(&self, number: u64) {
+        self.0.saw(number);
+    }
+
+    fn only_read(&self) {
+        self.0.only_read();
+    }
+
+    fn notify(&self, queue: ObjectId, count: Count, location: Place) -> u32 {
+        self.0.notify(queue, count, location)
+    }
+
+    fn wake(&self, queue: ObjectId, count: Count) -> u32 {
+        self.0.wake(queue, count)
+    }
+
+    fn is_finished(&self, task: TaskId, location: Place) -> bool {
+        self.0.is_finished(task, location)
+    }
+
+    fn park(&self, timeout: Option<Duration>, location: Place) -> Woken {
+        self.0.park(timeout, location)
+    }
+
+    fn yield_now(&self, location: Place) {
+        self.0.yield_now(location);
+    }
+
+    fn sleep(&self, duration: Duration, location: Place) {
+        self.0.sleep(duration, location);
+    }
+
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn block_begin(&self, name: &'static str, location: Place) {
+        self.0.block_begin(name, location);
+    }
+
+    fn block_end(&self, location: Place) {
+        self.0.block_end(location);
+    }
+
+    fn local(&self, slot: usize) -> Local {
+        self.0.local(slot)
+    }
+
+    fn set_local(&self, slot: usize, value: Rc<dyn Any>) {
+        self.0.set_local(slot, value);
+    }
+
+    fn shared(&self, slot: usize) -> Option<Rc<dyn Any>> {
+        self.0.shared(slot)
+    }
+
+    fn set_shared(&self, slot: usize, value: Rc<dyn Any>) {
+        self.0.set_shared(slot, value);
+    }
+
+    fn panicking(&self) -> bool {
+        self.0.panicking()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.0.has_ended()
+    }
+
+    fn fails_weakly(&self) -> bool {
+        self.0.fails_weakly()
+    }
+
+    fn exit(&self, exit: Exit, location: Place) -> ! {
+        self.0.exit(exit, location)
+    }
+
+    fn fail(&self, reason: String) {
+        self.0.fail(reason);
+    }
+}

@@ -1,0 +1,389 @@
+//! The memory model of C++20, which is Rust's: which stores a load may read.
+//!
+//! Each location keeps its stores in modification order. What happens before a step is a [`VectorClock`], as in T. Jung and
+//! others' Miri and in C. Lidbury and A. Donaldson, *Dynamic race detection for C++11*, POPL 2017. An access takes a place
+//! in the modification order: a load reads the store there, a store comes right after it, a read-modify-write does both.
+//! The newest store is always a possible place; so is each older one that the task is not known to have overtaken:
+//!
+//! - Coherence: a task goes back behind no store that happens before its access, and behind none that was read by an
+//!   access that happens before its own.
+//! - Atomicity: nothing comes between a read-modify-write and the store that it read.
+//! - The order of what is sequentially consistent (P0668R5, *Revising the C++ memory model*) stays without cycles; see
+//!   [`order`].
+//!
+//! An access reads only what was stored before in the execution, so the union of program order and reads-from has no
+//! cycle: load buffering is not produced. Apart from that the model shows exactly what the axioms of C++20 allow; the tests
+//! compare it with an enumeration of all execution graphs.
+//!
+//! A release sequence consists of the store at its head and of read-modify-writes (P0982R1).
+
+mod location;
+mod order;
+
+use std::sync::atomic::Ordering;
+
+use interloper_std::runtime::TaskId;
+
+use self::location::{Location, Message, Sources};
+use self::order::Order;
+use crate::vector_clock::VectorClock;
+
+/// The memory of an execution.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    tasks: Vec<Views>,
+    /// How many tasks there are; the views of others keep their memory for the next execution.
+    live: usize,
+    locations: Vec<Location>,
+    order: Order,
+}
+
+/// What a task has seen. Its events are numbered from 0.
+#[derive(Clone, Debug, Default)]
+struct Views {
+    /// What happens before its next event.
+    current: VectorClock,
+    /// What will happen before the events after its next acquire fence.
+    pending: VectorClock,
+    /// What happened before its last release fence, and the fence. Nothing if there was none.
+    released: VectorClock,
+    /// How many events it has had.
+    events: usize,
+    ended: bool,
+}
+
+/// A location of memory: an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LocationId(pub(crate) u32);
+
+/// A place in the modification order of a location: that of a store. Valid until something is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot(pub(crate) usize);
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It reads.
+    Load,
+    /// It writes.
+    Store,
+    /// It does both at once.
+    Update,
+}
+
+/// Whether an access of this ordering acquires.
+pub(crate) const fn acquires(order: Ordering) -> bool {
+    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+/// Whether an access of this ordering releases.
+pub(crate) const fn releases(order: Ordering) -> bool {
+    matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+impl Memory {
+    /// Forgets everything: another execution begins. Memory stays.
+    pub(crate) fn restart(&mut self) {
+        self.live = 0;
+        self.locations.clear();
+        self.order.clear();
+    }
+
+    /// A task begins; `parent` has spawned it, and all that it has done happens before.
+    pub(crate) fn begin_task(&mut self, parent: Option<TaskId>) {
+        let task = TaskId(self.live as u32);
+        if self.tasks.len() == self.live {
+            self.tasks.push(Views::default());
+        }
+        self.live += 1;
+        let mut views = std::mem::take(&mut self.tasks[task.index()]);
+        views.restart();
+        if let Some(parent) = parent {
+            self.event(parent);
+            views.current.clone_from(&self.tasks[parent.index()].current);
+        }
+        self.tasks[task.index()] = views;
+    }
+
+    /// A task comes to its end.
+    pub(crate) fn end_task(&mut self, task: TaskId) {
+        self.event(task);
+        self.tasks[task.index()].ended = true;
+    }
+
+    /// What `task` has done happens before what whoever acquires `clock` does.
+    pub(crate) fn release(&mut self, task: TaskId, clock: &mut VectorClock) {
+        self.event(task);
+        clock.join(&self.tasks[task.index()].current);
+    }
+
+    /// What was released to `clock` happens before what `task` does.
+    pub(crate) fn acquire(&mut self, task: TaskId, clock: &VectorClock) {
+        self.tasks[task.index()].current.join(clock);
+        self.event(task);
+    }
+
+    /// All that another task has done until now happens before what `task` does: it has ended, say.
+    pub(crate) fn acquire_all(&mut self, task: TaskId, of: TaskId) {
+        let current = std::mem::take(&mut self.tasks[of.index()].current);
+        self.acquire(task, &current);
+        self.tasks[of.index()].current = current;
+    }
+
+    /// A location where this value is. Everybody knows it.
+    pub(crate) fn add_location(&mut self, value: u64) -> LocationId {
+        self.locations.push(Location::new(value));
+        LocationId(self.locations.len() as u32 - 1)
+    }
+
+    /// The newest value of a location.
+    pub(crate) fn newest(&self, location: LocationId) -> u64 {
+        self.locations[location.0 as usize].newest().value
+    }
+
+    /// The place of the newest store.
+    pub(crate) fn newest_spot(&self, location: LocationId) -> Spot {
+        Spot(self.locations[location.0 as usize].messages().len() - 1)
+    }
+
+    /// A value got there without an atomic operation, so nobody else can have been there: everybody knows it.
+    pub(crate) fn overwrite(&mut self, location: LocationId, value: u64) {
+        self.locations[location.0 as usize].overwrite(value);
+    }
+
+    /// Whether the newest store is the only place of an access, whatever it does.
+    #[inline]
+    pub(crate) fn is_settled(&self, task: TaskId, location: LocationId) -> bool {
+        self.locations[location.0 as usize].is_settled(&self.tasks[task.index()].current)
+    }
+
+    /// The places that an access may take, the newest first.
+    pub(crate) fn places(
+        &self,
+        task: TaskId,
+        location: LocationId,
+        kind: Kind,
+        order: Ordering,
+        places: &mut Vec<Spot>,
+    ) {
+        places.clear();
+        let at = &self.locations[location.0 as usize];
+        let newest = at.messages().len() - 1;
+        let oldest = at.oldest(&self.tasks[task.index()].current);
+        for spot in (oldest..=newest).rev() {
+            let divides = kind != Kind::Load && spot < newest && at.messages()[spot + 1].updates;
+            if spot == newest || (!divides && self.is_ordered(task, at, spot, kind, order)) {
+                places.push(Spot(spot));
+            }
+        }
+    }
+
+    /// The value at a place.
+    pub(crate) fn value(&self, location: LocationId, spot: Spot) -> u64 {
+        self.locations[location.0 as usize].messages()[spot.0].value
+    }
+
+    /// What the caller knows the store at a place by; none for the initial value.
+    pub(crate) fn origin(&self, location: LocationId, spot: Spot) -> Option<u32> {
+        self.locations[location.0 as usize].messages()[spot.0].origin
+    }
+
+    /// How many stores come after a place: none after the newest.
+    pub(crate) fn distance(&self, location: LocationId, spot: Spot) -> usize {
+        self.locations[location.0 as usize].messages().len() - 1 - spot.0
+    }
+
+    /// How many stores and sequentially consistent events are kept.
+    #[cfg(test)]
+    fn size(&self) -> usize {
+        self.locations.iter().map(|location| location.messages().len()).sum::<usize>() + self.order.len()
+    }
+
+    /// Reads what is at a place.
+    pub(crate) fn load(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
+        let before = self.before(task, location, spot, Kind::Load, order);
+        let event = self.event(task);
+        self.read(task, location, order, spot);
+        let sources = self.enter(task, event, location, spot, order, before);
+        let knows = &self.tasks[task.index()].current;
+        self.locations[location.0 as usize].note_read(spot.0, (task, event), knows, sources.as_ref());
+    }
+
+    /// Stores a value right after a place. The caller knows the store by `origin`.
+    pub(crate) fn store(
+        &mut self,
+        task: TaskId,
+        location: LocationId,
+        order: Ordering,
+        spot: Spot,
+        (value, origin): (u64, u32),
+    ) {
+        let before = self.before(task, location, spot, Kind::Store, order);
+        let event = self.event(task);
+        let sources = self.enter(task, event, location, spot, order, before);
+        self.write(task, location, order, spot, Message::new(value, (task, event), Some(origin), sources));
+    }
+
+    /// Reads what is at a place and stores a value right after it.
+    pub(crate) fn update(
+        &mut self,
+        task: TaskId,
+        location: LocationId,
+        order: Ordering,
+        spot: Spot,
+        (value, origin): (u64, u32),
+    ) {
+        let before = self.before(task, location, spot, Kind::Update, order);
+        let event = self.event(task);
+        self.read(task, location, order, spot);
+        let sources = self.enter(task, event, location, spot, order, before);
+        let mut message = Message::new(value, (task, event), Some(origin), sources);
+        message.updates = true;
+        message.released = self.locations[location.0 as usize].messages()[spot.0].released.clone();
+        self.write(task, location, order, spot, message);
+    }
+
+    /// A fence. One that is relaxed does nothing.
+    pub(crate) fn fence(&mut self, task: TaskId, order: Ordering) {
+        let strongly = match order {
+            Ordering::SeqCst => Some(self.order.strongly_before(task, &self.tasks[task.index()].current)),
+            _ => None,
+        };
+        let event = self.event(task);
+        let views = &mut self.tasks[task.index()];
+        if acquires(order) {
+            views.current.join(&views.pending);
+            views.pending.clear();
+        }
+        if releases(order) {
+            views.released.clone_from(&views.current);
+        }
+        if let Some(mut before) = strongly {
+            let knows = &self.tasks[task.index()].current;
+            self.locations.iter().for_each(|location| location.seen_by(knows, &mut before));
+            self.order.push_fence(task, event, knows, &before);
+            self.thin();
+        }
+    }
+
+    /// The next event of a task: its number.
+    fn event(&mut self, task: TaskId) -> usize {
+        let views = &mut self.tasks[task.index()];
+        let event = views.events;
+        views.events += 1;
+        views.current.set(task, event);
+        event
+    }
+
+    /// The running task reads the store at a place.
+    fn read(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
+        let message = &self.locations[location.0 as usize].messages()[spot.0];
+        if let Some(released) = &message.released {
+            let views = &mut self.tasks[task.index()];
+            if acquires(order) { views.current.join(released) } else { views.pending.join(released) }
+        }
+    }
+
+    /// The running task stores right after a place.
+    fn write(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot, mut message: Message) {
+        let views = &self.tasks[task.index()];
+        let released = if releases(order) { &views.current } else { &views.released };
+        match &mut message.released {
+            Some(sequence) => sequence.join(released),
+            None if *released == VectorClock::default() => {}
+            None => message.released = Some(released.clone()),
+        }
+        let tasks = self.tasks[..self.live].iter().filter(|views| !views.ended).map(|views| &views.current);
+        self.locations[location.0 as usize].insert(spot.0 + 1, message, tasks);
+    }
+}
+
+/// What is sequentially consistent.
+impl Memory {
+    /// What must come before a sequentially consistent access at a place. Nothing for another access.
+    fn before(
+        &self,
+        task: TaskId,
+        location: LocationId,
+        spot: Spot,
+        kind: Kind,
+        order: Ordering,
+    ) -> Option<VectorClock> {
+        let at = &self.locations[location.0 as usize];
+        (order == Ordering::SeqCst).then(|| self.before_access(task, at, spot.0, kind))
+    }
+
+    fn before_access(&self, task: TaskId, at: &Location, spot: usize, kind: Kind) -> VectorClock {
+        let mut before = self.order.strongly_before(task, &self.tasks[task.index()].current);
+        at.ordered_before(spot, kind, &mut before);
+        before
+    }
+
+    /// The order gets this access if it is sequentially consistent. Gives what now comes before whatever is
+    /// coherence-ordered after the access: itself, and the fences that happen before it.
+    fn enter(
+        &mut self,
+        task: TaskId,
+        event: usize,
+        location: LocationId,
+        spot: Spot,
+        order: Ordering,
+        before: Option<VectorClock>,
+    ) -> Option<Sources> {
+        debug_assert_eq!(before.is_some(), order == Ordering::SeqCst);
+        if self.order.is_empty() && before.is_none() {
+            return None;
+        }
+        let number = before.map(|before| self.order.push(task, event, &before));
+        self.thin();
+        let mut before = self.order.fences_before(&self.tasks[task.index()].current);
+        if let Some(number) = number {
+            before.raise(task, number);
+        }
+        let at = &self.locations[location.0 as usize];
+        if spot.0 + 1 < at.messages().len() {
+            let after = at.ordered_after(spot.0, &self.order);
+            self.order.add(&before, &after);
+        }
+        Some(Sources { before, own: number.map(|number| (task, number)) })
+    }
+
+    /// Drops what can no longer matter from the order, if it is long.
+    fn thin(&mut self) {
+        let tasks = self.tasks[..self.live].iter().filter(|views| !views.ended).map(|views| &views.current);
+        self.order.thin(tasks);
+    }
+
+    /// Whether the order stays without cycles when an access takes a place that is not the newest.
+    fn is_ordered(&self, task: TaskId, at: &Location, spot: usize, kind: Kind, order: Ordering) -> bool {
+        if self.order.is_empty() {
+            return true;
+        }
+        let is_in_order = order == Ordering::SeqCst;
+        let message = &at.messages()[spot];
+        let released = message.released.as_ref().filter(|_| kind != Kind::Store && acquires(order));
+        let mut before = self.order.fences_before(&self.tasks[task.index()].current);
+        if let Some(released) = released {
+            before.join(&self.order.fences_before(released));
+        }
+        if is_in_order {
+            before.join(&self.before_access(task, at, spot, kind));
+        }
+        // Nothing that must come after the access comes before it.
+        let before = self.order.closure(&before);
+        let after = at.ordered_after(spot, &self.order);
+        !after.iter().any(|&(task, number)| before.covers(task, number))
+    }
+}
+
+impl Views {
+    fn restart(&mut self) {
+        self.current.clear();
+        self.pending.clear();
+        self.released.clear();
+        (self.events, self.ended) = (0, false);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Small programs in the engine, through the mirror of `std`: an exhaustive search shows exactly the outcomes of the model.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use interloper_std::sync::Arc;
+use interloper_std::sync::atomic::{AtomicU64, fence};
+use interloper_std::thread;
+
+use super::machine::LOCATIONS;
+use super::{Graph, Instruction, Program, machine, programs};
+use crate::strategies::{Exhaustive, Exploration};
+use crate::{Config, Engine, Executions, Freedom, Freedoms, Stopped};
+
+/// What is read, and the last values.
+type Outcome = (Vec<Vec<u64>>, Vec<u64>);
+
+fn outcome(graph: &Graph) -> Outcome {
+    (graph.reads.clone(), graph.stores.iter().map(|stores| *stores.last().unwrap()).collect())
+}
+
+fn run(program: &Program) -> Outcome {
+    let atomics = Arc::new([const { AtomicU64::new(0) }; LOCATIONS]);
+    let spawn = |instructions: &Vec<Instruction>| {
+        let (atomics, instructions) = (atomics.clone(), instructions.clone());
+        thread::spawn(move || {
+            instructions.iter().filter_map(|instruction| make(&atomics, *instruction)).collect::<Vec<u64>>()
+        })
+    };
+    let threads: Vec<_> = program.iter().map(spawn).collect();
+    let reads = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    (reads, atomics.iter().map(|atomic| atomic.load(std::sync::atomic::Ordering::Relaxed)).collect())
+}
+
+fn make(atomics: &[AtomicU64; LOCATIONS], instruction: Instruction) -> Option<u64> {
+    match instruction {
+        Instruction::Load(at, order) => return Some(atomics[at].load(order)),
+        Instruction::Swap(at, value, order) => return Some(atomics[at].swap(value, order)),
+        Instruction::CompareExchange(at, expected, value, success, failure) => {
+            let result = atomics[at].compare_exchange(expected, value, success, failure);
+            return Some(result.unwrap_or_else(|found| found));
+        }
+        Instruction::Store(at, value, order) => atomics[at].store(value, order),
+        Instruction::Fence(order) => fence(order),
+    }
+    None
+}
+
+/// What an exhaustive search shows, and what it comes to.
+fn explore(program: &Program) -> (BTreeSet<Outcome>, Exploration) {
+    let freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
+    let mut engine = Engine::new(Config { freedoms, ..Config::default() });
+    let (mut search, last, mut outcomes) = (Exhaustive::new(), RefCell::default(), BTreeSet::new());
+    let run = || *last.borrow_mut() = run(program);
+    let explored = engine.explore(&mut search, Executions::AtMost(1_000_000), run, |_, execution| {
+        assert!(execution.end.is_finished(), "{execution:?}");
+        outcomes.insert(last.take());
+        ControlFlow::<()>::Continue(())
+    });
+    assert_eq!(explored.stopped, Stopped::Exhausted);
+    (outcomes, search.exploration().clone())
+}
+
+#[test]
+fn an_exhaustive_search_shows_what_the_model_allows() {
+    let count: u64 = std::env::var("INTERLOPER_TWIN_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let (mut all_graphs, mut executions) = (0, 0);
+    for number in 0..count {
+        let program = programs::draw(2, number);
+        let graphs = machine::graphs(&program);
+        let expected: BTreeSet<Outcome> = graphs.iter().map(outcome).collect();
+        let (found, exploration) = explore(&program);
+        assert_eq!(found.difference(&expected).next(), None, "a false alarm\n{program:?}");
+        assert_eq!(expected.difference(&found).next(), None, "missing\n{program:?}");
+        assert!(exploration.complete, "{exploration:?}\n{program:?}");
+        (all_graphs, executions) =
+            (all_graphs + graphs.len() as u64, executions + exploration.traces + exploration.redundant);
+    }
+    eprintln!("{count} programs with {all_graphs} graphs in {executions} executions");
+}

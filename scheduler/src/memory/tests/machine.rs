@@ -1,0 +1,124 @@
+//! Runs a program on the model in every way.
+
+use std::sync::atomic::Ordering;
+
+use interloper_std::runtime::TaskId;
+
+use super::{Graph, Graphs, Instruction, Program};
+use crate::memory::{Kind, LocationId, Memory, Spot};
+
+pub(super) const LOCATIONS: usize = 3;
+
+pub(super) fn graphs(program: &Program) -> Graphs {
+    let mut memory = Memory::default();
+    memory.restart();
+    (0..LOCATIONS).for_each(|_| {
+        memory.add_location(0);
+    });
+    // The main task starts the others and does nothing else.
+    memory.begin_task(None);
+    program.iter().for_each(|_| memory.begin_task(Some(TaskId::MAIN)));
+    memory.end_task(TaskId::MAIN);
+    let graph = Graph { reads: vec![Vec::new(); program.len()], stores: vec![vec![0]; LOCATIONS] };
+    let mut found = Graphs::new();
+    go_on(program, &Run { memory, done: vec![0; program.len()], graph }, &mut found);
+    found
+}
+
+#[derive(Clone)]
+struct Run {
+    memory: Memory,
+    done: Vec<usize>,
+    graph: Graph,
+}
+
+fn go_on(program: &Program, run: &Run, found: &mut Graphs) {
+    let mut at_end = true;
+    for (thread, instructions) in program.iter().enumerate() {
+        if let Some(&instruction) = instructions.get(run.done[thread]) {
+            at_end = false;
+            let mut run = run.clone();
+            run.done[thread] += 1;
+            step(program, &run, thread, instruction, found);
+        }
+    }
+    if at_end {
+        found.insert(run.graph.clone());
+    }
+}
+
+fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, found: &mut Graphs) {
+    use Instruction::{CompareExchange, Fence, Load, Store, Swap};
+    let task = TaskId(thread as u32 + 1);
+    let mut each = |location: usize, kind: Kind, order: Ordering, act: &dyn Fn(&mut Run, LocationId, Spot) -> bool| {
+        let at = LocationId(location as u32);
+        let mut places = Vec::new();
+        run.memory.places(task, at, kind, order, &mut places);
+        assert_eq!(run.memory.distance(at, places[0]), 0, "the newest place is always possible");
+        assert!(!run.memory.is_settled(task, at) || places.len() == 1);
+        for spot in places {
+            let mut run = run.clone();
+            if act(&mut run, at, spot) {
+                go_on(program, &run, found);
+            }
+        }
+    };
+    match instruction {
+        Load(location, order) => each(location, Kind::Load, order, &|run, at, spot| {
+            run.load(thread, at, order, spot);
+            true
+        }),
+        Store(location, value, order) => each(location, Kind::Store, order, &|run, at, spot| {
+            run.store(thread, at, order, spot, value);
+            true
+        }),
+        Swap(location, value, order) => each(location, Kind::Update, order, &|run, at, spot| {
+            run.update(thread, at, order, spot, value);
+            true
+        }),
+        CompareExchange(location, expected, value, success, failure) => {
+            each(location, Kind::Update, success, &|run, at, spot| {
+                let meets = run.memory.value(at, spot) == expected;
+                if meets {
+                    run.update(thread, at, success, spot, value);
+                }
+                meets
+            });
+            each(location, Kind::Load, failure, &|run, at, spot| {
+                let differs = run.memory.value(at, spot) != expected;
+                if differs {
+                    run.load(thread, at, failure, spot);
+                }
+                differs
+            });
+        }
+        Fence(order) => {
+            let mut run = run.clone();
+            run.memory.fence(task, order);
+            go_on(program, &run, found);
+        }
+    }
+}
+
+impl Run {
+    fn load(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot) {
+        self.graph.reads[thread].push(self.memory.value(at, spot));
+        self.memory.load(TaskId(thread as u32 + 1), at, order, spot);
+    }
+
+    fn store(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot, value: u64) {
+        self.insert(at, spot, value);
+        self.memory.store(TaskId(thread as u32 + 1), at, order, spot, (value, 0));
+    }
+
+    fn update(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot, value: u64) {
+        self.insert(at, spot, value);
+        self.graph.reads[thread].push(self.memory.value(at, spot));
+        self.memory.update(TaskId(thread as u32 + 1), at, order, spot, (value, 0));
+    }
+
+    fn insert(&mut self, at: LocationId, spot: Spot, value: u64) {
+        let stores = &mut self.graph.stores[at.0 as usize];
+        stores.insert(stores.len() - self.memory.distance(at, spot), value);
+    }
+}
