@@ -58,6 +58,8 @@ pub(crate) struct Summary {
     pub(crate) exhausted: bool,
     /// What keeps it from having made all there are nevertheless.
     pub(crate) cut: Option<&'static str>,
+    /// How weak memory was: see [`Coverage::stale`](super::report::Coverage::stale).
+    pub(crate) stale: Option<u32>,
     /// The time ran out before the executions were made.
     pub(crate) timed_out: bool,
     /// The steps of the executions.
