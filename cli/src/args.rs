@@ -181,11 +181,12 @@ pub struct SearchArgs {
     /// exhaustive]
     #[arg(long, global = true, value_name = "STRATEGY")]
     pub strategy: Option<Schedule>,
-    /// Programs with blocks and objects: the freedoms of an execution, which std leaves open: time (a sleep or a time-out ends early),
-    /// wakeups (a wait ends although no thread woke the waiting one), weak (a weak compare-exchange fails), hints (a spinning
-    /// thread goes on although nothing changed), writers (readers wait for a waiting writer). Write none, all, or several
-    /// joined with `+`; a colon and a number say how often, as in `time:2+wakeups` [default: all in every fourth execution of
-    /// a random strategy, hints+writers for strategies that try everything]
+    /// Programs with blocks and objects: the freedoms of an execution, which std leaves open: time (a sleep or a
+    /// time-out ends early), wakeups (a wait ends although no thread woke the waiting thread), weak (a weak
+    /// compare-exchange fails), hints (a spinning thread continues although nothing changed), writers (readers wait for
+    /// a waiting writer). Write none, all, or several joined with `+`; a colon and a number say how often, as in
+    /// `time:2+wakeups` [default: all in every fourth execution of a random strategy, hints+writers for strategies that
+    /// try everything]
     #[arg(long, global = true, value_name = "FREEDOMS")]
     pub freedoms: Option<Freedoms>,
     /// Programs with blocks and objects: the memory of an execution, sc (sequentially consistent) or weak: an atomic access may
@@ -299,7 +300,7 @@ fn one_line(error: &clap::Error) -> String {
 }
 
 impl OutputArgs {
-    /// Refuses HTML: a page is made of one counterexample.
+    /// Refuses HTML: a page shows one counterexample.
     pub fn no_html(&self, command: &str) -> Result<(), Failure> {
         if self.format == Format::Html {
             return Err(Failure::Request(format!("'{command}' has no HTML form; use 'show' or 'replay'")));

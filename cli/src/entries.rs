@@ -53,7 +53,7 @@ pub trait Checked: Sized {
     /// The name of the entry.
     fn name(&self) -> &'static str;
 
-    /// Whether this is what nobody expected.
+    /// Whether the result differs from the expected one.
     fn is_unexpected(&self) -> bool;
 
     /// Whether nothing was explored.
@@ -72,7 +72,7 @@ pub trait Checked: Sized {
     /// The counterexample, if there is one, with its replay file written.
     fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure>;
 
-    /// The mark of what was found.
+    /// The mark of the result.
     fn mark(&self) -> &'static str {
         if self.is_unexpected() { "✗" } else { "✓" }
     }
@@ -86,7 +86,7 @@ pub trait Checked: Sized {
     /// What must be found, if anything must.
     fn expectation(&self) -> Option<String>;
 
-    /// How many executions were made, if any.
+    /// How many executions ran, if any.
     fn executions(&self) -> Option<u64>;
 
     /// What was found, in one of [`Checked::words`].

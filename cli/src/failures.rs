@@ -1,4 +1,4 @@
-//! The replay files of what was found.
+//! The replay files of findings.
 
 use std::path::Path;
 

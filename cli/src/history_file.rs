@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Instead of a return there may be `{"process":0,"type":"unknown"}`, when the call may have taken effect or may do so
-//! later, or `{"process":0,"type":"fail"}`, when it has not and never will. A call with no such line is as an unknown one.
-//! Where only one process is in a call, the end of the call need not name it: `{"type":"return","value":true}`. Fields with
-//! other names are ignored, and so are blank lines.
+//! later, or `{"process":0,"type":"fail"}`, when it has not and never will. A call with no such line counts as unknown.
+//! Where only one process is in a call, the end of the call need not name it: `{"type":"return","value":true}`. Fields
+//! with other names are ignored, and so are blank lines.
 
 #[cfg(test)]
 mod tests;
@@ -207,7 +207,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What the library says, but for the line, which is always the first of the text that it was given.
+/// The message of the library without its line number, which is always 1.
 fn no_json(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A panic of the tool itself becomes a value: exit code 3 and one line.
 //!
-//! A panic of a method under test is a result and is caught where the method runs; only what nobody else catches
-//! arrives here.
+//! A panic of a method under test is a result and is caught where the method runs. Only panics that no other code
+//! catches arrive here.
 
 use interloper_scheduler::panics;
 

@@ -10,7 +10,7 @@ use crate::internal::guard;
 
 /// Runs `work` on every item, on at most `jobs` threads, and gives the results in the order of the items.
 ///
-/// `done` is called on this thread as each job ends, in whatever order they end.
+/// `done` is called on this thread as each job ends, in the order of the ends.
 pub fn run<T: Sync, R: Send>(
     jobs: NonZeroUsize,
     items: &[T],

@@ -96,7 +96,7 @@ fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// What a person is told: one line, of a length that is read.
+/// A message for a person: one line, short enough to read.
 fn check_line(reason: String) {
     let line = Failure::Request(reason).to_string();
     assert_eq!(line.lines().count(), 1, "{line:?}");
@@ -206,7 +206,7 @@ proptest! {
         }
         match args::parse(std::iter::once("interloper".into()).chain(arguments)) {
             Ok(Request::Run(cli)) => {
-                // Those that look up what was typed and end at once.
+                // Commands that look something up and end at once.
                 if matches!(cli.command, Some(Command::Commutativity { .. } | Command::Types { .. } | Command::List))
                     && let Err(Failure::Request(reason)) = commands::execute(&cli)
                 {
@@ -232,7 +232,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1_000))]
 
-    /// Decisions that were damaged are of another run of the case, or of none.
+    /// Damaged decisions belong to another run of the case, or to no run.
     #[test]
     fn replays_of_damaged_decisions(edits in edits()) {
         let text = damaged(b"A0.I0.E0.E3.E0.E0", &edits);

@@ -12,12 +12,12 @@ use interloper::blocks::{Phase, Watch};
 use crate::counts::{grouped, plural};
 use crate::output;
 
-/// A command that takes no longer than this says nothing on its way.
+/// A command that takes no longer than this shows no progress.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Then it says something this often.
 const NOW_AND_THEN: Duration = Duration::from_secs(2);
 
-/// Calls a function on a thread of its own, after a second and then now and then, until it is dropped.
+/// Calls a function on a thread of its own, after a second and then every two seconds, until it is dropped.
 pub struct Heartbeat(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Heartbeat {
@@ -31,7 +31,7 @@ impl Heartbeat {
                 pause = NOW_AND_THEN;
             }
         };
-        // Without a thread nothing is said.
+        // Without a thread, no progress is shown.
         let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(work).ok();
         Heartbeat(thread.map(|thread| (sender, thread)))
     }
@@ -78,7 +78,7 @@ impl Now {
         self.phase.store(executions.saturating_mul(KINDS) + kind, Ordering::Relaxed);
     }
 
-    /// In words; nothing where nobody has said anything.
+    /// In words; empty before the first note.
     fn text(&self) -> String {
         let phase = self.phase.load(Ordering::Relaxed);
         let what = match phase % KINDS {

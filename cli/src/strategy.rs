@@ -1,4 +1,4 @@
-//! The strategy that a search has, whatever is searched.
+//! The strategy of a search.
 
 use interloper::blocks::Schedule;
 

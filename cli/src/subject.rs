@@ -1,4 +1,4 @@
-//! The concurrent object of a request, how it is run, and who is told how it goes.
+//! The concurrent object of a request, how it runs, and how its progress is shown.
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions, FREE_EVERY};
 use interloper::objects::{MethodId, Object, Role, Schema};
 use interloper_linearize::program::TooLarge;
-use interloper_suite::objects::{self, Studied};
+use interloper_suite::objects::{self, STUDY_ONLY, Studied};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
 use crate::counts::{grouped, plural};
@@ -23,7 +23,8 @@ use crate::progress::Heartbeat;
 use crate::strategy;
 use crate::values::to_json;
 
-/// A random strategy has no end: it makes so many executions of each schema, unless `--executions` says otherwise.
+/// A random strategy has no end: this is how many executions of each schema it runs, unless `--executions` sets another
+/// number.
 const AT_RANDOM: u64 = 1_000;
 
 /// The object called `name`.
@@ -31,10 +32,12 @@ pub fn studied(name: &str) -> Result<Studied, Failure> {
     let all = objects::all();
     let names = all.iter().map(|studied| studied.name);
     let hint = "'interloper objects' lists them";
-    all.iter()
-        .find(|studied| studied.name == name)
-        .copied()
-        .ok_or_else(|| Failure::Request(unknown("object", name, names, hint)))
+    all.iter().find(|studied| studied.name == name).copied().ok_or_else(|| {
+        Failure::Request(match STUDY_ONLY.contains(&name) {
+            true => format!("'{name}' needs the feature 'study': cargo run --release --features study -- …"),
+            false => unknown("object", name, names, hint),
+        })
+    })
 }
 
 /// What was asked about.
@@ -47,7 +50,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Looks up what was typed.
+    /// Looks up the names that were typed.
     pub fn find(args: &ObjectArgs) -> Result<Subject, Failure> {
         let studied = studied(&args.name)?;
         let object = studied.object();
@@ -112,7 +115,7 @@ impl Subject {
         }
     }
 
-    /// How the engine chooses schedules, for a report; none for real threads.
+    /// How the engine chooses schedules, for a report; `None` for real threads.
     pub fn strategy(engine: &Engine, search: &SearchArgs) -> Option<String> {
         let Engine::Systematic(settings) = engine else { return None };
         let freedoms = search.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
@@ -157,7 +160,7 @@ pub struct Watcher {
     schemas: u64,
 }
 
-/// A line is made this often.
+/// How often a line is written.
 const NOW_AND_THEN: Duration = Duration::from_millis(100);
 
 impl Watcher {
@@ -179,7 +182,7 @@ impl Watcher {
         Watcher { last, heartbeat, bar, started: now, said: now, executions: 0, schemas: 0 }
     }
 
-    /// A method is tried with a schema next, and has had so many schemas and executions.
+    /// A method is about to be tried with a schema, after this many schemas and executions.
     pub fn note(&mut self, method: &str, schema: &Schema, schemas: u64, executions: u64) {
         if schemas > 0 && self.said.elapsed() < NOW_AND_THEN {
             return;
@@ -224,12 +227,12 @@ impl Watcher {
     }
 }
 
-/// A finding is being made smaller: with this schema next, after so many others.
+/// A finding is being made smaller: `schema` comes next, after `tried` others.
 fn making_smaller(method: &str, schema: &Schema, tried: u64) -> String {
     format!("{method}: making the violation smaller, {} tried, now {schema}", plural(tried, "smaller schema"))
 }
 
-/// The first schema on which an object and its model disagree, among those that were not judged.
+/// The first of the skipped schemas on which an object and its model disagree.
 pub fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<&(Schema, Refusal)> {
     skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
 }

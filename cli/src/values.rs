@@ -6,8 +6,8 @@ use interloper_commutativity::Value;
 use interloper_report::plain;
 use serde_json::{Number, Value as Json};
 
-/// A value as JSON: null for none, `"()"` for a method without a result, `{"error": "…"}` for an exception, `[k, v]` for
-/// an entry of a map, an array for a list or a set, in iteration order.
+/// A value as JSON: null for `none`, `"()"` for a method without a result, `{"error": "…"}` for an exception, `[k, v]`
+/// for an entry of a map, an array for a list or a set, in iteration order.
 pub fn to_json(value: &Value) -> Json {
     match value {
         Value::None => Json::Null,

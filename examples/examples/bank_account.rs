@@ -5,56 +5,65 @@
 //! ```text
 //! ✗ withdraw                                  not atomic (execution 1)
 //!
-//!                     main                                            thread 1
-//!   ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+//!                     main                                                            thread 1
+//!   ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 //!   1                 spawns thread 1
-//!                       at examples/examples/bank_account.rs:101:17
+//!                       at examples/examples/bank_account.rs:110:17
+//!                       │ let other = thread::spawn(move || withdraw(&shared, 70));
 //!   2                 begins withdraw
-//!                       at examples/examples/bank_account.rs:80:5
+//!                       at examples/examples/bank_account.rs:89:5
+//!                       │ atomic("withdraw", || {
 //!   3                 locks mutex 1
-//!                       at examples/examples/bank_account.rs:81:21
+//!                       at examples/examples/bank_account.rs:90:21
+//!                       │ if *account.lock().unwrap() >= amount {
 //!                       in withdraw, holds mutex 1
 //!                       ▲ 1 of 3: the block accesses mutex 1
 //!   4                 unlocks mutex 1
-//!                       at examples/examples/bank_account.rs:81:21
+//!                       at examples/examples/bank_account.rs:90:21
 //!                       in withdraw
-//!   5                                                                 begins withdraw
-//!                                                                       at examples/examples/bank_account.rs:80:5
-//!   6                                                                 locks mutex 1
-//!                                                                       at examples/examples/bank_account.rs:81:21
-//!                                                                       in withdraw, holds mutex 1
-//!                                                                       ▲ 2 of 3: thread 1 interrupts the block
-//!   7                                                                 unlocks mutex 1
-//!                                                                       at examples/examples/bank_account.rs:81:21
-//!                                                                       in withdraw
-//!   8                                                                 locks mutex 1
-//!                                                                       at examples/examples/bank_account.rs:82:22
-//!                                                                       in withdraw, holds mutex 1
-//!   9                                                                 unlocks mutex 1
-//!                                                                       at examples/examples/bank_account.rs:82:22
-//!                                                                       in withdraw
-//!   10                                                                ends the block
-//!                                                                       at examples/examples/bank_account.rs:80:5
-//!   11                                                                ends
-//!                                                                       at examples/examples/bank_account.rs:80:5
+//!   5                                                                                 begins withdraw
+//!                                                                                       at examples/examples/bank_account.rs:89:5
+//!                                                                                       │ atomic("withdraw", || {
+//!   6                                                                                 locks mutex 1
+//!                                                                                       at examples/examples/bank_account.rs:90:21
+//!                                                                                       │ if *account.lock().unwrap() >= amount {
+//!                                                                                       in withdraw, holds mutex 1
+//!                                                                                       ▲ 2 of 3: thread 1 interrupts the block
+//!   7                                                                                 unlocks mutex 1
+//!                                                                                       at examples/examples/bank_account.rs:90:21
+//!                                                                                       in withdraw
+//!   8                                                                                 locks mutex 1
+//!                                                                                       at examples/examples/bank_account.rs:91:22
+//!                                                                                       │ *account.lock().unwrap() -= amount;
+//!                                                                                       in withdraw, holds mutex 1
+//!   9                                                                                 unlocks mutex 1
+//!                                                                                       at examples/examples/bank_account.rs:91:22
+//!                                                                                       in withdraw
+//!   10                                                                                ends the block
+//!                                                                                       at examples/examples/bank_account.rs:89:5
+//!   11                                                                                ends
+//!                                                                                       at examples/examples/bank_account.rs:89:5
 //!   12                locks mutex 1
-//!                       at examples/examples/bank_account.rs:82:22
+//!                       at examples/examples/bank_account.rs:91:22
+//!                       │ *account.lock().unwrap() -= amount;
 //!                       in withdraw, holds mutex 1
 //!                       ▲ 3 of 3: the block accesses mutex 1 again
 //!   13                unlocks mutex 1
-//!                       at examples/examples/bank_account.rs:82:22
+//!                       at examples/examples/bank_account.rs:91:22
 //!                       in withdraw
 //!   14                ends the block
-//!                       at examples/examples/bank_account.rs:80:5
+//!                       at examples/examples/bank_account.rs:89:5
 //!   15                joins thread 1
-//!                       at examples/examples/bank_account.rs:103:11
+//!                       at examples/examples/bank_account.rs:112:11
+//!                       │ other.join().unwrap();
 //!   16                locks mutex 1
-//!                       at examples/examples/bank_account.rs:104:14
+//!                       at examples/examples/bank_account.rs:113:14
+//!                       │ *account.lock().unwrap()
 //!                       holds mutex 1
 //!   17                unlocks mutex 1
-//!                       at examples/examples/bank_account.rs:104:14
+//!                       at examples/examples/bank_account.rs:113:14
 //!   18                ends
-//!                       at examples/examples/bank_account.rs:104:14
+//!                       at examples/examples/bank_account.rs:113:14
 //!                     returned -40
 //!
 //!   No sequential order explains it:
@@ -62,7 +71,7 @@
 //!     withdraw of thread 1, withdraw of main      the program returns 30
 //!
 //!   replay: .replay(&"T0.T0.T1.T0.T0.T0.T0".parse()?, program)
-//!   warning: withdraw accesses a mutex at examples/examples/bank_account.rs:81:21 and again at examples/examples/bank_account.rs:82:22
+//!   warning: withdraw accesses a mutex at examples/examples/bank_account.rs:90:21 and again at examples/examples/bank_account.rs:91:22
 //!   atomfuzzer:0.5+pct:3+pos+surw+random, seed 42: 1 execution of 1 trace, 12 steps, a block was violated in 1, 1 with a bug; all serial orders: 2 executions
 //!
 //! ✓ withdraw_fixed                            no violation found

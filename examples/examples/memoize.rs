@@ -5,13 +5,15 @@
 //! ```text
 //! ✗ memoize                                   not linearizable (1 environment operation, execution 16)
 //!
-//!   start: {}         method under test: memoize(7)             environment            state
-//!   ──────────────────────────────────────────────────────────────────────────────────────────
-//!   1                 get(7) → none                                                    {}
-//!                       at examples/examples/memoize.rs:37:32
-//!   2                                                           insert(7, 15) → none   {7: 15}
-//!   3                 insert(7, 14) → 15                                               {7: 14}
-//!                       at examples/examples/memoize.rs:41:11
+//!   start: {}         method under test: memoize(7)                environment            state
+//!   ─────────────────────────────────────────────────────────────────────────────────────────────
+//!   1                 get(7) → none                                                       {}
+//!                       at examples/examples/memoize.rs:39:32
+//!                       │ if let Some(value) = cache.get(&key) {
+//!   2                                                              insert(7, 15) → none   {7: 15}
+//!   3                 insert(7, 14) → 15                                                  {7: 14}
+//!                       at examples/examples/memoize.rs:43:11
+//!                       │ cache.insert(key, value);
 //!                     returned 14
 //!
 //!   No sequential order explains it:

@@ -12,11 +12,13 @@
 //!   start: values: {}, order: []   method under test: store(7, 70)                        environment               state
 //!   ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 //!   1                              values.insert_if_absent(7, 70) → none                                            values: {7: 70}, order: []
-//!                                    at examples/examples/two_collection_cache.rs:52:37
+//!                                    at examples/examples/two_collection_cache.rs:54:37
+//!                                    │ let new = match self.values.entry(key) {
 //!   2                                                                                     values.get(7) → 70        values: {7: 70}, order: []
 //!   3                                                                                     order.push_back(8) → ()   values: {7: 70}, order: [8]
 //!   4                              critical section on order                                                        values: {7: 70}, order: [8, 7]
-//!                                    at examples/examples/two_collection_cache.rs:60:24
+//!                                    at examples/examples/two_collection_cache.rs:62:24
+//!                                    │ self.order.lock().unwrap().push_back(key);
 //!                                  returned true
 //!
 //!   No sequential order explains it:

@@ -38,8 +38,8 @@ const TOGETHER: u64 = 2_000;
 pub struct Derived {
     /// The methods under test, in the order of the object.
     pub methods: Vec<DerivedMethod>,
-    /// The result of a search with all methods that have a visibility, called together. Methods may be weaker together than
-    /// each of them is with core methods.
+    /// The result of a search with all methods that have a visibility, called together. Methods can be weaker together
+    /// than each method alone with core methods.
     pub together: Hunted,
 }
 
@@ -57,8 +57,8 @@ pub struct DerivedMethod {
     pub schemas: u64,
     /// See `schemas`.
     pub executions: u64,
-    /// What these executions cover, where the scheduler made them. A schema that refutes a level runs again with the next
-    /// one, and its traces count again.
+    /// What these executions cover, if they ran under the scheduler. A schema that refutes a level runs again with the
+    /// next level, and its traces count again.
     pub coverage: Coverage,
     /// How many schemas came after the level was found, and agree with it.
     pub supporting: u64,
@@ -67,8 +67,8 @@ pub struct DerivedMethod {
     /// A violation of core methods without this method, if there is one: then core methods are not atomic, and the level
     /// means nothing.
     pub of_core: Option<Found>,
-    /// The schemas whose correct outcomes are unknown, and why. When the last of them is one on which the object
-    /// and its model disagree, the level means nothing.
+    /// The schemas whose correct outcomes are unknown, and why. If the object and its model disagree on the last of
+    /// these schemas, the level means nothing.
     pub skipped: Vec<(Schema, Refusal)>,
 }
 
@@ -102,7 +102,7 @@ impl Derivation {
         Derivation { campaign, together: (together.0, together.1.min(TOGETHER)) }
     }
 
-    /// Derives the visibility of each method under test by itself, and then tries all of them together.
+    /// Derives the visibility of each method under test alone, and then tries all methods together.
     pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>)) -> Derived {
         let methods: Vec<DerivedMethod> =
             self.campaign.object.with_role(Role::UnderTest).map(|method| self.method(method, &[], watch)).collect();
@@ -170,7 +170,7 @@ impl Derivation {
         Ok(())
     }
 
-    /// The same for what is known to have happened.
+    /// The same for a finding that is known already.
     fn weaken_by(&self, derived: &mut DerivedMethod, found: &Found, deadline: Deadline) -> Result<(), Refusal> {
         let program = self.campaign.object.program(&found.schema).map_err(Refusal::Model)?;
         let Some(level) = derived.level else { return Ok(()) };

@@ -23,8 +23,8 @@ pub fn explain(object: &Object, method: &str, visibility: &Visibility, found: &F
     explain_until(object, method, visibility, found, Deadline::NEVER)
 }
 
-/// Describes a finding of a method. When the time is over it shows one sequential order that does not explain the
-/// outcome, and does not run the calls in the others.
+/// Describes a finding of a method. When the time is over, it shows one sequential order that does not explain the
+/// outcome, and does not run the calls in other orders.
 pub fn explain_until(
     object: &Object,
     method: &str,
@@ -145,8 +145,8 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
     let mut made = vec![false; calls.len()];
     for step in 0..=trace.steps.len() {
         let event = trace.steps.get(step);
-        // Calls end before others begin. A call begins when its sequence makes a step next; one without a step of its
-        // own ends where it began.
+        // A call ends before the next call of its sequence begins. A call begins just before the next step of its
+        // sequence; a call without a step ends where it began.
         let ended = |call: &usize| trace.calls[*call].and_then(|span| span.end).is_some_and(|end| end <= step);
         rows.extend(open.iter().filter(|call| ended(call)).map(|&call| returned(call)));
         open.retain(|call| !ended(call));
@@ -207,8 +207,8 @@ fn blocked(program: &Program, places: &[Blocked]) -> Vec<Row> {
     places.into_iter().map(row).collect()
 }
 
-/// Each sequential order with the first result that is another one. With methods that may miss something there are more
-/// explanations than orders: then it says how many outcomes are right.
+/// Each sequential order with its first result that differs. If methods may miss earlier calls, there are more
+/// explanations than orders: then the report says how many outcomes are correct.
 fn orders(
     program: &Program,
     visibility: &Visibility,

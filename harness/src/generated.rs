@@ -1,7 +1,7 @@
 //! Tests as Rust files: a violation that was found, or outcomes that a object keeps to.
 //!
-//! A generated file holds schemas and the outcomes that are right for them. It needs this library, and a function that
-//! gives the object's description; nothing is computed when it runs, and it does not change when the library does.
+//! A generated file contains schemas and their correct outcomes. It needs this library and a function that returns the
+//! object's description. It computes nothing when it runs, and it does not change when the library changes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub struct Case {
 pub struct Names {
     /// The path of this library, `interloper_harness` for example.
     pub library: String,
-    /// An expression that gives the [`Object`], `my_crate::described()` for example.
+    /// An expression for the [`Object`], `my_crate::described()` for example.
     pub object: String,
 }
 
@@ -115,8 +115,7 @@ pub const TIME: Duration = Duration::from_millis(200);
 /// An object that is written over the mirror of std runs under the scheduler, in every interleaving. Any other object
 /// runs on real threads, for [`TIME`].
 ///
-/// # Panics
-/// When the object is not as it should be, or has no such methods.
+/// # Panics If an outcome is not correct, or if the object has no such methods.
 pub fn check(object: &Object, schema: &str, right: &[&str]) {
     let program = Schema::parse(schema).and_then(|schema| object.program(&schema));
     let program = program.unwrap_or_else(|mistake| panic!("{mistake}"));

@@ -210,8 +210,7 @@ impl Attempt {
 /// Runs the execution of a schema that these decisions determine. Also says whether its outcome is correct. `None` if
 /// the decisions do not fit the schema.
 ///
-/// # Errors
-/// When what is right cannot be told.
+/// # Errors If the correct outcomes cannot be computed.
 pub fn replay(
     object: &Object,
     schema: &Schema,
@@ -257,7 +256,7 @@ pub struct Hunted {
     pub schemas: u64,
     /// How many executions they had.
     pub executions: u64,
-    /// How many steps these made, and to how many traces they belong, where the scheduler ran them.
+    /// How many steps the executions had, and how many traces, if the scheduler ran them.
     pub coverage: Coverage,
     /// How long it took.
     pub took: Duration,
@@ -270,14 +269,14 @@ pub struct Hunted {
 /// What the executions of a search under the scheduler cover.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
-    /// How many steps they made.
+    /// How many steps the executions had.
     pub steps: u64,
     /// The sum over the schemas of the different Mazurkiewicz traces that the executions of each belong to.
     pub traces: u64,
     /// Whether there were more traces than are counted.
     pub more_traces: bool,
-    /// For random schedules: what the executions say about the traces of their schemas that they have not shown. Of a schema
-    /// whose executions ended with a finding it says nothing.
+    /// For random schedules: what the executions say about the traces of their schemas that they have not shown. This
+    /// leaves out schemas whose executions ended with a finding.
     pub unseen: Option<Unseen>,
     /// How many executions were ended without an outcome, in a livelock or at the bound on their steps.
     pub cut: u64,

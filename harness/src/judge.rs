@@ -87,8 +87,8 @@ pub enum Refusal {
 /// A call for which an object and its model give different results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// The invocations, as indices in text order, in the order in which they were run on one thread; those aside that
-    /// came before the last one and only read.
+    /// The invocations, as indices in text order, in the order in which they ran on one thread. Invocations before the
+    /// last one that only read are left out.
     pub order: Vec<usize>,
     /// The result of the last invocation.
     pub object: Value,

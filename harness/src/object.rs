@@ -74,7 +74,7 @@ pub enum Role {
 }
 
 impl Object {
-    /// Begins the description of an object; `constructor` makes a fresh one.
+    /// Begins the description of an object; `constructor` creates a fresh object.
     pub fn describe<T, C>(name: &str, constructor: C) -> Description<T>
     where
         T: Send + Sync + 'static,
@@ -330,9 +330,9 @@ impl<T: Send + Sync + 'static> Description<T> {
         self
     }
 
-    /// Says that renaming values renames outcomes and changes nothing else. This holds for maps, sets and queues that only
-    /// compare values for equality, and not for objects that sort or count values. Of harnesses that are equal up to such a
-    /// renaming, one is enough.
+    /// Says that renaming values renames outcomes and changes nothing else. This holds for maps, sets and queues that
+    /// only compare values for equality, and not for objects that sort or count values. Then one of several harnesses
+    /// that are equal up to a renaming is enough.
     pub fn data_independent(mut self) -> Self {
         self.data_independent = true;
         self

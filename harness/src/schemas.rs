@@ -1,7 +1,7 @@
 //! Which schemas an object is tried with: drawn at random, or enumerated.
 //!
-//! Both make schemas of a few sequences of a few invocations whose arguments are about a few values, and leave out those
-//! in which nothing can go wrong (methods that only read, side by side).
+//! Both produce schemas of a few sequences of a few invocations over a few values. They leave out schemas in which
+//! nothing can go wrong (only reading methods run in parallel, for example).
 
 mod alphabet;
 mod enumerate;
@@ -37,7 +37,7 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// Those of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints.
+    /// The bounds of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints.
     fn default() -> Bounds {
         Bounds { sequences: 2..=2, invocations: 3..=6, values: 2..=2, constraints: false }
     }

@@ -40,7 +40,7 @@ pub struct Explored {
     pub executions: u64,
     /// How many executions were cut, in a livelock or at the step bound.
     pub cut: u64,
-    /// The first of those.
+    /// The first execution that was cut.
     pub first_cut: Option<Box<Trace>>,
     /// Whether the time ran out before all executions ran.
     pub timed_out: bool,
@@ -54,8 +54,8 @@ pub struct Explored {
     pub complete: bool,
     /// The first execution that `look` ended the exploration with.
     pub stopped: Option<Trace>,
-    /// Whether calls made any visible step. If not, the object is not written over the mirror of std, and whole
-    /// sequences were interleaved at most.
+    /// Whether calls made any visible step. If not, the object is not written over the mirror of std, and only whole
+    /// sequences were interleaved.
     pub instrumented: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct Trace {
 }
 
 impl Explored {
-    /// What the panic said that ended the exploration, if one did.
+    /// The message of the panic that ended the exploration, if one did.
     pub fn panicked(&self) -> Option<&str> {
         panic_in(&self.stopped.as_ref()?.end)
     }
@@ -106,7 +106,7 @@ pub struct Settings {
     pub seed: u64,
     /// The period of freedoms: with n, every n-th execution of a random strategy has the freedoms of the limits.
     pub free_every: u64,
-    /// How many of them.
+    /// How many executions run.
     pub executions: Executions,
     /// The time after which no further execution begins.
     pub deadline: Deadline,
@@ -184,7 +184,7 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         let (mut explored, tried) = explored(program, &*controlled, limits, search.strategy(), amount, look);
         let complete = search.is_complete() && explored.cut == 0;
         explored.complete = complete && explored.exhausted && explored.stopped.is_none();
-        // When a task tries to take a lock, the moment of its release makes a difference.
+        // When a task tries to take a lock, it matters when the lock is released.
         if !tried || explored.stopped.is_some() || explored.timed_out || unlock == Unlock::Step {
             return explored;
         }

@@ -33,9 +33,9 @@
 //! # Unwinding
 //!
 //! A runtime that ends an execution early (a deadlock, a step bound) unwinds its tasks: any method that may block can
-//! unwind with an [`Abort`] payload instead of returning. Methods never unwind in a task that is unwinding already, so
-//! that they may be called from destructors; a lock that a destructor then takes is granted as usual. While a task
-//! unwinds it is not preempted.
+//! [`unwind`] instead of returning. Methods never unwind in a task that is unwinding already, so that they may be
+//! called from destructors; a lock that a destructor then takes is granted as usual. While a task unwinds it is not
+//! preempted.
 
 mod addresses;
 mod handle;

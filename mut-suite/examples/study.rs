@@ -1,5 +1,5 @@
 //! The study of concurrent objects, as Markdown:
-//! `cargo run --release -p interloper-suite --example study -- 1 'where and when' > docs/STUDY.md`.
+//! `cargo run --profile bench -p interloper-suite --features study --example study -- 1 'where and when' > docs/STUDY.md`.
 //!
 //! The first argument is the number of seconds that each method of an object on real threads is searched for, 1 unless it
 //! is said. The second is a line about the machine and the day, for what depends on them. Objects that are written over

@@ -36,18 +36,12 @@ fn search(program: &Program) -> Report {
 /// preemption, where there are too many).
 #[test]
 fn all_schedules_say_the_same() {
-    let mut incomplete = Vec::new();
     for program in programs() {
         let report = search(&program);
         assert!(program.expected.fits(&report), "{program:?}\n{report}");
-        if report.bug.is_none() && !report.coverage.complete {
-            let cut = "a thread that spins or yields may go on more often than was tried although nothing changes";
-            assert_eq!(report.coverage.cut, Some(cut), "{}\n{report}", program.name);
-            incomplete.push(program.name);
-        }
+        // A search ends with the first bug. Without a bug it goes through all schedules.
+        assert!(report.bug.is_some() || report.coverage.complete, "{}\n{report}", program.name);
     }
-    // It writes in each round of the loop in which it waits, so it is not known to do nothing else in a later round.
-    assert_eq!(incomplete, ["spin-lock-swap"]);
 }
 
 const RUNS: u64 = 1_000;

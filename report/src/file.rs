@@ -1,8 +1,8 @@
 //! Files that hold a report: written whole, or not at all.
 //!
-//! A replay file or a page is often written over the one of the last run. [`write()`] puts the new text into a temporary
-//! file of the same folder and renames it. Whoever reads the file meanwhile sees the old text or the new one; a disk that
-//! is full leaves the old text and no temporary file.
+//! A replay file or a page often replaces the one of the last run. [`write()`] puts the new text into a temporary file
+//! of the same folder and renames it. A reader sees the old text or the new text, never a part. A full disk leaves the
+//! old text and no temporary file.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -39,8 +39,7 @@ pub fn write(path: &Path, text: &[u8]) -> io::Result<()> {
 
 /// Whether [`write()`] could write to `path` now. Ask before a long search, so that its result has a place to go to.
 ///
-/// # Errors
-/// As those of [`write()`], but for a full disk.
+/// # Errors As for [`write()`], apart from a full disk.
 pub fn check(path: &Path) -> io::Result<()> {
     match Destination::of(path)? {
         // To open a pipe would wait for its reader, and to close it would tell the reader that this is all.
@@ -127,10 +126,10 @@ impl Temporary {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mut taken = None;
         for _ in 0..NAMES {
-            // The name does not hold that of the file, which may be as long as a name can be.
+            // The name of the file is not part of this name, since it may be as long as a name can be.
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let own = path.with_file_name(format!(".interloper-{}-{number}.tmp", std::process::id()));
-            // Only a file that is new: never what a link of that name leads to.
+            // Only a new file: never the target of a link with that name.
             match OpenOptions::new().write(true).create_new(true).open(&own) {
                 Ok(file) => return Ok((Temporary(own), file)),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => taken = Some(error),

@@ -65,7 +65,7 @@ fn interleaving(shown: &Shown<'_>) -> Markup {
                         tr {
                             th scope="row" {
                                 @if let Some(step) = step { (step) }
-                                // A row of nobody is a mistake of the caller, and still part of the data.
+                                // A row without a column is a mistake of the caller, and still part of the data.
                                 @if row.column >= counterexample.columns.len() { (event(row, quote.as_deref())) }
                             }
                             @for (at, column) in counterexample.columns.iter().enumerate() {

@@ -31,7 +31,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
-/// Whether a character has no place of its own on a terminal but an effect there: control characters, separators of lines
+/// Whether a character takes no place on a terminal but has an effect there: control characters, separators of lines
 /// and paragraphs, and the marks that reorder the text around them.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {

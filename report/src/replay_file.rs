@@ -50,7 +50,7 @@ pub struct ReplayFile {
     pub history_hash: String,
     /// The execution, step by step.
     pub history: Vec<Moment>,
-    /// The report, for whoever reads the file. Long texts are shortened.
+    /// The report, for a person who reads the file. Long texts are shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
 }
@@ -147,7 +147,7 @@ pub struct Moment {
     /// The state afterwards, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The same in the words of the report, for whoever reads the file: it is not compared.
+    /// The same in the words of the report, for a person who reads the file. It is not compared.
     pub says: String,
 }
 
@@ -171,7 +171,7 @@ impl Moment {
         self
     }
 
-    /// Whether the same happens, whatever the words are.
+    /// Whether the same happens. Words are not compared.
     pub fn is_same(&self, other: &Moment) -> bool {
         let structure = |moment: &Moment| (moment.by, moment.object);
         structure(self) == structure(other)
@@ -181,7 +181,7 @@ impl Moment {
     }
 }
 
-/// The first moment in which two histories differ, in words; none where they are the same.
+/// The first moment in which two histories differ, in words; `None` if they are the same.
 pub fn difference(recorded: &[Moment], now: &[Moment]) -> Option<String> {
     let longer = recorded.len().max(now.len());
     let same = |at: usize| match (recorded.get(at), now.get(at)) {
@@ -338,7 +338,7 @@ pub fn path(name: &str, seed: u64, folder: &Path) -> PathBuf {
     folder.join(format!("{}{seed}.json", stem(name)))
 }
 
-/// What the name of a file begins with: the name of what was run, with anything but words made a dash.
+/// The beginning of a file's name: the name of what was run, with a dash for everything that is not a word.
 pub fn stem(name: &str) -> String {
     let plain = |part: &str| -> String {
         part.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect()
@@ -365,7 +365,7 @@ fn fnv(hash: u64, bytes: &[u8]) -> u64 {
 }
 
 /// A hash of a history that is equal on every machine: FNV-1a over the structure of each moment, as 16 hexadecimal
-/// digits. The words do not count.
+/// digits. Words are left out.
 pub fn fingerprint(history: &[Moment]) -> String {
     // No text holds the byte 255, and what is absent differs from what is empty.
     let part = |hash: u64, bytes: &[u8]| fnv(fnv(hash, bytes), &[0xff]);

@@ -60,7 +60,7 @@ pub(crate) struct Shown<'c> {
     pub(crate) numbers: Vec<Option<usize>>,
     /// The code below the place of each row: a line is quoted once in a column.
     pub(crate) quotes: Vec<Option<String>>,
-    /// What to say of what is left out; none where all is shown.
+    /// Says that something is left out; `None` if everything is shown.
     pub(crate) note: Option<&'static str>,
 }
 

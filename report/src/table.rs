@@ -13,8 +13,8 @@ pub enum Align {
     Right,
 }
 
-/// A table: a heading, a rule below it, and rows. Columns are as wide as their widest cell, three spaces apart, and the
-/// output is the same wherever it is printed.
+/// A table: a heading, a rule below it, and rows. Columns are as wide as their widest cell and three spaces apart. The
+/// output does not depend on the terminal.
 ///
 /// ```
 /// use interloper_report::table::{Align, Table};
@@ -58,8 +58,8 @@ impl Table {
         self
     }
 
-    /// The table as several, one below the other, each with the first column and as many of the others as `width` has
-    /// room for, and at least one of them.
+    /// The table split into several, one below the other. Each has the first column and as many other columns as fit
+    /// into `width`, but at least one.
     ///
     /// ```
     /// use interloper_report::table::{Align, Table};

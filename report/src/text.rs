@@ -48,7 +48,7 @@ pub fn render(counterexample: &Counterexample, style: Style) -> String {
     }
     orders(&mut out, &counterexample.orders, width, painter);
     if let Some(replay) = &counterexample.replay {
-        // The command is to be copied: it stays on one line whatever the width.
+        // The command must be easy to copy: it stays on one line at any width.
         let command = painter.paint(Ink::Command, &plain::text(replay));
         out.push_str(&format!("\n  replay: {command}\n"));
     }
@@ -66,8 +66,8 @@ fn title(out: &mut String, counterexample: &Counterexample, width: Option<usize>
     first_line(out, ("✗", Ink::Wrong), &counterexample.name, &verdict, width, painter);
 }
 
-/// The first line of a report, for a case without a counterexample: `✓ name   linearizable`, placed like that of
-/// [`render`].
+/// The first line of a report, for a case without a counterexample: `✓ name   linearizable`, in the same columns as the
+/// first line of [`render`].
 #[must_use]
 pub fn headline(mark: &str, name: &str, verdict: &str, style: Style) -> String {
     let mut out = String::new();

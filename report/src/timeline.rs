@@ -33,7 +33,7 @@ pub struct Call {
     pub process: usize,
     /// The event at which it was invoked.
     pub from: usize,
-    /// The event at which it returned; none: it has not.
+    /// The event at which it returned; `None` if it has not returned.
     pub until: Option<usize>,
     /// The call and its result.
     pub text: String,
@@ -134,7 +134,7 @@ impl Timeline {
 
     fn bar(&self, call: &Call, scale: Scale, top: usize) -> Markup {
         let from = scale.at(call.from);
-        // A pending call goes on until behind the last event.
+        // A pending call extends beyond the last event.
         let until = scale.at(call.until.unwrap_or(self.events));
         let width = until.saturating_sub(from).max(1);
         let class = match (call.mark, call.until) {
@@ -156,7 +156,7 @@ impl Timeline {
         }
     }
 
-    /// How far behind the event that opens a gap a call takes effect there: those of the same gap stand side by side.
+    /// How far after the event that opens a gap a call takes effect: calls in the same gap stand side by side.
     fn offset(&self, scale: Scale, gap: usize, number: usize) -> usize {
         let same = self.calls.iter().filter_map(|call| match call.mark {
             Mark::Point { gap: other, number } if other == gap => Some(number),

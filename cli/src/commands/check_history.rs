@@ -27,7 +27,7 @@ use crate::history_file::Recorded;
 use crate::values::to_json;
 use witness::Witness;
 
-/// How long a history is read and searched when nothing is said.
+/// How long a history is read and searched without an option.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many attempts the search makes before the clock is looked at: some milliseconds.

@@ -24,10 +24,10 @@ struct Document {
     notes: Vec<String>,
 }
 
-/// How wide the output is where there is no terminal. Large tables come in panels of so many columns of text.
+/// How wide the output is without a terminal. Large tables come in panels of this many columns of text.
 const WIDTH: usize = 120;
 
-/// The table of a type, for all of its methods or those that are named.
+/// The table of a type, for all of its methods or for the named ones.
 pub fn commutativity(
     name: &str,
     methods: &[String],

@@ -28,7 +28,7 @@ struct Document {
     cases: Vec<Row>,
 }
 
-/// Executions to the first violation; `null` where none was found.
+/// Executions to the first violation; `null` if no violation was found.
 #[derive(Serialize)]
 struct Row {
     name: &'static str,

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::files::{can_write, write_page};
 use crate::subject::{Subject, Watcher};
 
-/// How many schemas each method is searched with, unless it is said.
+/// How many schemas each method is searched with, without an option.
 const PROGRAMS: NonZeroU64 = NonZeroU64::new(600).expect("more than 0");
 
 /// Writes a test file.

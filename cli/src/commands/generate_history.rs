@@ -12,7 +12,7 @@ use crate::nearest::unknown;
 /// The types that there is a generator for.
 const TYPES: [&str; 8] = ["register", "counter", "kv", "map", "set", "queue", "stack", "priority-queue"];
 
-/// How many keys there are when nothing is said.
+/// How many keys there are, without an option.
 const KEYS: usize = 10;
 
 /// A history in JSON Lines.

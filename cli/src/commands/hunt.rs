@@ -82,7 +82,7 @@ struct Row {
     searched: Searched,
     /// The command that replays the finding, where there is a replay file.
     replay: Option<String>,
-    /// When the time of the method is over, that of its report included.
+    /// When the time of the method is over, including the time of its report.
     deadline: Deadline,
 }
 
@@ -164,7 +164,7 @@ fn report(
         text += &format!("strategy: {strategy}\n");
     }
     text.push('\n');
-    // What is wrong on one thread is wrong before anything else.
+    // An error on one thread comes before every other result.
     for row in rows {
         if let Some((schema, refusal)) = row.disagreement() {
             text += &format!("✗ {}: {}\n", row.label, subject::reason(refusal, schema));

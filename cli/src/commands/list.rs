@@ -16,7 +16,7 @@ struct Document {
     programs: Vec<Listed>,
 }
 
-/// Every case and every program with what is expected of it and where it comes from.
+/// Every case and every program with its expected result and its origin.
 pub fn list(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("list", &[])?;
     output.no_html("list")?;

@@ -45,12 +45,12 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Explained {
     linearization: Vec<usize>,
-    /// For each relaxed invocation those that it sees besides itself, in the order of the linearization.
+    /// For each relaxed invocation, the other invocations that it sees, in the order of the linearization.
     visible: BTreeMap<usize, Vec<usize>>,
     outcome: Vec<Json>,
 }
 
-/// The bound on what [`rows`] tries when none is given.
+/// How much [`rows`] tries when no bound is given.
 const EXPLAINED: usize = 1_000_000;
 
 /// How many outcomes are listed at most when no bound is given.
@@ -68,7 +68,7 @@ pub fn run(arguments: &OutcomesArgs, search: &SearchArgs, output: &OutputArgs) -
     question.answer(output.format == Format::Json)
 }
 
-/// The specification, if every method that it names is one of the type.
+/// The specification, if the type has every method that it names.
 fn visibility(text: &str, data_type: &DataType) -> Result<Visibility, Failure> {
     let visibility: Visibility = text.parse().map_err(|error| Failure::Request(format!("--visibility: {error}")))?;
     let known = || data_type.methods().map(|method| method.name);
@@ -229,7 +229,7 @@ impl Question<'_> {
     }
 }
 
-/// The invocations that need not see everything.
+/// The invocations that may miss earlier ones.
 fn relaxed(program: &Program) -> impl Iterator<Item = usize> {
     (0..program.len()).filter(|&index| !program.is_complete(index))
 }
@@ -242,7 +242,7 @@ fn results<V: Borrow<Value>>(outcome: &[V]) -> String {
     outcome.iter().map(|value| shown(value.borrow())).collect::<Vec<String>>().join(", ")
 }
 
-/// A line for each outcome; where there are those of atomic methods, a table that says which ones are among them.
+/// A line for each outcome, or a table that says which of them atomic methods have, too.
 fn outcomes_as_text(mut admitted: Outcomes, atomic: Option<Outcomes>) -> Rest {
     Box::new(move |out| {
         let Some(atomic) = atomic else { return each(&mut admitted, |outcome| writeln!(out, "{}", results(outcome))) };
@@ -261,7 +261,7 @@ fn outcomes_as_text(mut admitted: Outcomes, atomic: Option<Outcomes>) -> Rest {
     })
 }
 
-/// What comes behind the bracket that opens the list: the outcomes, each in a line, and the end of the document.
+/// The text after the bracket that opens the list: the outcomes, each in a line, and the end of the document.
 fn outcomes_as_json(mut admitted: Outcomes, tail: String) -> Rest {
     Box::new(move |out| {
         let mut separator = "";

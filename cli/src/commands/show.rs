@@ -45,10 +45,10 @@ fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<A
     Ok(Answer::new(text, finding))
 }
 
-/// How wide sentences are where there is no terminal.
+/// How wide sentences are without a terminal.
 const WIDTH: usize = 100;
 
-/// What is said before the report: the name, the facts, and the source.
+/// The text before the report: the name, the facts, and the source.
 fn heading(name: &str, Description { about, facts, source }: &Description, style: Style) -> String {
     let mut text = format!("{name}\n");
     for line in textwrap::wrap(about, style.width.unwrap_or(WIDTH).saturating_sub(2)) {

@@ -163,8 +163,8 @@ pub fn refuse_unused(command: &str, entries: &[Entry], search: &SearchArgs) -> R
     }
 }
 
-/// Refuses to write files that are about one when there are several, that could not be written, or that would be written
-/// over each other.
+/// Refuses files that describe one entry when several are checked, that cannot be written, or that would overwrite each
+/// other.
 fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Result<(), Failure> {
     let names = arguments.names.len();
     if arguments.trace.is_some() && (names, programs) != (1, 1) {

@@ -50,8 +50,8 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     Ok(Answer::new(text, finding))
 }
 
-/// The command that replays what refutes the next level of each method, in the order of the methods; none where only real
-/// threads have shown it. The last one is for all methods together.
+/// For each method, in order, the command that replays the finding that refutes the next level; `None` if only real
+/// threads have shown it. The last command is for all methods together.
 fn replays(subject: &Subject, seed: u64, derived: &Derived) -> Result<Vec<Option<String>>, Failure> {
     let of = |label: &str, found: Option<&Found>| match found {
         Some(found) => failures::of_schema(subject, label, seed, found),

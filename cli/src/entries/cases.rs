@@ -46,7 +46,7 @@ pub struct CaseResult {
     executions: u64,
     /// What each search went through: the open environment first, then the program's where that was tried.
     searches: Vec<Searched>,
-    /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
+    /// `run` shows every violation. The suite shows only what is unexpected: a reader finds it in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
 }
@@ -376,7 +376,7 @@ pub fn settings(own: &Settings, search: &SearchArgs) -> Settings {
     settings
 }
 
-/// Where the naive adversary stops when nothing else is said.
+/// How many executions the naive adversary runs without an option.
 pub const NAIVE_EXECUTIONS: u64 = 1_000_000;
 
 /// What a case must give. A smaller environment finds no more than the open one, and may find less.
@@ -390,7 +390,7 @@ fn expected(case: &Case, environment: Environment) -> Option<Verdict> {
 
 const NOT_APPLICABLE: &str = "not applicable";
 
-/// The verdict as `with` writes it, or the word for there being none.
+/// The verdict as `with` writes it, or the word for a case without a verdict.
 fn verdict<T>(checked: &CheckedCase, with: impl Fn(Verdict) -> T) -> Result<T, &'static str> {
     match &checked.outcome {
         Outcome::Report(report) => Ok(with(report.verdict)),

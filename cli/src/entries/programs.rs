@@ -56,7 +56,7 @@ pub struct ProgramResult {
     serial_executions: u64,
     warnings: Vec<String>,
     misuse: Option<String>,
-    /// `run` shows every violation; the suite only what is unexpected, which its readers find in the replay files.
+    /// `run` shows every violation. The suite shows only what is unexpected: a reader finds it in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
 }
@@ -247,7 +247,7 @@ impl Item for Program {
         }
     }
 
-    /// Threads that are left over when each program has one make executions of it.
+    /// If there are more threads than programs, the spare threads share the executions of a program.
     fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
         let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
         let own_jobs = NonZeroUsize::new(jobs.get() / programs.len().max(1)).unwrap_or(NonZeroUsize::MIN);

@@ -39,7 +39,7 @@ fn what_is_written_is_read() {
     }
 }
 
-/// Keeps nothing but the length of the longest piece, and is full after so many bytes.
+/// Keeps only the length of the longest piece, and is full after `room` bytes.
 struct Pieces {
     room: usize,
     longest: usize,
@@ -70,7 +70,7 @@ fn a_history_is_written_piece_by_piece() {
     write(&recording, &mut pieces).expect("there is room");
     assert_eq!(pieces.whole, text.len());
     assert!(pieces.longest <= line, "{} bytes at once, and no line has more than {line}", pieces.longest);
-    // Whoever has no room for the rest hears no more of it.
+    // A full reader receives no more pieces.
     let mut full = Pieces { room: text.len() / 2, longest: 0, whole: 0 };
     let error = write(&recording, &mut full).expect_err("there is no room");
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
@@ -138,7 +138,7 @@ fn ends_of_the_only_call_that_is_open() {
     let calls: Vec<(Process, bool)> =
         read.recording.calls.iter().map(|call| (call.process, call.result.is_some())).collect();
     assert_eq!(calls, [(3, true), (5, false), (6, false)]);
-    // Nobody is in a call, or several are.
+    // No process is in a call, or several are.
     for text in [end("return"), [invoke(1), end("return"), end("return")].concat()] {
         assert_eq!(parse("register", &text).expect_err("no process").reason, "\"process\" is missing");
     }

@@ -6,7 +6,8 @@ use super::*;
 use crate::hunt::What;
 use crate::object::Object;
 
-/// Two cells over the mirror. `sum` reads one after the other, `late` gives what a cell of its own was told last.
+/// Two cells over the mirror. `sum` reads one after the other, `late` returns the last value that was written to a cell
+/// of its own.
 fn cells() -> Object {
     Object::describe("cells", || [AtomicI64::new(0), AtomicI64::new(0), AtomicI64::new(0)])
         .core("put", |cells, (key, value): (usize, i64)| {

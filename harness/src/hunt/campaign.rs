@@ -1,4 +1,4 @@
-//! A search of one method from the smallest schemas to random ones, and what is found made small.
+//! A search of one method, from the smallest schemas to random ones, whose finding is then made smaller.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Campaign {
     pub visibility: Visibility,
     /// How each schema is run.
     pub engine: Engine,
-    /// How much may be explored to find out what is right.
+    /// How much may be explored to compute the correct outcomes.
     pub bound: usize,
     /// Which schemas, and in which order.
     pub seed: u64,
@@ -41,12 +41,12 @@ pub struct Searched {
     pub method: MethodId,
     /// The search. What it found is as it was found.
     pub hunted: Hunted,
-    /// What was found, made small.
+    /// The finding, made smaller.
     pub smallest: Option<Minimised>,
     /// Whether core methods are at fault, because they show the finding without this method: they are not atomic, and
     /// nothing is known of this one.
     pub of_core: bool,
-    /// Where it was found on real threads: what the scheduler made of it.
+    /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
 }
 
@@ -65,7 +65,7 @@ impl Searched {
     }
 }
 
-/// What the scheduler made of a violation that real threads have shown.
+/// Whether the scheduler shows a violation that real threads have shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reproduced {
     /// The scheduler shows a violation too, and has its steps.
@@ -109,7 +109,7 @@ impl Campaign {
         }
     }
 
-    /// Searches one method, and makes the schema of what is found smaller. `watch` sees the progress of both.
+    /// Searches one method, and makes the schema of its finding smaller. `watch` sees the progress of both.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
         let deadline = Deadline::of(self.time);
         let mut all = Hunted::nothing();
@@ -171,7 +171,7 @@ impl Campaign {
         hunt.run(watch)
     }
 
-    /// What a schema shows without the calls of one method, if that is not right: the other methods are to blame.
+    /// The finding of a schema without the calls of one method, if it has one: then the other methods are at fault.
     pub(crate) fn core_alone_until(&self, method: MethodId, schema: &Schema, deadline: Deadline) -> Option<Found> {
         let program = self.object.program(schema).ok()?;
         let mut called = program.calls().iter().map(|&(called, _)| called);

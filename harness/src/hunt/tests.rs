@@ -86,8 +86,8 @@ fn budgets_and_watchers_end_a_search() {
     assert_eq!((hunted.end, hunted.schemas), (Ended::Enough, 5));
 }
 
-/// The first schema takes longer than there is time: a million configurations say what is right at most, and it has more
-/// orders than that. For the interleavings of one program see `systematic/tests.rs`.
+/// The first schema takes longer than the limit: its correct outcomes may take at most a million configurations, and it
+/// has more orders than that. For the interleavings of one program see `systematic/tests.rs`.
 #[test]
 fn the_time_ends_a_search_in_the_middle_of_a_schema() {
     let object = pair();
@@ -109,7 +109,7 @@ fn the_time_ends_a_search_in_the_middle_of_a_schema() {
     assert_eq!(hunted.end, Ended::OutOfTime);
 }
 
-/// To know what is right can take longer than to run a schema: each call sleeps, and there are 34,650 orders.
+/// Computing the correct outcomes can take longer than running a schema: each call sleeps, and there are 34,650 orders.
 #[test]
 fn the_time_ends_the_search_for_what_is_right() {
     let object = Object::describe("slow", || AtomicI64::new(0))
@@ -339,8 +339,8 @@ fn calls_that_block_each_other_are_found() {
 /// `size` over plain std cells or over the mirror, on real threads.
 #[test]
 fn what_real_threads_find_is_handed_to_the_scheduler() {
-    // Two calls of `swap` that meet lose an update. The scheduler sees the cell but not who waits for whom, so the wait
-    // is for a time only.
+    // Two calls of `swap` that meet lose an update. The scheduler sees the cell but not the waiting, so the wait has a
+    // time limit.
     let object = Object::describe("mirrored", || (AtomicI64::new(0), std::sync::atomic::AtomicI64::new(0)))
         .core("set", |(cell, _), (new,): (i64,)| cell.store(new, SeqCst))
         .method("swap", |(cell, readers), (new,): (i64,)| {

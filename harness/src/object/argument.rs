@@ -161,7 +161,7 @@ maps!(BTreeMap[Ord], HashMap[Eq, Hash]);
 
 /// The arguments of a method, as a tuple.
 pub trait Arguments: Clone + Send + Sync + 'static {
-    /// Where each of them comes from.
+    /// The generator of each argument.
     fn generators() -> Vec<Generator>;
 
     /// The arguments that a harness writes like this.
@@ -174,7 +174,7 @@ pub trait Arguments: Clone + Send + Sync + 'static {
 /// Why a method cannot be called with some arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrongArguments {
-    /// The method takes another number of them.
+    /// The method takes another number of arguments.
     Count {
         /// The number that it takes.
         expected: usize,

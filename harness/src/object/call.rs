@@ -18,7 +18,7 @@ use super::argument::{Arguments, WrongArguments};
 /// So many different results of a call are found by comparing: beyond, it takes less time to convert and hash them.
 const COMPARED: usize = 64;
 
-/// A call of a method with its arguments, to be made on many objects.
+/// A call of a method with its arguments, for many objects.
 pub(crate) trait Call<T>: Send {
     /// Makes the call; the number of its result.
     fn call(&mut self, object: &T) -> u32;
@@ -32,7 +32,7 @@ pub(crate) trait Call<T>: Send {
 
 /// A method of objects of type `T`, whatever its arguments and results.
 pub(crate) trait Bind<T>: Send + Sync {
-    /// The call of it with these arguments.
+    /// The call of this method with these arguments.
     fn bind(&self, arguments: &[Value]) -> Result<Box<dyn Call<T>>, WrongArguments>;
 }
 
@@ -67,9 +67,9 @@ where
 struct Bound<F, A, R> {
     function: Arc<F>,
     arguments: A,
-    /// What came of it first: results, and messages of panics.
+    /// Its first results and messages of panics.
     seen: Vec<Result<R, Box<str>>>,
-    /// What came of it after [`COMPARED`] different results.
+    /// Its results after the first [`COMPARED`] different ones.
     others: IndexSet<Value, FxBuildHasher>,
 }
 

@@ -16,9 +16,9 @@ use super::{Call, Typed};
 /// The sequential behaviour of an object, as far as one program can show it: its invocations run on one thread, on a
 /// fresh object, in any order.
 ///
-/// The state of the object is not looked at. A state is the invocations that led to it, those aside that only read. No
-/// invocation is run from the same state twice; each run goes through all that led there, and has to see the same
-/// results as before.
+/// The state of the object itself is not read. A state stands for the invocations that led to it, without those that
+/// only read. No invocation runs from the same state twice. Each run repeats the invocations that led to its state, and
+/// must see the same results as before.
 pub struct Sequential {
     calls: Box<dyn Run>,
     reads: Vec<bool>,
@@ -65,14 +65,14 @@ struct Node {
     /// The invocations that led here, and what they gave.
     path: Vec<usize>,
     results: Vec<Value>,
-    /// For each invocation where it leads and what it gives, once that is known.
+    /// For each invocation the next state and the result, once they are known.
     next: Vec<Option<(State, Value)>>,
 }
 
 /// Why an object has no sequential behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// No object can be made, or it cannot be dropped: what the panic said.
+    /// The object cannot be created or dropped: the message of the panic.
     NoObject(String),
     /// A call that ran alone used up its stack, or would have ended the process.
     Lost {
@@ -85,7 +85,7 @@ pub enum Trouble {
     Varies {
         /// The invocations, as indices in text order, in the order in which they were run.
         order: Vec<usize>,
-        /// Which of them, as a place in `order`, gave another result.
+        /// Which invocation, as an index into `order`, gave another result.
         place: usize,
         /// What it gave first.
         first: Value,
@@ -96,7 +96,7 @@ pub enum Trouble {
 
 /// Calls that can be run on one thread.
 pub(crate) trait Run: Send {
-    /// Runs these calls, in this order, on a fresh object, and gives their results.
+    /// Runs these calls, in this order, on a fresh object, and returns their results.
     ///
     /// # Errors
     /// When the object cannot be created, or a call was lost.

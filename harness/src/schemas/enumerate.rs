@@ -30,9 +30,9 @@ pub fn ranks(bounds: &Bounds) -> Vec<Rank> {
     ranks
 }
 
-/// The schemas of a rank in which one method is called once, and core methods otherwise, each up to symmetry: two schemas
-/// are the same when one becomes the other as sequences change places, or, for data-independent objects, values are
-/// renamed. None is there in which nothing can go wrong.
+/// The schemas of a rank that call one method once and otherwise core methods, each up to symmetry: two schemas are the
+/// same if swapping sequences or, for data-independent objects, renaming values turns one into the other. Schemas in
+/// which nothing can go wrong are left out.
 ///
 /// A *candidate* is a schema before symmetry: a number tells everything about it. So an enumeration needs no memory, and
 /// can go through the candidates in any order.
@@ -47,7 +47,7 @@ pub struct Enumeration {
     /// The calls of the method under test, then those of core methods.
     calls: Vec<Call>,
     calls_tested: usize,
-    /// What each renaming makes of each call.
+    /// The call that each renaming turns each call into.
     renamed: Vec<Vec<usize>>,
     blocks: Vec<Block>,
     candidates: u64,
@@ -120,8 +120,8 @@ impl Enumeration {
         }
     }
 
-    /// The same schemas in an order that the seed determines. Neighbours are much alike, and one after the other they
-    /// would all fail or all pass (section 5).
+    /// The same schemas in an order that the seed determines. Neighbouring schemas are similar, so in the original
+    /// order many in a row would all fail or all pass (section 5).
     pub fn shuffled(mut self, seed: u64) -> Enumeration {
         self.shuffle = Some(Shuffle::new(self.candidates, seed));
         self

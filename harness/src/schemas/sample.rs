@@ -9,7 +9,7 @@ use super::order::Order;
 use super::{Bounds, Harness, Pool};
 use crate::object::{MethodId, Object, Role};
 
-/// An endless supply of schemas, each made independently of the others.
+/// An endless supply of schemas, drawn independently of each other.
 ///
 /// The numbers of sequences, of invocations and of values are chosen within the bounds, then methods, each for a random
 /// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.

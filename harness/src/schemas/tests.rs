@@ -39,7 +39,7 @@ fn counts_of_a_register_are_those_found_by_hand() {
     assert_eq!(count(true, (2, 2, 1), false), 1);
     // [r w], [w]; [w r], [w]; [w w], [r].
     assert_eq!(count(true, (3, 2, 1), false), 3);
-    // Each of them with w(0) and w(1) in either order, which is the same up to renaming.
+    // Each schema with w(0) and w(1) in either order, which are the same up to renaming.
     assert_eq!(count(true, (3, 2, 2), false), 3);
     assert_eq!(count(false, (3, 2, 2), false), 6);
     // One read and three writes: the read first, second or third in a sequence of three, or alone; or first or second in

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use interloper_linearize::schema::Schema;
 
-/// A harness laid out for threads. Each *lane* is one thread; sequences of which one happens before the other may share
-/// a lane, so that three sequences with `{0<2, 1<2}` need two threads only.
+/// A harness laid out for threads. Each *lane* is one thread. Two sequences may share a lane if one happens before the
+/// other, so three sequences with `{0<2, 1<2}` need only two threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// What each lane runs, in order.
     pub(super) lanes: Vec<Vec<Segment>>,
-    /// The pairs of sequences of which neither happens before the other.
+    /// The pairs of sequences that are not ordered.
     pub(super) concurrent: Vec<(usize, usize)>,
     /// How many sequences there are.
     pub(super) sequences: usize,

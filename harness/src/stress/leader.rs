@@ -45,7 +45,7 @@ pub(super) struct Leader {
     batch_began: Instant,
     reported: Instant,
     overlap: Overlap,
-    /// By lane and maker: how many ticks later than it would by itself a lane is to begin. Only differences count.
+    /// By lane and maker: how many ticks later than without correction a lane begins. Only differences count.
     correction: Vec<Vec<i64>>,
     took: i64,
     ticks_of_thousand_rounds: u64,

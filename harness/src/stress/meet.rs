@@ -50,7 +50,7 @@ struct Progress {
     started: AtomicU64,
     /// How many segments it has been through.
     done: AtomicU64,
-    /// How many objects it has made and dropped.
+    /// How many objects it has created and dropped.
     objects: AtomicU64,
     /// What it is doing: a [`Place`] as a number.
     place: AtomicU32,
@@ -61,7 +61,7 @@ struct Progress {
 pub(super) enum Place {
     /// It waits for another, or keeps its books.
     Between,
-    /// It makes an object.
+    /// It creates an object.
     Constructor,
     /// It drops an object.
     Drop,
@@ -86,7 +86,7 @@ impl Meeting {
         }
     }
 
-    /// Waits for all lanes. Lane 0 does something while the others wait.
+    /// Waits for all lanes. Lane 0 runs `meanwhile` while the other lanes wait.
     pub(super) fn all(&self, lane: usize, meanwhile: impl FnOnce()) -> Result<(), GivenUp> {
         let others = self.lanes.len() as u32 - 1;
         if lane == 0 {

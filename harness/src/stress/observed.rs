@@ -47,9 +47,9 @@ pub enum End {
     /// Calls did not return within [`Settings::patience`](super::Settings::patience). Their threads are left running.
     /// The counts are from shortly before that moment; no outcome is missing.
     Blocked(Vec<Blocked>),
-    /// The constructor panicked, and said this.
+    /// The constructor panicked with this message.
     ConstructorPanicked(String),
-    /// Dropping an object panicked, and said this.
+    /// Dropping an object panicked with this message.
     DropPanicked(String),
 }
 

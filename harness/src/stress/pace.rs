@@ -1,4 +1,4 @@
-//! How the threads of a team keep together, and the search for what makes most executions overlap.
+//! How the threads of a team keep together, and the search for the pace at which most executions overlap.
 
 use std::time::Duration;
 
@@ -37,12 +37,12 @@ impl Pace {
     }
 }
 
-/// Finds the pace with the most overlapping executions a second: one setting after the other, each time the best of a few
-/// while the others stay.
+/// Finds the pace with the most overlapping executions a second. It tunes one setting after the other: each time it
+/// picks the best of a few values and keeps the other settings.
 pub(super) struct Tuner {
     crowded: bool,
     stage: usize,
-    /// The paces of this stage, and what those tried so far were worth.
+    /// The paces of this stage, and the measurements of the paces tried so far.
     candidates: Vec<Pace>,
     worth: Vec<f64>,
     /// What the batches of the trial under way were worth, the first one aside.
@@ -81,7 +81,7 @@ impl Tuner {
         if self.spent < TRIAL.0 || self.trial.len() < TRIAL.1 {
             return false;
         }
-        // The median: a batch in which a thread lost its core says nothing.
+        // The median, since a batch in which a thread lost its core is an outlier.
         let mut trial = self.trial.split_off(1);
         trial.sort_by(f64::total_cmp);
         self.worth.push(trial[trial.len() / 2]);

@@ -1,8 +1,8 @@
 //! A team of threads that run one harness, and what each of them does.
 //!
-//! A team goes from batch to batch. In each, every thread makes its part of the objects; all of them run their sequences
-//! on all objects, in the same order; every thread counts the outcomes on the objects that it made, and drops them. They
-//! meet between these steps, and lane 0 leads: while the others wait it decides how to go on.
+//! A team works batch by batch. In each batch, every thread creates its part of the objects; all threads run their
+//! sequences on all objects, in the same order; every thread counts the outcomes on its own objects and drops them. The
+//! threads meet between these steps, and lane 0 leads: it decides how to continue while the other lanes wait.
 //!
 //! There is no `unsafe` here and nothing that a race detector could object to: objects are shared as `Arc`s of whole
 //! batches, which costs a few atomic operations for each batch; the results of a lane are in atomics that no other lane
@@ -29,7 +29,7 @@ pub(super) struct Team<T> {
     pub(super) typed: Arc<Typed<T>>,
     pub(super) layout: Layout,
     pub(super) meeting: Meeting,
-    /// The objects of the batch, by the lane that made them.
+    /// The objects of the batch, by the lane that created them.
     objects: Vec<Mutex<Arc<Vec<Padded<T>>>>>,
     /// By sequence.
     tracks: Vec<Track>,
@@ -55,7 +55,7 @@ struct Books<T> {
     counts: Counts,
     overlap: Overlap,
     random: Stream,
-    /// How many segments this lane has been through, and how many objects it has made and dropped.
+    /// How many segments this lane has finished, and how many objects it has created and dropped.
     done: u64,
     handled: u64,
 }
@@ -66,7 +66,7 @@ struct Prepared<T> {
     trie: Trie,
 }
 
-/// What the leader says about the next batch.
+/// The leader's plan for the next batch.
 #[derive(Clone)]
 pub(super) struct Plan {
     /// False if no batch follows.
@@ -78,8 +78,8 @@ pub(super) struct Plan {
     pub(super) stamped: bool,
     /// How many executions there were before.
     pub(super) before: u64,
-    /// The delays at the start, in rounds of [`clock::delay`]: for each lane the longest random one, and a fixed one by
-    /// the lane that made the object, which evens out that objects come from another processor's cache.
+    /// The delays at the start, in rounds of [`clock::delay`]: for each lane the longest random delay, and a fixed
+    /// delay by the lane that created the object, which compensates for objects in another processor's cache.
     pub(super) random: u32,
     pub(super) fixed: Vec<Vec<u32>>,
 }
@@ -285,7 +285,7 @@ impl<T: Send + Sync + 'static> Team<T> {
         Ok(())
     }
 
-    /// Waits for the other lanes where the pace asks for it, and then as long as the plan says.
+    /// Waits for the other lanes if the pace asks for it, and then as long as the plan says.
     #[inline]
     fn start(
         &self,

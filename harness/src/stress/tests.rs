@@ -48,7 +48,8 @@ fn counts_add_up_and_outcomes_are_possible() {
             check("{ add(1) } || { add(1) }", &["0 1", "1 0"], &Settings { spin, affinity, ..settings.clone() });
         }
     }
-    // On a busy machine each meeting of threads that never sleep may take some milliseconds: few of them.
+    // On a busy machine, each meeting of threads that never sleep may take some milliseconds, so the test has few
+    // meetings.
     let pace = Some(Pace { batch: 2_345, stride: Stride::Batch, ..Pace::default() });
     let busy = Settings { spin: Spin::Busy, pace, ..settings.clone() };
     check("{ add(1) } || { add(1) }", &["0 1", "1 0"], &busy);

@@ -1,7 +1,7 @@
 //! What the calls of one sequence gave, as one small number.
 
-/// The combinations of results that one sequence has shown, numbered in the order in which they came. Each call takes one
-/// step down a tree whose branches are the numbers of results.
+/// The combinations of results that one sequence has shown, numbered in order of appearance. Each call takes one step
+/// down a tree whose branches are the numbers of results.
 pub(super) struct Trie {
     length: usize,
     /// A power of two above all numbers of results so far.

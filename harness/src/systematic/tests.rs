@@ -195,7 +195,7 @@ fn a_trace_says_where_calls_begin_and_end() {
     assert_eq!(trace.names.task(second), "sequence 2");
 }
 
-/// What a search gives up on can be looked at: its steps, and the decisions that make it again.
+/// An execution that a search gives up on can be inspected: its steps, and the decisions that repeat it.
 #[test]
 fn an_execution_that_is_cut_short_is_kept() {
     let object = Object::describe("spinner", || AtomicI64::new(0))
@@ -243,8 +243,8 @@ fn the_time_ends_an_exhaustive_search_of_one_program() {
     assert!(explored.timed_out && !explored.complete && explored.executions > 0, "{}", explored.executions);
 }
 
-/// A call is an atomic block: AtomFuzzer pauses a task between the two accesses of `slow_add` until the other task comes
-/// between, and so finds a lost update in almost every execution. Without the blocks it would be a random walk.
+/// A call is an atomic block: AtomFuzzer pauses a task between the two accesses of `slow_add` until the other task
+/// interrupts it, and so finds a lost update in almost every execution. Without blocks, AtomFuzzer is a random walk.
 #[test]
 fn calls_are_blocks_for_atom_fuzzer() {
     let lost = |schedule: &str| -> u64 {

@@ -16,8 +16,8 @@
 //!
 //! # Limits
 //!
-//! - Under control a lock is granted to whoever asks while it is free, whoever else waits. That the original makes readers
-//!   wait behind a writer that waits, so that a task that reads twice can block itself, is not shown.
+//! - Under control a lock is granted to the first task that asks while it is free, whichever others wait. The original
+//!   makes readers wait for a waiting writer, so that a task that reads twice can block itself: that is not shown.
 //! - What is in the lock of a static is not fresh in each execution, unlike in a lock of the mirror of std; the lock is.
 //! - There is no deadlock detection of its own: the runtime's is the better one.
 

@@ -84,7 +84,7 @@ impl Barrier {
         let (runtime, fresh) = (current.runtime(), self.handle.known(current).is_none());
         let (here, object) = control::here(current, self);
         let operation = |action| Operation { object, action, location };
-        // In a static it belongs to the execution; elsewhere another execution may have left it behind.
+        // In a static it belongs to the execution; elsewhere it may be left from another execution.
         if fresh && std::ptr::eq(here, self) {
             here.waiting.store(0, Ordering::Relaxed);
             here.take_meeting();

@@ -39,7 +39,7 @@ impl<R: ToValue> WithValue for Returned<'_, R> {
     }
 }
 
-/// For the others: they are not.
+/// For all other types: they are not.
 pub trait NoValue {
     /// Does nothing.
     fn note(&self, block: &Block);
@@ -49,10 +49,10 @@ impl<R> NoValue for &Returned<'_, R> {
     fn note(&self, _: &Block) {}
 }
 
-/// The schedule that a text is.
+/// The schedule that a text names.
 ///
 /// # Panics
-/// When it is none.
+/// When `text` names no strategy.
 #[track_caller]
 pub fn schedule(text: &str) -> Schedule {
     text.parse().unwrap_or_else(|error| panic!("strategy: {error}"))
@@ -61,7 +61,7 @@ pub fn schedule(text: &str) -> Schedule {
 /// The freedoms that a text names.
 ///
 /// # Panics
-/// When it names none.
+/// If the text does not name freedoms.
 #[track_caller]
 pub fn freedoms(text: &str) -> Freedoms {
     text.parse().unwrap_or_else(|error| panic!("freedoms: {error}"))

@@ -1,9 +1,9 @@
-//! Where a program was when it made its steps: the calls that led there.
+//! Where a program was at each of its steps: the calls that led there.
 //!
-//! Many crates implement their own locks, with a word and a place to park. The engine does not see such a lock: it does not know
-//! who holds it, and the places of its steps are inside the crate. So an execution that is stuck is made once more with the
-//! stack of each step. From these it is seen which line of the program waits. Which line has taken what it waits for is
-//! told by the names of the functions that the program was in, so the report says "probably".
+//! Many crates implement their own locks, with a word and a place to park. The engine does not see such a lock: it does
+//! not know who holds it, and the places of its steps are inside the crate. So an execution that is stuck is rerun with
+//! the stack of each step. The stacks show which line of the program waits. Which line took the lock is a guess from
+//! the names of the functions on the stacks, so the report says "probably".
 
 use std::backtrace::Backtrace;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ pub(crate) struct Callers<S> {
     asks: Option<TaskId>,
     /// Where each task was when it asked last.
     last: Vec<Option<Rc<Backtrace>>>,
-    /// The stacks of the steps that do not continue another one; none for the first of a task.
+    /// The stacks of the steps that do not continue another step; `None` for the first step of a task.
     steps: Vec<Option<Rc<Backtrace>>>,
 }
 
@@ -48,7 +48,7 @@ impl<S: Strategy> Around for Callers<S> {
     }
 
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        // Whoever asks does so on its own stack, before its next step.
+        // A task asks on its own stack, before its next step.
         if let Some(task) = self.asks {
             *self.last(task) = Some(Rc::new(Backtrace::force_capture()));
         }
@@ -99,7 +99,7 @@ impl<S> Callers<S> {
     fn of(&self, report: &TaskReport, steps: &[Step<'_>]) -> Option<Waiting> {
         let task = report.task;
         let at = Call::of(&self.last.get(task.index())?.as_ref()?.to_string())?.place;
-        // The word that it has looked at last says no.
+        // The task waits on the word that it read last.
         let word = steps.iter().rev().find(|step| step.event.task == task)?.event.operation.object;
         let waits = |step: &Step<'_>| step.call.as_ref().is_some_and(|call| call.place == at);
         // What it did while it waited has not taken anything.
@@ -114,7 +114,7 @@ impl<S> Callers<S> {
             let Some(call) = call else { continue };
             match call.does {
                 Does::Unlock => {
-                    // A guard can be given away: then it is that of somebody else.
+                    // A guard can be passed to another task, which then holds the lock.
                     let own = taken.iter().rposition(|(other, _)| *other == who);
                     if let Some(index) = own.or(taken.len().checked_sub(1)) {
                         taken.remove(index);
@@ -144,7 +144,7 @@ struct Call {
     does: Does,
 }
 
-/// What functions do, by their names: those of locks have the names that lock_api gives them.
+/// What functions do, by their names: the functions of locks have the names of lock_api.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Does {
     Lock,
@@ -194,7 +194,7 @@ impl Call {
     }
 }
 
-/// Whether a frame is of the program itself: not of a crate from elsewhere, not of std, and none of ours.
+/// Whether a frame belongs to the program itself: not to a dependency, to std or to Interloper.
 fn is_of_program(function: &str, place: &str) -> bool {
     const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
     const OURS: [&str; 5] =
@@ -207,7 +207,7 @@ fn is_of_program(function: &str, place: &str) -> bool {
         && !OURS.iter().any(|name| function.starts_with(name))
 }
 
-/// Adds to a report what is known of those that wait.
+/// Adds the known facts about waiting tasks to a report.
 pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
     let columns: Vec<String> = counterexample.columns.iter().map(|column| column.title.clone()).collect();
     for Waiting { task, at, taken } in waiting {

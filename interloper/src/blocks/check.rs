@@ -57,7 +57,7 @@ impl Checker {
         self
     }
 
-    /// The present settings.
+    /// The current settings.
     pub fn current_settings(&self) -> &Settings {
         &self.settings
     }
@@ -273,7 +273,7 @@ impl Checker {
         }
         let mut report = self.report(&summary, "replay".to_owned());
         report.coverage.unseen = None;
-        // It is shown as it is: whoever replays an execution wants this one.
+        // The execution is shown as it is, not shrunk: a replay asks for exactly this execution.
         let mut found = |found: Option<Found>| found.map(|found| self.described(&mut worker, found, &made, None));
         (report.bug, report.error) = (found(summary.bug), found(summary.error));
         report.coverage.serial = summary.serial.and(worker.take_needed());
@@ -336,7 +336,7 @@ impl Checker {
         Ok((violation, minimal))
     }
 
-    /// The execution that was made last.
+    /// Describes the execution that ran last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
         backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
@@ -360,13 +360,13 @@ struct Search<'a> {
     program: Body<'a>,
     config: Config,
     measured: Measured,
-    /// For everything that is done.
+    /// For the search and everything after it.
     deadline: Deadline,
     /// The step that did not end when the program was measured, if there was one.
     stuck: Option<Box<Stuck>>,
 }
 
-/// So many executions of each member of a portfolio are made in a row by one thread.
+/// How many executions of each member of a portfolio one thread runs in a row.
 const ROUNDS: u64 = 64;
 
 impl<'a> Search<'a> {
@@ -445,7 +445,7 @@ impl<'a> Search<'a> {
             for _ in 1..jobs {
                 let take_part = || self.take_part(&mut self.worker(), &work);
                 if std::thread::Builder::new().spawn_scoped(scope, take_part).is_err() {
-                    // The system has no more threads. Those that there are make all executions.
+                    // The system has no more threads. The existing ones run all executions.
                     break;
                 }
             }
@@ -454,7 +454,7 @@ impl<'a> Search<'a> {
         (work.into_summary(), worker)
     }
 
-    /// Takes chunks of executions until there is none left in front of the first bug.
+    /// Takes chunks of executions until no chunk before the first bug is left.
     fn take_part(&self, worker: &mut Worker<'_>, work: &Work) {
         let settings = self.settings;
         let (numbered, members) = (settings.schedule.is_numbered(), settings.schedule.members().len() as u64);
@@ -518,7 +518,7 @@ impl Around for Newest {
 struct Work {
     /// The next chunk.
     next: AtomicU64,
-    /// The first chunk with a bug: what is behind it does not matter.
+    /// The first chunk with a bug: later chunks do not matter.
     limit: AtomicU64,
     made: Mutex<Chunks>,
 }
@@ -529,16 +529,16 @@ impl Default for Work {
     }
 }
 
-/// The chunks that were made.
+/// The chunks that have run.
 #[derive(Default)]
 struct Chunks {
-    /// Those up to the first that is missing, or up to the first that ends the search.
+    /// The chunks up to the first missing one, or up to the first that ends the search.
     joined: Summary,
     /// How many these are.
     next: u64,
-    /// The last of them ends the search.
+    /// Whether the last joined chunk ends the search.
     ended: bool,
-    /// Those behind them, and whether each ends the search.
+    /// Chunks that have run out of turn, and whether each ends the search.
     ahead: BTreeMap<u64, (Summary, bool)>,
 }
 
@@ -569,7 +569,7 @@ impl Work {
 }
 
 impl Summary {
-    /// Those of `self`, and then those of `later`.
+    /// The executions of `self`, and then those of `later`.
     fn and(mut self, later: Summary) -> Summary {
         self.traces.merge(&later.traces);
         self.warnings.extend(later.warnings);

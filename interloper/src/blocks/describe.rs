@@ -19,10 +19,10 @@ use super::worker::{Found, Worker};
 const SHOWN_ORDERS: usize = 12;
 /// Steps of an execution that are put into words.
 const DESCRIBED: usize = 10_000;
-/// Threads of which each has a column, also those that do nothing that is shown.
+/// How many threads get a column of their own, even if none of their steps is shown.
 const COLUMNS: usize = 16;
 
-/// Describes the execution that the worker has made last. `execution` is its number in a search.
+/// Describes the execution that the worker ran last. `execution` is its number in a search.
 pub(crate) fn describe(
     worker: &Worker<'_>,
     name: &str,
@@ -87,7 +87,7 @@ fn ending(found: &Found, made: &Made) -> Vec<Moment> {
     [returned].into_iter().chain(results).chain([end]).collect()
 }
 
-/// The columns of the tasks. Where there are many, those have one that do something that is shown.
+/// The columns of the tasks. If there are many tasks, only those with a row have a column.
 fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
     let is_shown = |task: &usize| *task == 0 || tasks <= COLUMNS || rows.iter().any(|row| row.column == *task);
     let shown: Vec<usize> = (0..tasks).filter(is_shown).collect();
@@ -169,7 +169,7 @@ impl Scene<'_> {
         steps
     }
 
-    /// Of a longer execution only so many last steps are described, and what is found.
+    /// Of a longer execution, only the last steps and the finding are described.
     fn first_described(&self) -> usize {
         self.trace.len().saturating_sub(DESCRIBED)
     }
@@ -205,7 +205,7 @@ impl Scene<'_> {
         self.described(found).zip(steps).filter_map(moment).chain(ending(found, made)).collect()
     }
 
-    /// A row for each step but those that go without saying.
+    /// A row for each step, except steps that go without saying.
     fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
         let first = self.first_described();
         let row = |(index, step): (usize, &Step)| {
@@ -265,7 +265,7 @@ impl Scene<'_> {
         self.worker.said().get(before)
     }
 
-    /// What the step of this index does, in words: that of a collection with its arguments and its result.
+    /// What the step with this index does, in words. A step of a collection has its arguments and its result.
     fn says_of(&self, index: usize) -> String {
         let operation = self.trace[index].operation;
         let (Some(call), Some(said)) = (operation.action.call(), self.said(index)) else {

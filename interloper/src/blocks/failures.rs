@@ -23,7 +23,7 @@ pub(crate) fn file(test: &str, settings: &Settings, violation: &Violation) -> Re
     ReplayFile { found: Some(format!("{:#}", violation.decisions)), counterexample: Some(counterexample), ..file }
 }
 
-/// The decisions of the smallest execution, and those of the one that was found first.
+/// The decisions of the smallest execution, and of the execution that was found first.
 ///
 /// # Errors
 /// When the file has something else in their place.

@@ -23,7 +23,7 @@ pub(crate) struct Judge<'a> {
     scanner: Scanner,
     /// The serial orders without departures from the ordinary: for executions that are so, too.
     ordinary: Explanations<'a>,
-    /// Those with departures, as often as executions may have them: for executions that have some.
+    /// Serial orders with departures, for executions with departures.
     free: Explanations<'a>,
     /// Whether the last execution had some.
     departed: bool,
@@ -105,7 +105,7 @@ impl<'a> Judge<'a> {
                 Some(Finding::Aborted { message: panic.message.clone(), place: panic.place.clone() })
             }
             End::StackOverflow { .. } => Some(Finding::StackOverflow),
-            // Whoever ran the execution reports that: nothing was found out about the program.
+            // The worker that ran the execution reports this: it is no finding about the program.
             End::Stuck(_) => None,
             End::Deadlock(_) => Some(Finding::Deadlock),
             End::Leaked(_) => Some(Finding::Leaked),
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
         judgement
     }
 
-    /// Whether a serial order gives the outcome. Each outcome is looked up among the serial orders once.
+    /// Whether a serial order gives the outcome. Each outcome is compared with the serial orders once.
     fn explains(&mut self, outcome: &Outcome) -> Explained {
         let Explanations { reference, explained: known, last } =
             if self.departed { &mut self.free } else { &mut self.ordinary };
@@ -165,9 +165,9 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Whether a block in the execution waited until the clock passed, or until it was worth looking again, because nobody
-/// else could go on. The engine cannot run such a block alone while others can go on, so not all serial orders of the
-/// program are known.
+/// Whether a block in the execution waited for the clock, or for another look at a value, when no other task could go
+/// on. The engine cannot run such a block alone while other tasks can go on, so not all serial orders of the program
+/// are known.
 fn waits_for_the_clock(annotated: &Annotated, trace: &[Event]) -> bool {
     trace.iter().zip(annotated.passages()).any(|(event, passage)| {
         matches!(event.cause, Cause::Idle(_))

@@ -1,8 +1,8 @@
 //! A program that leaves the process in the middle of its check has not passed.
 //!
 //! `std::process::exit(0)` in a program under check would end the test binary with code 0: no result, no failure, and
-//! every other test of the binary skipped. So a function that runs at the end of the process looks whether checks are
-//! going on, and if so says which, and makes the process fail.
+//! every other test of the binary skipped. So a function that runs at the end of the process looks for checks that have
+//! not ended, names them, and makes the process fail.
 
 use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};
@@ -35,9 +35,9 @@ fn checked() -> std::sync::MutexGuard<'static, Vec<String>> {
     CHECKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The process ends, as a success as far as is known. Gives whether it must fail.
+/// Called when the process ends, with success so far. Returns whether it must fail.
 fn leaves() -> bool {
-    // Whoever holds it is about to begin or to end a check: both are quick, but this thread may be the one.
+    // Another thread holds the lock only briefly, to begin or to end a check. But this thread itself may hold it.
     let Ok(checked) = CHECKED.try_lock() else { return false };
     for name in checked.iter() {
         // What the standard output and error of a test say is lost here.
@@ -60,7 +60,7 @@ mod at_exit {
     }
 
     extern "C" fn ends(status: c_int, _: *mut c_void) {
-        // What fails anyway has said why.
+        // A process that fails anyway has reported why.
         if status == 0 && super::leaves() {
             // SAFETY: it can be called at any time; it does not come back.
             unsafe { _exit(1) }

@@ -2,15 +2,15 @@
 
 use interloper_report::Row;
 
-/// Steps that are shown at most, but for those that matter.
+/// How many steps are shown at most, besides the marked ones.
 const SHOWN_STEPS: usize = 80;
 /// Steps of a loop at most: longer ones are not looked for.
 const LONGEST_LOOP: usize = 24;
 /// So often a loop goes round at least, to be called one.
 const ROUNDS: usize = 3;
 
-/// Leaves out what matters least of a long execution: of a loop that it ends in all rounds but one, then the steps far
-/// from its end. Rows that are marked stay. `before`: so many steps before these rows have none.
+/// Leaves out what matters least of a long execution: if it ends in a loop, all rounds of the loop but one; then the
+/// steps far from its end. Marked rows stay. `before` is the number of earlier steps without a row.
 pub(super) fn shorten(mut rows: Vec<(bool, Row)>, before: usize) -> Vec<Row> {
     if let Some(found) = last_loop(&rows) {
         let (first, length, steps) = (found.first, found.length, rows.len() - found.first);
@@ -47,7 +47,7 @@ struct Loop {
     length: usize,
 }
 
-/// The shortest loop that the rows end in, if it goes round several times and nothing in it is marked.
+/// The shortest loop at the end of the rows, if it runs several times and none of its rows is marked.
 fn last_loop(rows: &[(bool, Row)]) -> Option<Loop> {
     let count = rows.len();
     (1..=LONGEST_LOOP).find_map(|length| {

@@ -15,10 +15,10 @@ use super::mark::BlockResult;
 pub struct Outcome {
     /// What the closure returned: results and final state, as the program chose to show them.
     pub returned: Value,
-    /// What blocks returned, by task and in the order in which the task came to the end of them. Tasks are numbered as if
-    /// each had spawned its children before the others did, so the numbers do not depend on the schedule.
+    /// What blocks returned, by task, and for each task in the order of the blocks' ends. Tasks are numbered as if each
+    /// had spawned its children before the others did, so the numbers do not depend on the schedule.
     pub results: Vec<BlockResult>,
-    /// The tasks that panicked and were joined by someone who dealt with it, and what they said; by task.
+    /// The tasks that panicked and whose joiner handled the panic, with their messages; by task.
     pub panics: Vec<(TaskId, String)>,
 }
 
@@ -38,7 +38,7 @@ impl Outcome {
         Outcome { returned, results, panics }
     }
 
-    /// The first thing that `self` has otherwise than `other`, said about `self`.
+    /// The first difference between `self` and `other`, as a statement about `self`.
     pub(crate) fn difference(&self, other: &Outcome) -> String {
         if self.returned != other.returned {
             return format!("the program returns {}", self.returned);

@@ -1,4 +1,4 @@
-//! Settings from environment variables, which override those in the code.
+//! Settings from environment variables, which override the settings in the code.
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -9,13 +9,13 @@ use super::sections::Passage;
 /// A trace longer than this is not looked at: the graph is quadratic.
 const LONGEST: usize = 4096;
 
-/// Whether the execution is equivalent to one in which no block is interrupted: the same steps, with those that depend
-/// on each other in the same order. Then both have the same outcome.
+/// Whether the execution is equivalent to an execution in which no block is interrupted: one with the same steps, and
+/// with dependent steps in the same order. Then both have the same outcome.
 ///
-/// The precedence graph has a node for each block and for each step outside one, and an edge from a node to a later
-/// one of the same task or one with a step that depends on one of its own. Without a cycle, any topological order of it
-/// is such an execution. (P. A. Bernstein, V. Hadzilacos, N. Goodman, *Concurrency Control and Recovery in Database
-/// Systems*, 1987, theorem 2.1.) False for a trace that is too long to be looked at.
+/// The precedence graph has a node for each block and for each step outside blocks. It has an edge from a node to each
+/// later node that belongs to the same task or has a step that depends on a step of the first. Without a cycle, every
+/// topological order of the graph is such an execution. (P. A. Bernstein, V. Hadzilacos, N. Goodman, *Concurrency
+/// Control and Recovery in Database Systems*, 1987, theorem 2.1.) False for a trace that is too long for the graph.
 pub(crate) fn is_serialisable(annotated: &Annotated, trace: &[Event]) -> bool {
     trace.len() <= LONGEST && !has_cycle(&edges(&nodes(annotated, trace), trace))
 }
@@ -79,7 +79,7 @@ fn precedes(trace: &[Event], earlier: usize, later: usize) -> bool {
 }
 
 fn has_cycle(edges: &[Vec<usize>]) -> bool {
-    // Kahn's algorithm: nodes without predecessors are taken away until there are none.
+    // Kahn's algorithm: nodes without predecessors are removed until no such node is left.
     let mut incoming = vec![0; edges.len()];
     edges.iter().flatten().for_each(|to| incoming[*to] += 1);
     let mut free: Vec<usize> = (0..edges.len()).filter(|node| incoming[*node] == 0).collect();
@@ -118,7 +118,7 @@ mod tests {
         action: Action,
     }
 
-    /// Every sequence of steps of two tasks on so many objects.
+    /// Every sequence of steps of two tasks on this number of objects.
     fn all_traces(length: u32, objects: u32) -> impl Iterator<Item = Vec<Step>> {
         let letters = 2 * objects * 3;
         let step = move |letter: u32| Step {
@@ -146,8 +146,8 @@ mod tests {
         begins.chain(own).chain(ends).collect()
     }
 
-    /// Whether three steps with `wanted` accesses are there: two of a task that is in a block, and one of the other task
-    /// between them, all on one object.
+    /// Whether there are three steps with `wanted` accesses: two of a task in a block, and between them one of the
+    /// other task, all on one object.
     fn has(steps: &[Step], in_block: &[u32], wanted: impl Fn(Access, Access, Access) -> bool) -> bool {
         let access = |step: &Step| Access::of(step.action).unwrap();
         let triples = (0..steps.len()).flat_map(|p| (p + 1..steps.len()).map(move |q| (p, q)));
@@ -211,7 +211,7 @@ mod tests {
         assert!(found > 1000, "{found}");
     }
 
-    /// On one object there is nothing else that is not serialisable, but for writes that nobody reads.
+    /// On one object, every other sequence is serialisable, apart from writes that no task reads.
     #[test]
     fn on_one_object_a_cycle_is_a_triple_or_three_blind_writes() {
         let blind = |p: Access, q: Access, r: Access| p.writes && q.writes && r.writes;
@@ -227,12 +227,13 @@ mod tests {
                 counts[if serialisable { 0 } else { 1 + usize::from(triple) }] += 1;
             }
         }
-        // All sequences of 1 to 5 of 6 steps, twice; none of the three kinds is missing.
+        // All sequences of 1 to 5 of 6 steps, twice; each of the three kinds occurs.
         assert_eq!(counts.iter().sum::<u32>(), 2 * (6 + 36 + 216 + 1296 + 7776));
         assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
     }
 
-    /// Two objects, and no triple on either: the block sees one before and the other behind what the other task did.
+    /// Two objects, and no triple on either: the block sees one object before and the other after the steps of the
+    /// other task.
     #[test]
     fn a_cycle_over_two_objects() {
         let step = |task, object, action| Step { task, object, action };

@@ -13,8 +13,8 @@ use super::settings::Settings;
 
 /// A program with blocks and the expected result of its check: an entry of a suite.
 ///
-/// It is plain data: function pointers and static text, so that a suite is a list of them, and a command line can list,
-/// check and replay them by name. Two ways to write one:
+/// A program is plain data: function pointers and static text. So a suite is a list of programs, and a command line can
+/// list, check and replay them by name. Two ways to write one:
 ///
 /// ```
 /// use interloper::ToValue;

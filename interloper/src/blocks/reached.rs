@@ -1,8 +1,8 @@
-//! Which of the crates that `cargo interloper test` was told to put under control have made steps.
+//! Which of the crates that `cargo interloper test` puts under control have made steps.
 //!
-//! A crate that is named and makes no step in any check is under control in vain: perhaps the tests call another version
-//! of it, or run it where no check looks. The command names the folder in which that is noted by a variable; its format
-//! is described in `reached.rs` of `interloper-adopt`.
+//! If a chosen crate makes no step in any check, controlling it is useless: perhaps the tests call another version of
+//! the crate, or run it outside of checks. A variable, which the command sets, names the folder for these notes;
+//! `reached.rs` of `interloper-adopt` describes their format.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -58,7 +58,7 @@ impl Looked {
         }
     }
 
-    /// A folder that is gone is nobody's: then nobody looks.
+    /// A folder that no longer exists has no reader, so an error does not matter.
     fn write(&self, name: &str) {
         let _ = fs::write(self.folder.join(name), "");
     }

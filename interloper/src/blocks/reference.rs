@@ -17,9 +17,9 @@ use super::watch::{Phase, Watch};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Explained {
     Yes,
-    /// All serial orders were run; none gives it.
+    /// All serial orders ran, and none gives the outcome.
     No,
-    /// There are too many serial orders, and those that ran do not give the outcome.
+    /// There are too many serial orders, and none of those that ran gives the outcome.
     Unknown,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Reference<'a> {
     runner: Runner<'a>,
     rule: Rule,
     search: SerialOrders,
-    /// How many executions may be made.
+    /// How many executions may run.
     most: u64,
-    /// When no further one is made.
+    /// When no further serial order is run.
     deadline: Deadline,
     watch: Watch,
     made: u64,
@@ -49,7 +49,7 @@ pub(crate) struct SerialOrder {
     pub(crate) outcome: Outcome,
 }
 
-/// After so many different orders of blocks no more are kept for reports.
+/// How many different orders of blocks are kept for reports.
 const KEPT_ORDERS: usize = 64;
 
 impl<'a> Reference<'a> {
@@ -75,8 +75,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Whether some serial order gives this outcome, and what has to be run to know it. The serial orders are always run
-    /// in the same order, so neither depends on what was asked before.
+    /// Whether some serial order gives this outcome, and which serial orders the answer needs. Serial orders always run
+    /// in the same order, so neither depends on earlier questions.
     pub(crate) fn explains(&mut self, outcome: &Outcome) -> (Explained, SerialCoverage) {
         loop {
             if let Some(coverage) = self.outcomes.get(outcome) {
@@ -115,7 +115,7 @@ impl<'a> Reference<'a> {
         self.made += 1;
         self.watch.note(Phase::SerialOrders(self.made));
         match (self.search.verdict(), made.outcome) {
-            // It cannot be told what the serial orders are; nothing is held against the program.
+            // The serial orders cannot be known, so the program gets the benefit of the doubt.
             (Serial::Diverged, _) => self.most = self.made,
             // Another one may not end, either.
             _ if matches!(made.execution.end, End::Stuck(_)) => self.most = self.made,

@@ -45,14 +45,14 @@ pub struct Violation {
     /// The steps of the smaller execution; of more than 10,000 steps, the last ones. The counterexample leaves out some steps
     /// of a long execution.
     pub trace: Vec<Step>,
-    /// The same steps by their structure, and what came of them: what a replay is compared with.
+    /// The same steps and their result by structure, for comparison with a replay.
     pub history: Vec<Moment>,
 }
 
 /// A step of an execution, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The task that made it: `main`, `thread 2`.
+    /// The task of the step: `main`, `thread 2`.
     pub task: String,
     /// What it does: `locks mutex 1`. Objects are numbered by kind in the order of first use.
     pub action: String,
@@ -69,7 +69,7 @@ pub struct Step {
 /// What an execution shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A violating triple, with an outcome that a serial order gives too.
+    /// A violating triple, with an outcome that a serial order also gives.
     Benign,
     /// No serial order gives the outcome.
     Unexplained {

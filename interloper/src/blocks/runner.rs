@@ -18,7 +18,7 @@ pub(crate) struct Runner<'a> {
     results: Vec<BlockResult>,
 }
 
-/// An execution that was made.
+/// An execution that has run.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub(crate) execution: Execution,

@@ -1,4 +1,4 @@
-//! How the schedules of a check are chosen: what a [`Schedule`] is told of the program, and where its blocks are.
+//! How the schedules of a check are chosen: what a [`Schedule`] knows about the program, and where the blocks are.
 
 use interloper_scheduler::schedule::{FREE_EVERY, Plan, Schedule, Search};
 use interloper_scheduler::strategies::{AtomFuzzer, Profile};
@@ -7,7 +7,7 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Blocks, Rule, Tracker};
 
-/// What the random strategies are told of the program beforehand, so that a schedule is a function of the seed and its
+/// What the random strategies know about the program beforehand, so that a schedule is a function of the seed and its
 /// number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
@@ -73,7 +73,7 @@ impl<S: Strategy> Around for Announcing<S> {
             (true, false) => Action::BlockEnd,
             _ => return index,
         };
-        // There is nothing to choose from; the strategy sees a step of the task.
+        // There is nothing to choose: the strategy only sees a step of the task.
         self.strategy.choose(current, &[Pending { task, operation: Operation { action, ..operation } }]);
         index
     }

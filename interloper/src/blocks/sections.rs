@@ -58,7 +58,7 @@ impl Rule {
                 _ if event.operation.action == Action::Exit => {
                     *self.whole.entry(event.task).or_insert(true) &= closed_last[index];
                 }
-                // Behind the last step of the main task.
+                // After the last step of the main task.
                 _ if event.operation.action == Action::End => {}
                 (Some(section), None) if section.waited => {
                     self.waiting.insert(section.place);
@@ -93,11 +93,11 @@ pub(crate) struct Tracker {
 struct Track {
     /// How many marked blocks it is in.
     marked: u32,
-    /// The critical section that it is in, where those are blocks.
+    /// The critical section that the task is in, if critical sections are blocks.
     section: Option<Section>,
     /// The number of the block it is in, counted from 1; 0 outside one.
     block: u32,
-    /// How many steps it has made.
+    /// How many steps the task has made.
     steps: u32,
     /// The lock that it gave back for a wait.
     waits_with: Option<ObjectId>,

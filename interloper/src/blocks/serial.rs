@@ -5,9 +5,9 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Rule, Tracker};
 
-/// Enumerates the executions in which each block runs from its beginning to its end without interruption, and what is
-/// outside blocks step by step. Of executions that differ in the order of independent steps only, one is a
-/// [`Serial::Order`]; others may be made and are [`Serial::Redundant`].
+/// Enumerates the executions in which each block runs from beginning to end without interruption, and code outside
+/// blocks step by step. Of several executions that differ only in the order of independent steps, one is a
+/// [`Serial::Order`]; others may run and are [`Serial::Redundant`].
 ///
 /// It is a search with sleep sets (P. Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996,
 /// chapter 5) whose transitions are whole blocks: what a block accesses is known once it has run.
@@ -18,15 +18,15 @@ pub(crate) struct SerialOrders {
     nodes: Vec<Node>,
     /// Nodes from here on are new: what happens at them is known when the execution is over.
     known: usize,
-    /// How many nodes the present execution has passed.
+    /// How many nodes the current execution has passed.
     depth: usize,
-    /// How many steps it has made.
+    /// How many steps the current execution has made.
     steps: usize,
     /// How many objects are known from them: objects have numbers in the order of first use.
     objects: usize,
     /// The task that made the last step.
     last: Option<TaskId>,
-    /// Who sleeps, behind the known nodes, as far as can be told during the execution: some may be awake.
+    /// Which tasks sleep after the known nodes, as far as the running execution can tell: some may be awake.
     asleep: Vec<Sleeper>,
     verdict: Serial,
     done: bool,
@@ -49,7 +49,7 @@ pub(crate) enum Serial {
     Order,
     /// A block could not go on.
     Stuck,
-    /// As one that was made before or will be.
+    /// It is equivalent to an execution that has run or will run.
     Redundant,
     /// The program asked something else than before after the same decisions. The search ends.
     Diverged,
@@ -58,7 +58,7 @@ pub(crate) enum Serial {
 /// A place where the search chooses.
 #[derive(Clone, Debug)]
 enum Node {
-    /// Who runs a block or makes a step.
+    /// Which task runs a block or makes a step.
     Task(Choice),
     /// Not about tasks.
     Pick { options: u32, answer: u32 },
@@ -77,9 +77,9 @@ struct Choice {
     sleep: Vec<Sleeper>,
     /// What the chosen task did.
     accesses: Vec<Operation>,
-    /// Whether it would do the same behind independent steps of others: not if it got stuck or drew a decision.
+    /// Whether it would do the same after independent steps of other tasks: not if it got stuck or drew a decision.
     fixed: bool,
-    /// Objects with these numbers are the same whatever is chosen here; the others have yet to be used.
+    /// Objects with numbers below this one are the same for every choice here; the other objects are created later.
     objects: usize,
 }
 
@@ -170,13 +170,13 @@ impl SerialOrders {
         }
     }
 
-    /// Computes who sleeps at the nodes from `first` on. False when the execution chose a sleeping task there: then it is
-    /// redundant, and the search goes on in front of that choice.
+    /// Computes which tasks sleep at the nodes from `first` on. False if the execution chose a sleeping task there:
+    /// then it is redundant, and the search continues before that choice.
     fn put_to_sleep(&mut self, first: usize) -> bool {
         let mut before = self.nodes[..first].iter().rposition(|node| matches!(node, Node::Task(_)));
         for index in first..self.nodes.len() {
             let sleep = match before.map(|before| &self.nodes[before]) {
-                Some(Node::Task(before)) => before.sleepers_behind(),
+                Some(Node::Task(before)) => before.sleepers_after(),
                 _ => Vec::new(),
             };
             let Node::Task(choice) = &mut self.nodes[index] else { continue };
@@ -267,7 +267,7 @@ impl Strategy for SerialOrders {
         if self.interrupts() && !execution.end.is_finished() {
             self.verdict = Serial::Stuck;
         }
-        // The last known choice is made for the first time, so its transition is new, too.
+        // The last known choice is new in this execution, so its transition is new, too.
         let last_known = self.nodes[..self.known].iter().rposition(|node| matches!(node, Node::Task(_)));
         self.read_transitions(last_known.unwrap_or(0), trace);
         if !self.put_to_sleep(self.known) {
@@ -298,8 +298,8 @@ impl Choice {
         self.sleep.iter().any(|sleeper| sleeper.task == task)
     }
 
-    /// Who sleeps behind this transition: those who slept before it, as far as it does not concern them.
-    fn sleepers_behind(&self) -> Vec<Sleeper> {
+    /// Which tasks sleep after this transition: those that slept before it and are independent of it.
+    fn sleepers_after(&self) -> Vec<Sleeper> {
         if !self.fixed {
             return Vec::new();
         }

@@ -66,9 +66,10 @@ pub struct Settings {
     pub watch: Watch,
     /// The size of a task's stack, in bytes: at most 1 GiB.
     pub stack_size: usize,
-    /// How long a task may take, in real time, until its next step. A task that takes longer is blocked in something that
-    /// is not under control, or loops without a step. A message on standard error names the task and the place of its last
-    /// step, and the process ends with code 1, since a blocked task cannot be unwound. `None` waits for ever.
+    /// How long a task may take, in real time, until its next step. A task that takes longer is blocked in something
+    /// that is not under control, or loops without a step. A message on standard error names the task and the place of
+    /// its last step, and the process ends with code 101, since a blocked task cannot be unwound. `None` waits without
+    /// limit.
     pub patience: Option<Duration>,
     /// Crates whose statics start fresh in each execution, whatever they contain, in addition to the crates that
     /// `cargo interloper` put under control. Mirrored types in statics always start fresh.

@@ -1,4 +1,4 @@
-//! Runs what `#[interloper::test]` has made of a function.
+//! Runs a function with the attribute `#[interloper::test]`.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use super::settings::Settings;
 pub struct Site {
     /// Its name, with the module.
     pub name: &'static str,
-    /// The source file, as the compiler was told.
+    /// The source file, as the compiler names it.
     pub file: &'static str,
     /// The folder of the package.
     pub manifest: &'static str,
@@ -28,8 +28,7 @@ pub struct Site {
 
 /// Runs a test: first the failures of earlier times, then the search.
 ///
-/// # Panics
-/// When the test fails, or the environment says something that makes no sense.
+/// # Panics If the test fails, or if a variable in the environment has a wrong value.
 pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Body<'_>) {
     let mut settings = Settings::default();
     change(&mut settings);
@@ -40,7 +39,7 @@ pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Op
 }
 
 fn read_variable(name: &'static str) -> Option<String> {
-    // What is not Unicode is not a good value of any variable: it is shown as such.
+    // No variable has a correct value that is not Unicode; the error shows the value in lossy form.
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
@@ -87,7 +86,7 @@ impl Test<'_> {
         match failures::read(&path) {
             Err(error) => Some(Err(bad(format!("expected a replay file, or its decisions: {error}")))),
             Ok(file) if !self.is_about(&file) => {
-                // This test is run as always, and says so: its pass is not a replay of that file.
+                // This test runs as always, and says so, because its pass is not a replay of that file.
                 eprintln!(
                     "{} is about {} {}: this test is not replayed",
                     path.display(),
@@ -140,8 +139,8 @@ impl Test<'_> {
         Ok(())
     }
 
-    /// Runs the execution of a file: the smallest one, or the one that was found first if the smallest does not fit. None
-    /// when neither does.
+    /// Runs the execution of a file: the smallest, or else the one that was found first if the smallest does not fit.
+    /// `None` if neither fits.
     fn replay_file(&self, path: &Path, file: &ReplayFile, program: Body<'_>) -> Result<Option<Report>, String> {
         let blocks = match file.about {
             About::Test { critical_sections: true, .. } => Blocks::CriticalSections,
@@ -159,7 +158,7 @@ impl Test<'_> {
         Ok(None)
     }
 
-    /// Compares with what is expected; a failure is written to the folder.
+    /// Compares the report with the expected grade, and writes a failure to the folder.
     fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), String> {
         match self.expected {
             Some(expected) if report.grade == expected => {
@@ -229,8 +228,8 @@ impl Test<'_> {
     }
 }
 
-/// The folder of the source file. The compiler was told the file's path from where it ran: the root of the workspace, so
-/// the package's folder or one above it.
+/// The folder of the source file. The compiler names the file relative to the root of the workspace, which is the
+/// package's folder or a folder above it.
 fn beside(site: &Site) -> PathBuf {
     let manifest = Path::new(site.manifest);
     let file = manifest.ancestors().map(|root| root.join(site.file)).find(|path| path.exists());

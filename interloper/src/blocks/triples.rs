@@ -25,7 +25,7 @@ pub(crate) struct Twice {
     pub(crate) first: Operation,
     /// The other one.
     pub(crate) again: Operation,
-    /// The index of the other one in the trace.
+    /// The index of the other step in the trace.
     pub(crate) index: usize,
 }
 
@@ -43,9 +43,9 @@ pub(crate) struct Scanner {
 
 /// What a block has done to an object, and what others have done to it since. Indices in the trace, or [`NONE`].
 ///
-/// A collection has several: one for what others do to the whole of it, and one for each entry that it is about. A call
-/// about the whole collection of the block itself counts for all of them, and one about an entry for that entry and the
-/// whole.
+/// A collection has several: one for calls of other tasks about the whole collection, and one for each entry that the
+/// block uses. A call of the block about the whole collection counts for all of them; a call about an entry counts for
+/// that entry and for the whole.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     /// The next watch of the object.
@@ -58,7 +58,7 @@ struct Watch {
     any: u32,
     read: u32,
     write: u32,
-    /// The first of another task that writes behind `any`, writes behind `read`, reads behind `write`.
+    /// The first step of another task that writes after `any`, writes after `read`, or reads after `write`.
     any_written: u32,
     read_written: u32,
     write_read: u32,
@@ -69,7 +69,7 @@ struct Watch {
 const NONE: u32 = u32::MAX;
 
 impl Scanner {
-    /// Looks through the trace of an execution. Gives the triple that is complete first, if there is any.
+    /// Reads the trace of an execution. Returns the triple that is complete first, if there is one.
     pub(crate) fn scan(&mut self, annotated: &Annotated, trace: &[Event]) -> Option<Triple> {
         self.restart();
         for (index, (event, &passage)) in trace.iter().zip(annotated.passages()).enumerate() {
@@ -206,7 +206,7 @@ impl Scanner {
         found
     }
 
-    /// The block accesses the object of a watch again; `same` if it is the same part of it.
+    /// The block accesses the object of a watch again; `same` if it accesses the same part.
     fn complete(&mut self, trace: &[Event], at: u32, index: u32, access: Access, same: bool) {
         let watch = &mut self.watches[at as usize];
         if same && !std::mem::replace(&mut watch.twice, true) {

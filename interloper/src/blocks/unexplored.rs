@@ -18,7 +18,7 @@ pub enum Unexplored {
         /// The most tasks that an execution had.
         tasks: usize,
     },
-    /// The tasks share no object that one of them changes.
+    /// The tasks share no object that any task changes.
     NothingShared {
         /// The most tasks that an execution had.
         tasks: usize,

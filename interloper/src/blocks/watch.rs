@@ -1,4 +1,4 @@
-//! How a check gets on, for whoever shows it.
+//! The progress of a check, for a caller that shows it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// What a check is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The search runs executions: the number that one thread has run of its share.
+    /// The search runs executions: how many of its share one thread has run.
     Searching(u64),
     /// The check runs serial orders: how many so far.
     SerialOrders(u64),
@@ -14,8 +14,7 @@ pub enum Phase {
     Shrinking(u64),
 }
 
-/// A function that is told what a check is doing, after each execution. It is called by several threads and must be
-/// quick.
+/// A function that hears what a check is doing, after each execution. Several threads call it, and it must be quick.
 #[derive(Clone, Default)]
 pub struct Watch(Option<Arc<dyn Fn(Phase) + Send + Sync>>);
 
@@ -39,7 +38,7 @@ impl fmt::Debug for Watch {
 }
 
 impl PartialEq for Watch {
-    /// Who watches makes no difference.
+    /// Settings with different watches are equal.
     fn eq(&self, _: &Watch) -> bool {
         true
     }

@@ -34,7 +34,7 @@ pub(crate) struct Worker<'a> {
     deadline: Deadline,
     fingerprints: Fingerprints,
     places: Places,
-    /// Potential violations for which a warning was made out.
+    /// Potential violations that have a warning already.
     known: Vec<Twice>,
     /// What the steps of collections were in the last replay.
     said: Vec<Said>,
@@ -56,11 +56,11 @@ pub(crate) struct Summary {
     pub(crate) serial: SerialCoverage,
     /// The strategy has no more executions.
     pub(crate) exhausted: bool,
-    /// What keeps it from having made all there are nevertheless.
+    /// Why the strategy has not run all executions nevertheless.
     pub(crate) cut: Option<&'static str>,
     /// How weak memory was: see [`Coverage::stale`](super::report::Coverage::stale).
     pub(crate) stale: Option<u32>,
-    /// The time ran out before the executions were made.
+    /// The time ran out before all executions had run.
     pub(crate) timed_out: bool,
     /// The steps of the executions.
     pub(crate) steps: u64,
@@ -126,7 +126,7 @@ impl<'a> Worker<'a> {
     /// Makes the executions with these numbers, up to the first bug.
     pub(crate) fn explore(&mut self, strategy: &mut dyn Strategy, numbers: Range<u64>) -> Summary {
         let mut summary = Summary::default();
-        // Which warnings this thread has made out before must not matter.
+        // The earlier warnings of this thread must not matter.
         self.known.clear();
         self.judge.take_needed();
         let mut steered = false;
@@ -270,8 +270,8 @@ impl<'a> Worker<'a> {
         Ok((made, judgement))
     }
 
-    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread has run are
-    /// not run again: an outcome that none of them gave is known for that.
+    /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread ran are not
+    /// run again: it is known which outcomes no order gave.
     pub(crate) fn confirmed(&self, made: &Made, judgement: Judgement, known: &Finding) -> Option<Finding> {
         let Finding::Unexplained { outcome } = known else { return judgement.finding };
         let same = || made.outcome.as_ref().is_some_and(|own| own.to_string() == *outcome);
@@ -279,7 +279,7 @@ impl<'a> Worker<'a> {
         if given_up { Some(known.clone()) } else { judgement.finding }
     }
 
-    /// Of an execution that was just made and is stuck: which lines of the program wait, and for what. The execution is rerun.
+    /// For the last execution, which is stuck: which lines of the program wait, and for what. The execution is rerun.
     pub(crate) fn waiting(&mut self, decisions: &Decisions, made: &Made) -> Vec<Waiting> {
         if !matches!(made.execution.end, End::Deadlock(_) | End::Leaked(_)) {
             return Vec::new();
@@ -294,7 +294,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks for a smaller execution that shows the same kind of thing as one that was just made.
+    /// Looks for a smaller execution with the same kind of finding as the last execution.
     pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Shrunk {
         let first = self.runner.engine.failing(&made.execution);
         let judge = &mut self.judge;
@@ -322,7 +322,7 @@ impl<'a> Worker<'a> {
         &self.judge
     }
 
-    /// What had to be known of the serial orders since the executions were made.
+    /// Which serial orders were needed since the executions ran.
     pub(crate) fn take_needed(&mut self) -> SerialCoverage {
         self.judge.take_needed()
     }

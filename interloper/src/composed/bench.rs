@@ -8,14 +8,14 @@ use interloper_commutativity::{Datum, ToValue, Value};
 
 use crate::composed::method::{Description, MethodUnderTest};
 
-/// A method under test: makes subjects and knows the arguments.
+/// A method under test: creates subjects and knows the arguments.
 pub(crate) trait Bench {
     fn description(&self) -> &Description;
 
     /// A fresh subject.
     fn make(&self) -> Box<dyn Instance + '_>;
 
-    /// Whether restoring a subject's collections gives a fresh one.
+    /// Whether restoring a subject's collections makes the subject fresh again.
     fn reusable(&self) -> bool;
 
     /// The arguments that were given.
@@ -67,7 +67,7 @@ impl Arguments {
 /// The argument of one call.
 #[derive(Clone, Copy)]
 pub(crate) enum Argument<'a> {
-    /// One of those given.
+    /// One of the given arguments.
     Given(usize),
     /// A made-up or drawn argument.
     Made(&'a Value),

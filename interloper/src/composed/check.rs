@@ -22,7 +22,7 @@ use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
 use crate::composed::{concurrent, domain, explain};
 
-/// A method under test whatever its types: what a suite holds many of.
+/// A method under test with its types erased, so that a suite can hold many of them.
 pub trait Check {
     /// The method's name.
     fn name(&self) -> &str;
@@ -30,7 +30,7 @@ pub trait Check {
     /// How it is checked by default.
     fn settings(&self) -> &Settings;
 
-    /// Checks it as `settings` say, instead of its own.
+    /// Checks the method with these settings instead of its own.
     ///
     /// # Errors
     /// When the description does not fit the method.
@@ -175,7 +175,7 @@ fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report,
         _ => Ok(None),
     };
     let second = match second {
-        // A limit was reached before it began: nothing is known of it.
+        // The search reached a limit before it began, so it has no result.
         Err(Misuse::CutShort) => None,
         second => second?,
     };
@@ -286,9 +286,9 @@ struct Start {
     initial: StateId,
 }
 
-/// Whether runs of one call that differ in a decision differ in their histories. At the first decision that differs, they
-/// begin differently, or the environment does something else there, or does something where the method makes its next
-/// step or returns.
+/// Whether runs of one call with different decisions have different histories. At the first different decision, they
+/// begin differently, or the environment makes another operation, or it acts in one run where the method makes its next
+/// step or returns in the other.
 fn tells_runs_apart(runner: &Runner<'_>, initial: &[StateId]) -> bool {
     fn differ<T: Ord>(all: &[T]) -> bool {
         all.iter().collect::<BTreeSet<_>>().len() == all.len()
@@ -345,7 +345,7 @@ struct Made {
     refuted: bool,
 }
 
-/// Draws an argument and an initial state, makes the run and judges it.
+/// Draws an argument and an initial state, runs and judges.
 fn make_run(
     runner: &mut Runner<'_>,
     source: &mut dyn Source,
@@ -428,8 +428,8 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     Ok(Report { name: runner.description.name.clone(), verdict, violation, coverage: vec![coverage] })
 }
 
-/// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever come
-/// again, and the table of each new state is as long as their number.
+/// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever occur
+/// twice, and the table of each new state is as long as their number.
 const MAX_NAIVE_CALLS: usize = 64;
 
 /// Runs against the naive adversary of section 4.2: random arguments, random operations, random moments.

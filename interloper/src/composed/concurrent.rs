@@ -26,7 +26,7 @@ use describe::describe;
 use execute::execute;
 use history::Made;
 
-/// Calls that one task of a closed program makes at most: two let another call see what lies between them.
+/// How many calls one task of a closed program makes at most. With two, another call can see the state between them.
 const CALLS_IN_A_ROW: usize = 2;
 
 /// One call of a program: which of the object's methods, with which of the arguments.
@@ -61,8 +61,8 @@ pub(crate) fn open(
     explore::explore(&mut calls, settings, settings.bound, coverage)
 }
 
-/// Concurrent calls of the object's own methods: nobody else touches the collections. Where other methods are known, the
-/// one under test runs beside a task that calls any of them; otherwise it runs beside itself.
+/// Concurrent calls of the object's own methods, which alone touch the collections. If other methods are known, the
+/// method under test runs beside a task that calls any of them; otherwise it runs beside itself.
 pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[StateId]) -> Result<Found, Misuse> {
     let rules = Rules { bound: 0, ..rules(runner, settings, 0) };
     let reachable = reachable(runner, initial)?;
@@ -89,7 +89,7 @@ fn closed_program(runner: &Runner<'_>) -> (Draw, usize) {
     }
 }
 
-/// How many tasks call the method at once: those asked for, and at least two.
+/// How many tasks call the method at once: as many as requested, but at least two.
 fn at_once(runner: &Runner<'_>) -> usize {
     runner.description.calls.max(2)
 }
@@ -105,8 +105,8 @@ fn method_names(runner: &Runner<'_>) -> String {
     names.join(", ")
 }
 
-/// The states that the object's own methods reach from a fresh object: where nobody else touches the collections, the
-/// others do not occur.
+/// The states that the object's own methods reach from a fresh object. When they alone touch the collections, no other
+/// state occurs.
 fn reachable(runner: &mut Runner<'_>, initial: &[StateId]) -> Result<Vec<StateId>, Misuse> {
     let mut states = vec![initial[0]];
     let mut from = 0;

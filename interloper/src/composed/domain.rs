@@ -17,10 +17,10 @@ struct Pool {
     values: Vec<Value>,
 }
 
-/// Keys and values of one collection at most: those that the method uses come first.
+/// The most keys and values of one collection: the ones that the method uses come first.
 const MAX_POOL: usize = 4;
 
-/// Keys and values of one collection at least, where the type has so many: two tell "the same" from "another".
+/// The fewest keys and values of one collection, if the type has that many: two tell "the same" from "another".
 const MIN_POOL: usize = 2;
 
 /// How often the method is run to see what it uses: an initial state can make it use more than it did from another.
@@ -28,8 +28,8 @@ const ROUNDS: usize = 3;
 
 /// Chooses the environment's operations and the initial states, smallest first, and sets the world's alphabet.
 ///
-/// The domain of a collection is what the method itself uses as keys and values, run alone from each initial state,
-/// and at least one fresh value; initial states are those that the environment reaches in few operations.
+/// The domain of a collection is what the method itself uses as keys and values, run alone from each initial state, and
+/// at least one fresh value. The initial states are the states that the environment reaches in few operations.
 ///
 /// # Errors
 /// When the method uses no collection, or the environment has nothing to use.
@@ -52,7 +52,8 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
     if touched { Ok(initial) } else { Err(Misuse::NoInstrumentedOperation) }
 }
 
-/// Runs every method alone from each state and notes the keys and values that it uses. Gives whether it made a step.
+/// Runs every method alone from each state and notes the keys and values that it uses. Returns whether some method made
+/// a step.
 fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Result<bool, Misuse> {
     let mut touched = false;
     for method in 0..=runner.description.beside.len() {
@@ -61,7 +62,7 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
                 runner.look(method, argument, state)?;
                 touched |= runner.log.steps > 0;
                 if runner.log.lost {
-                    // The search makes this run, too, and shows it. Each lost call costs a stack.
+                    // The search repeats this run and shows it. Each lost call costs a stack.
                     return Ok(true);
                 }
                 for event in &runner.log.events {
@@ -205,7 +206,7 @@ fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
     letters
 }
 
-/// The states to start from: those given, or those within a few environment operations of `base`, nearest first.
+/// The initial states: the given ones, or the states within a few environment operations of `base`, nearest first.
 fn initial_states(runner: &mut Runner<'_>, base: StateId) -> Result<Vec<StateId>, Misuse> {
     let given = &runner.description.initial_states;
     if !given.is_empty() {

@@ -15,7 +15,7 @@ use crate::composed::run::{Abort, Actor, Claim, Deadlock, Did, Event};
 use crate::composed::runner::{Ended, Runner};
 use crate::composed::world::{ResultId, StateId, World};
 
-/// Describes the run that `runner` has just made.
+/// Describes the last run of `runner`.
 pub(crate) fn violation(
     runner: &mut Runner<'_>,
     argument: usize,
@@ -113,7 +113,7 @@ pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: 
         Some(Abort::Panic) | None => "end",
     };
     let moment = Moment::new(u32::try_from(call).ok(), action, "");
-    // What a call that did not return would have returned says nothing.
+    // A call that did not return has no result.
     if action == "end" { moment.with(world.value(returned)) } else { moment }
 }
 

@@ -1,4 +1,4 @@
-//! The loop of every search: make a run, judge it, go on until a violation, a limit or the end.
+//! The loop of every search: run, judge, and continue until a violation, a limit or the end.
 
 use interloper_scheduler::Tally;
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
@@ -33,17 +33,16 @@ pub(crate) trait Program {
     /// Makes one run as `source` decides. Gives whether no sequential order explains it.
     fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse>;
 
-    /// What the run that was just made has shown.
+    /// What the last run has shown.
     fn shown(&self) -> Shown;
 
-    /// Makes the run again that these decisions determine, and describes it, however late it is. `source` has just made
-    /// it.
+    /// Repeats the run that these decisions determine, and describes it, however late it is.
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse>;
 
     /// The clock of the check. While a violation is described it has no limit.
     fn clock(&mut self) -> &mut Clock;
 
-    /// Whether no further run is made: the time is over, or too many calls were lost with their stacks.
+    /// Whether the search must end: the time is over, or too many calls were lost with their stacks.
     fn must_stop(&mut self) -> bool;
 }
 
@@ -113,7 +112,7 @@ fn search(
     Ok(())
 }
 
-/// What was found is told, however late it is.
+/// A finding is described, however late it is.
 fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
     let deadline = program.clock().deadline.take();
     let described = program.describe(decisions, execution);
@@ -121,10 +120,10 @@ fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) ->
     described
 }
 
-/// The runs that a search makes, as sources of decisions.
+/// The runs of a search, as sources of decisions.
 #[allow(clippy::large_enum_variant)] // there is one of these, and it never moves
 enum Runs {
-    /// All of them.
+    /// All runs.
     Exhaustive(Deviations),
     /// So many that are drawn at random; the answers depend on the seed and on the number of the run alone.
     Random { source: Recorder<RandomSource>, seed: u64, executions: u64 },
@@ -141,7 +140,7 @@ impl Runs {
         }
     }
 
-    /// Begins another run after `made` ones, if there is one.
+    /// Begins another run after `made` runs, if one is left.
     fn begin(&mut self, made: u64) -> bool {
         match self {
             Runs::Exhaustive(deviations) => deviations.next_run(),
@@ -166,7 +165,7 @@ impl Runs {
         }
     }
 
-    /// Whether there was every run within the bounds.
+    /// Whether the search ran every run within the bounds.
     fn is_complete(&self) -> bool {
         match self {
             Runs::Exhaustive(deviations) => deviations.is_complete(),
@@ -174,7 +173,7 @@ impl Runs {
         }
     }
 
-    /// An exhaustive search that met different questions after the same answers says so.
+    /// Refuses an exhaustive search that met different questions after the same answers.
     fn diverged(&self) -> Result<(), Misuse> {
         match self {
             Runs::Exhaustive(deviations) => match deviations.divergence() {

@@ -14,7 +14,7 @@ use crate::composed::world::{World, hash_of};
 pub(crate) struct Shown {
     /// The steps of its calls and the operations of its environment.
     pub steps: u64,
-    /// Tells its history from those of other runs of the search. None where no other run has the same.
+    /// Tells its history from the histories of other runs of the search. `None` if no other run has the same history.
     pub history: Option<Fingerprint>,
 }
 

@@ -43,9 +43,9 @@ pub struct Settings {
     /// A check ends as unfinished after this time, whatever it is doing; `None` for no limit. A violation is described
     /// even when the time is over. With a limit, results depend on the machine.
     pub time: Option<Duration>,
-    /// How long a call may take, in real time, until its next step. A call that takes longer loops without synchronising,
-    /// or waits for something outside control. It cannot be unwound, so a message names the method and the place, and the
-    /// process ends with code 1. `None` waits for ever.
+    /// How long a call may take, in real time, until its next step. A call that takes longer loops without
+    /// synchronising, or waits for something outside control. It cannot be unwound, so a message names the method and
+    /// the place, and the process ends with code 101. `None` waits without limit.
     pub patience: Option<Duration>,
     /// How an execution is compared with the sequential orders.
     pub mode: Mode,
@@ -55,7 +55,7 @@ pub struct Settings {
     pub step_bound: u32,
     /// Compare the state of the model with the state read back from the collections, at each step of each execution.
     pub audit: bool,
-    /// Continue after the first violation, and count the others.
+    /// Continue after the first violation, and count further violations.
     pub keep_going: bool,
 }
 
@@ -134,8 +134,8 @@ where
     A: Datum,
     R: ToValue,
 {
-    /// Wraps `method`, called `name` in reports, on what `make` makes: one instrumented collection, a tuple of them,
-    /// or a struct made a subject by [`crate::subject!`].
+    /// Wraps `method`, called `name` in reports, on the subject that `make` creates: one instrumented collection, a
+    /// tuple of collections, or a struct with [`crate::subject!`].
     ///
     /// The method must be deterministic and keep its state in the collections.
     #[track_caller]
@@ -167,21 +167,21 @@ where
         }
     }
 
-    /// The arguments that the method is called with, each in its own executions. Without any, Interloper makes one up.
+    /// The arguments of the method, each in its own executions. Without arguments, Interloper makes one up.
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments = arguments.into_iter().collect();
         self
     }
 
-    /// The keys (elements, for a set) that the environment uses, instead of those that the method uses.
+    /// The keys (elements, for a set) that the environment uses, instead of the method's own.
     #[must_use]
     pub fn keys<K: ToValue>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.description.keys = keys.into_iter().map(|key| key.to_value()).collect();
         self
     }
 
-    /// The values that the environment uses, instead of those that the method uses and a fresh one.
+    /// The values that the environment uses, instead of the method's own and a fresh one.
     #[must_use]
     pub fn values<V: ToValue>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.description.values = values.into_iter().map(|value| value.to_value()).collect();
@@ -286,8 +286,7 @@ where
     /// Checks, and asserts that no violation was found: that the method is linearizable within the bounds or, with a
     /// random search, that a sequential order explains every execution.
     ///
-    /// # Panics
-    /// With the report when there is a violation, and with the reason when the description does not fit the method.
+    /// # Panics With the report if there is a violation, or with the reason if the description does not fit the method.
     #[track_caller]
     pub fn assert_linearizable(&self) {
         self.assert_verdict(match self.description.settings.search {

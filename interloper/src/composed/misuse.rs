@@ -90,7 +90,7 @@ pub enum Misuse {
     },
     /// All concurrent calls wait for something that is not a collection of the subject.
     WaitsElsewhere {
-        /// Where one of them waits.
+        /// Where one of the calls waits.
         place: String,
     },
     /// A call was lost inside an operation of a collection, which is now half done.

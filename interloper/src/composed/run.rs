@@ -1,8 +1,8 @@
 //! One run of a method under test: the session that its collections report to, with the adversary inside.
 //!
-//! This is the one-thread implementation of section 4.4: the environment's operations are made in place, before each
-//! step of the method and before it returns (Figure 6 calls `ENV` in the same gaps; section 4.5 says why the last one
-//! is needed).
+//! This is the one-thread implementation of section 4.4: the environment's operations run in place, before each step of
+//! the method and before it returns (Figure 6 calls `ENV` in the same gaps; section 4.5 says why the last one is
+//! needed).
 
 use std::cell::{RefCell, RefMut};
 use std::panic::Location;
@@ -66,7 +66,7 @@ pub(crate) struct Run<'r> {
     stage: Stage<'r>,
 }
 
-/// Where the calls of a run are made.
+/// Where the calls of a run take place.
 #[derive(Clone, Copy)]
 pub(crate) enum Stage<'r> {
     /// One call, on a stack of its own, under the name of this task.
@@ -95,10 +95,10 @@ pub(crate) trait Tasks {
     fn current(&self) -> usize;
     /// A visible step: another task may run first.
     fn step(&self, location: &'static Location<'static>);
-    /// The running task waits until [`Tasks::released`] is called by another. Does not return when there is none that
-    /// could: the run is then a deadlock.
+    /// The running task waits until another task calls [`Tasks::released`]. Does not return if no task can: the run is
+    /// then a deadlock.
     fn wait(&self, location: &'static Location<'static>);
-    /// A lock was released or a cell was filled: those that wait look again.
+    /// A lock was released or a cell was filled: waiting tasks look again.
     fn released(&self);
     /// The run ends here: all tasks unwind. Returns only to a task that unwinds already.
     fn end(&self);
@@ -135,7 +135,7 @@ impl<'r> Run<'r> {
         inner.state
     }
 
-    /// The source of decisions, for those that are drawn beside the session's.
+    /// Draws a decision besides those of the session.
     pub fn decide(&self, question: Question, options: u32) -> u32 {
         self.inner.borrow_mut().source.decide(question, options)
     }
@@ -157,7 +157,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The running call goes on, after others may have run. A call begins with its first step.
+    /// The running call continues after other calls may have run. A call begins with its first step.
     fn resume(&self, tasks: &dyn Tasks) {
         let mut inner = self.inner.borrow_mut();
         inner.current = tasks.current();
@@ -173,7 +173,7 @@ impl<'r> Run<'r> {
         self.inner.borrow_mut().log.scratch.waits.retain(|waiting| *waiting != deadlock);
     }
 
-    /// A call of several has ended.
+    /// One of several calls has ended.
     pub fn end_call(&self, call: usize, returned: &Value) {
         let mut inner = self.inner.borrow_mut();
         inner.current = call;
@@ -183,7 +183,7 @@ impl<'r> Run<'r> {
         inner.log.events.push(event);
     }
 
-    /// Returns when no guard of anybody keeps what `needs` says.
+    /// Returns when no guard holds a lock that `needs` names.
     fn wait_for(&self, part: PartId, needs: Needs, wanted: Claim) {
         loop {
             let inner = self.inner.borrow();

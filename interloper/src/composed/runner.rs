@@ -24,7 +24,7 @@ mod judge;
 pub(crate) use call::{STACK, make, returned_value, stack, watchdog};
 use call::{given, task_of};
 
-/// After so many calls that were lost with their stacks, which stay as they are for ever, a search goes no further.
+/// A search ends after this many calls that were lost with their stacks, whose memory stays allocated.
 const MOST_LOST: u32 = 16;
 
 /// Where a run ended and what its method returned.
@@ -72,26 +72,26 @@ pub(crate) struct Runner<'m> {
     pub parts: &'m [&'m dyn Instrumented],
     settings: &'m Settings,
     pub arguments: Arguments,
-    /// Whether the argument is drawn anew for each run: its reference runs are then made once only, since the domain was
-    /// chosen on runs that were made twice.
+    /// Whether the argument is drawn anew for each run. Then each reference run runs only once, since the runs that
+    /// chose the domain ran twice.
     drawn: bool,
     pub world: World,
     pub log: Log,
     pub clock: Clock,
     /// What calls run on.
     stack: OwnStack,
-    /// The subject was left behind with a lock that nobody gives back, or half changed: another one takes its place for
-    /// each run from then on.
+    /// The subject has a lock that no call will release, or is half changed: from then on, each run has its own
+    /// subject.
     spoilt: bool,
     /// How many calls were lost.
     lost: u32,
     /// What [`stray::runs`] was when it was last looked at.
     strays: u64,
-    /// By method (the one under test first, then those beside it), argument and state: what it does alone.
+    /// By method (first the method under test, then those beside it), argument and state: what it does alone.
     references: Vec<Vec<Vec<Option<Ended>>>>,
     /// The state that the collections hold, when it is known.
     holds: Option<StateId>,
-    /// What the collections held when they were made.
+    /// The contents of the collections after their creation.
     base: Vec<Value>,
     run: RunId,
     last: Option<Ended>,
@@ -99,7 +99,7 @@ pub(crate) struct Runner<'m> {
 }
 
 impl<'m> Runner<'m> {
-    /// Takes over `subject`, whose collections are `parts`, and which was made on `stack`.
+    /// Takes over `subject`, whose collections are `parts` and which was created on `stack`.
     pub fn new(
         bench: &'m dyn Bench,
         settings: &'m Settings,
@@ -259,12 +259,12 @@ impl<'m> Runner<'m> {
         self.misuse().map_or(Ok(ended), Err)
     }
 
-    /// Whether a call of the run that was just made left a lock that nobody gives back, or was lost.
+    /// Whether a call of the last run left a lock that no call will release, or was lost.
     fn left_behind(&self) -> bool {
         self.log.lost || self.log.kept().is_some()
     }
 
-    /// What keeps the run that was just made from saying anything about the method.
+    /// Why the last run says nothing about the method, if it does not.
     fn misuse(&mut self) -> Option<Misuse> {
         if self.strays != stray::runs() {
             self.strays = stray::runs();
@@ -310,7 +310,7 @@ impl<'m> Runner<'m> {
         Ok(())
     }
 
-    /// What a call that has not returned gives, in the run that was just made.
+    /// The result of a call that has not returned in the last run.
     pub fn not_returned(&mut self) -> ResultId {
         let value = given(None, &self.log);
         self.world.result(&value)
@@ -364,7 +364,7 @@ impl<'m> Runner<'m> {
 
     #[cold]
     fn compute_reference(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
-        // The log is that of the run being judged.
+        // Keeps the log of the run that is being judged.
         let judged = std::mem::take(&mut self.log);
         let computed = self.run_alone_twice(method, argument, state);
         self.log = judged;

@@ -271,7 +271,7 @@ impl World {
         if part.name.is_empty() { name.to_string() } else { format!("{}.{name}", part.name) }
     }
 
-    /// A state as text: the value where there is one collection, `m: {}, q: []` where there are several.
+    /// A state as text: the value for one collection, `m: {}, q: []` for several.
     pub fn state_text(&self, state: StateId) -> String {
         self.values_text(self.values(state))
     }

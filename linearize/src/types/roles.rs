@@ -49,7 +49,7 @@ pub enum Family {
 }
 
 impl DataType {
-    /// The role of a call; `result` is none while the call is pending.
+    /// The role of a call; `result` is `None` while the call is pending.
     pub fn role(&self, signature: &Signature, arguments: &[Value], result: Option<&Value>) -> Role {
         if signature.reads && result.is_none() {
             return Role::Nothing;

@@ -52,7 +52,7 @@ fn heading(entries: &[Entry], time: Duration, machine: &str) -> String {
     format!(
         "# The study\n\n\
          Which methods of concurrent objects are not atomic, and how weak are they? Printed by\n\
-         `cargo run --release -p interloper-suite --example study -- {} '…' > docs/STUDY.md`.\n\n\
+         `cargo run --profile bench -p interloper-suite --features study --example study -- {} '…' > docs/STUDY.md`.\n\n\
          {} methods of {} objects are not atomic: {own} methods of {own_objects} objects over the mirror of std, and\n\
          {published} methods of {published_objects} objects of published crates. Core methods are taken to be atomic;\n\
          for each other method the tables say whether the search found a violation. Finding no violation is not a\n\

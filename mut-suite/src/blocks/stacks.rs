@@ -46,7 +46,7 @@ pub(super) fn programs() -> Vec<Program> {
 }
 
 // case: treiber-stack
-/// Nodes 1 and 2 (0 is none), and the top one together with a count of its changes.
+/// Nodes 1 and 2 (0 means no node), and the top one together with a count of its changes.
 struct Stack {
     top: AtomicI64,
     below: [AtomicI64; 3],

@@ -121,7 +121,7 @@ fn memoize_entry(cache: &DashMap<u64, u64>, key: u64) -> u64 {
 // end
 
 // case: intern-returns-computed
-/// The symbol for a name; `fresh` becomes it when there is none.
+/// The symbol for a name; `fresh` becomes the symbol of a name without one.
 fn intern_returns_computed(symbols: &DashMap<&'static str, u32>, (name, fresh): (&'static str, u32)) -> u32 {
     if let Some(symbol) = symbols.get(name) {
         return *symbol;
@@ -132,7 +132,7 @@ fn intern_returns_computed(symbols: &DashMap<&'static str, u32>, (name, fresh): 
 // end
 
 // case: intern-returns-stored
-/// The symbol for a name; `fresh` becomes it when there is none.
+/// The symbol for a name; `fresh` becomes the symbol of a name without one.
 fn intern_returns_stored(symbols: &DashMap<&'static str, u32>, (name, fresh): (&'static str, u32)) -> u32 {
     if let Some(symbol) = symbols.get(name) {
         return *symbol;

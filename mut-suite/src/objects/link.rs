@@ -24,7 +24,7 @@ impl<T> Link<T> {
         *self.0.write().expect("no panic inside of a step") = node;
     }
 
-    /// Puts a node where there is none; otherwise returns the node that is there.
+    /// Puts a node into an empty link; otherwise returns the node that is there.
     pub(super) fn append(&self, node: Arc<T>) -> Result<(), Arc<T>> {
         let mut place = self.0.write().expect("no panic inside of a step");
         match &*place {

@@ -59,7 +59,7 @@ impl Grid {
                 let ink = ink(counterexample, row);
                 match cells.get_mut(1..=actors).and_then(|cells| cells.get_mut(row.column)) {
                     Some(target) => *target = event_cell(row, quote.as_deref(), ink),
-                    // A row of nobody is a mistake of the caller, and still part of the data.
+                    // A row without a column is a mistake of the caller, and still part of the data.
                     None => cells[0].extend(event_cell(row, quote.as_deref(), ink)),
                 }
                 if let Some(state) = &row.state {

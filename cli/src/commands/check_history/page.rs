@@ -13,7 +13,8 @@ use crate::values::shown;
 const EVENTS: usize = 600;
 
 impl Judged<'_> {
-    /// The page: the calls around the one that cannot be placed, or the first ones, with their linearization points.
+    /// The page: the calls around the call that cannot be placed, or else the first calls, with their linearization
+    /// points.
     pub fn page(&self) -> Timeline {
         let none = Vec::new();
         let (order, stuck) = match &self.checked.verdict {
@@ -60,7 +61,7 @@ impl Judged<'_> {
         }
     }
 
-    /// For each call of an order the position behind which it takes effect, as early as possible, and its place in the
+    /// For each call of an order, the position after which it takes effect, as early as possible, and its place in the
     /// order, from 1.
     fn points(&self, order: &[usize]) -> BTreeMap<usize, (usize, usize)> {
         let mut position = 0;
@@ -108,7 +109,7 @@ impl Judged<'_> {
     }
 }
 
-/// The rows of the table: the last calls of an order of so many.
+/// The rows of the table: the last calls of an order of `calls` calls.
 fn cells(Steps { steps, .. }: Steps, calls: usize) -> Vec<[String; 5]> {
     let first = calls - steps.len() + 1;
     let cells = |(number, step): (usize, super::witness::Step)| {

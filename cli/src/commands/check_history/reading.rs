@@ -41,7 +41,7 @@ pub fn read(
                 piece.truncate(length);
                 piece
             });
-            // Whoever waits for it may have gone: the time was up, or a line was not an event.
+            // The receiver may have gone: the time was up, or a line was not an event.
             if send.send(piece).is_err() || is_last {
                 return;
             }

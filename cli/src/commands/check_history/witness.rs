@@ -15,7 +15,7 @@ use crate::values::shown;
 /// How many calls at the end of a linearization are printed.
 const SHOWN: usize = 20;
 
-/// A cell of a table has so many characters of a value at most, and the number of those that are left out.
+/// A cell of a table shows at most this many characters of a value, and how many are left out.
 const CELL: usize = 60;
 
 /// A refuted history with the argument for it.
@@ -39,7 +39,7 @@ pub struct Step {
 pub struct Steps {
     /// Its last calls.
     pub steps: Vec<Step>,
-    /// The state that it leaves; none where that is too much work to know.
+    /// The state that it leaves; `None` if computing it is too much work.
     pub end: Option<Value>,
     /// Whether the time was up before the states were known.
     pub out_of_time: bool,
@@ -122,7 +122,7 @@ impl<'w> Witness<'w> {
         format!("{invocation} of process {} cannot have returned {result} ({place}).", call.process)
     }
 
-    /// Whether the call that cannot be placed overlaps no other call, and none comes before it.
+    /// Whether the call that cannot be placed is the first and overlaps no other call.
     fn is_first(&self) -> bool {
         let calls = self.judged.recorded.recording.history.calls();
         let Some(returned) = self.found.stuck.and_then(|stuck| calls[stuck].returned) else { return false };
@@ -171,8 +171,8 @@ impl Steps {
     }
 }
 
-/// How many elements of states are gone through, so that a long history of a large collection takes no longer to show
-/// than to judge.
+/// How many elements of states may be read, so that showing a long history of a large collection takes no longer than
+/// judging it.
 const WORK: usize = 20_000_000;
 
 #[cfg(test)]

@@ -16,15 +16,15 @@ use super::super::runner::{Body, Runner};
 use super::super::sections::{Blocks, Passage};
 use super::*;
 
-/// What a task does, one after the other.
+/// One action of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Item {
     Load(usize),
     Store(usize),
     Add(usize),
-    /// Takes a lock, loads, and gives it back.
+    /// Takes a lock, loads, and releases the lock.
     Locked(usize),
-    /// Whatever is between two of these is a block.
+    /// The steps between two brackets form a block.
     Bracket,
 }
 
@@ -94,7 +94,7 @@ fn runner(body: Body<'_>) -> Runner<'_> {
     Runner::new(body, Config { unlock: Unlock::Step, ..Config::default() })
 }
 
-/// What the serial orders come to, and how many were made.
+/// The outcomes of the serial orders, and how many orders ran.
 fn serial(body: Body<'_>) -> (BTreeSet<Outcome>, u32) {
     let mut runner = runner(body);
     let mut orders = SerialOrders::new(Rule::default(), Waiting::Refused);
@@ -114,7 +114,7 @@ fn serial(body: Body<'_>) -> (BTreeSet<Outcome>, u32) {
 /// More preemptions than any of these programs has steps.
 const MANY: u32 = 64;
 
-/// What those of all executions come to in which no block is interrupted.
+/// The outcomes of all executions in which no block is interrupted.
 fn brute_force(body: Body<'_>) -> BTreeSet<Outcome> {
     let mut runner = runner(body);
     let mut all = PreemptionBound::new(MANY);
@@ -159,7 +159,7 @@ fn the_same_outcomes_as_among_all_executions() {
     assert!(several > 20, "{several}");
 }
 
-/// So many blocks can follow each other in so many orders, if they depend on each other.
+/// Blocks that depend on each other have n! orders.
 #[test]
 fn orders_are_counted_by_hand() {
     let check = |tasks: &[&[Item]], expected: u32| {

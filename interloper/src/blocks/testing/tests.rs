@@ -68,7 +68,7 @@ fn good() -> Value {
     increments(true)
 }
 
-/// A test in a world of its own: its folder, and these variables.
+/// A test with its own folder and its own variables.
 fn run(
     folder: &Folder,
     variables: &[(&str, &str)],
@@ -126,7 +126,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     plainly(&folder, lost).unwrap_err();
     // It has other steps, so the decisions fit no more.
     plainly(&folder, good).unwrap();
-    // The same steps with another outcome: it the recorded failure no longer occurs.
+    // The same steps with another outcome: the recorded failure no longer occurs.
     fn forgets() -> Value {
         lost();
         ().to_value()
@@ -173,7 +173,7 @@ fn one_failure_is_replayed_on_request() {
         ),
         "{message}"
     );
-    // Another test's failure is none of ours.
+    // The failure of another test is skipped.
     let other = fs::read_to_string(&file).unwrap().replace("suite::case", "suite::other");
     fs::write(&file, other).unwrap();
     assert_eq!(replay(&file, good), None);

@@ -104,7 +104,7 @@ fn the_strategy_and_the_judge_agree_on_every_action() {
     let mut scanner = Scanner::default();
     let (mut violated, mut explained, mut never) = (0, 0, 0);
     for first in actions() {
-        // Whether the last step of the block succeeds is not known before it is made: the strategy takes it to.
+        // Whether the last step of the block succeeds is unknown beforehand: the strategy assumes that it does.
         for last in actions().into_iter().filter(|(_, fails)| !fails) {
             for between in actions() {
                 let judged = scan(&mut scanner, &trace([first, between, last]));

@@ -67,7 +67,7 @@ pub(super) fn execute(
         End::Stuck(stuck) => return run.stuck(stuck),
         _ if run.has_ended() => {}
         End::Finished => {}
-        // A thread that a method had made, and joined by nobody: its end is not that of a call.
+        // A thread that a method spawned and that no thread joined: its end is not the end of a call.
         End::Panicked(report) if report.task != TaskId::MAIN => {}
         End::Deadlock(stuck) | End::Leaked(stuck) => {
             run.deadlocked(stuck.iter().find(|task| task.task != TaskId::MAIN).map(|task| task.wants.location));
@@ -170,7 +170,7 @@ impl Tasks for EngineTasks {
 
     fn end(&self) {
         runtime::with(|current| current.runtime().fail("the run ends here".to_owned()));
-        // It unwinds already, and cannot go on. After so many attempts the engine gives it up with its stack.
+        // The task unwinds already and cannot go on. After enough attempts, the engine abandons it with its stack.
         runtime::with(|current| current.runtime().yield_now(Location::caller()));
     }
 

@@ -11,10 +11,10 @@ use crate::composed::run::{Actor, Did};
 use crate::composed::runner::Runner;
 use crate::composed::world::{CallId, ResultId, StateId};
 
-/// So many attempts are made before the clock is looked at.
+/// How many attempts run between two looks at the clock.
 const ATTEMPTS: u64 = 1 << 12;
 
-/// A run that was made: its program, and where it began and ended.
+/// A run: its program, and where it began and ended.
 pub(super) struct Made {
     pub program: Program,
     pub initial: StateId,
@@ -24,7 +24,7 @@ pub(super) struct Made {
 /// A call of a history: of a method, or of the environment.
 #[derive(Clone, Copy)]
 pub(super) enum Call {
-    /// The result is none until the call has ended.
+    /// The result is `None` until the call has ended.
     Method {
         planned: Planned,
         returned: Option<ResultId>,

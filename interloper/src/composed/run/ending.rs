@@ -9,15 +9,15 @@ use super::gap::{Inner, MANY_CALLS};
 use super::{Abort, Rules, Run, Stage, Stray};
 use crate::composed::world::StateId;
 
-/// After so many steps a run is looked at, whether it is late or takes too much memory. Some steps are slow: those of a run
-/// that makes many different calls, since the adversary thinks of all of them in each gap, and those that lead from one
-/// large state to another, since each is kept. Such a run is looked at more often.
+/// How many steps lie between two looks at whether a run is late or takes too much memory. Some steps are slow: the
+/// steps of a run with many different calls, since the adversary considers all of them in each gap, and steps between
+/// large states, since each state is kept. Such a run is looked at more often.
 const STEPS_BETWEEN_LOOKS: u32 = 256;
 
-/// So much memory for states makes the steps of a run slow.
+/// With this much memory for states, the steps of a run are slow.
 const MANY_BYTES: usize = 1 << 20;
 
-/// Steps that destructors may make after the end of a run; a destructor that makes more is given up.
+/// How many steps destructors may make after the end of a run; a destructor that makes more is abandoned.
 const STEPS_AFTER_THE_END: u32 = 1000;
 
 /// After how many steps a run is looked at for the first time.
@@ -34,7 +34,7 @@ impl Inner<'_> {
         self.limit = self.rules.step_bound.min(self.log.steps.saturating_add(steps));
     }
 
-    /// The running call has made another call than before.
+    /// The running call has made a call that it had not made before.
     #[cold]
     pub(super) fn note_variety(&mut self) {
         if self.log.abort.is_none() {
@@ -44,7 +44,7 @@ impl Inner<'_> {
 }
 
 impl Run<'_> {
-    /// The run ends here. Unwinds the running call, or gives it up with its stack where it unwinds already.
+    /// The run ends here. Unwinds the running call, or abandons it with its stack if it unwinds already.
     pub(super) fn abort(&self, abort: Abort) -> ! {
         {
             let mut inner = self.inner.borrow_mut();
@@ -63,7 +63,7 @@ impl Run<'_> {
         }
     }
 
-    /// A run that has made as many steps as its limit says: it goes on, or ends.
+    /// Called when a run has made as many steps as its limit says: it continues or ends.
     #[cold]
     pub(super) fn look(&self) {
         let mut inner = self.inner.borrow_mut();
@@ -87,8 +87,8 @@ impl Run<'_> {
         }
     }
 
-    /// A step of a call that was ended: of a destructor, which has to end, or of a call that has caught what
-    /// unwound it, which goes no further.
+    /// A step of a call that was ended: a step of a destructor, which has to end soon, or of a call that has caught the
+    /// unwinding, which must not continue.
     fn step_after_the_end(&self, made: u32) {
         match self.stage {
             Stage::Alone(stack, _) if made > STEPS_AFTER_THE_END || !std::thread::panicking() => stack.give_up(),
@@ -99,7 +99,7 @@ impl Run<'_> {
         }
     }
 
-    /// A call was led out of its stack, or has left it for good. Gives the state that the run had reached.
+    /// A call was led out of its stack, or has left it for good. Returns the state that the run had reached.
     pub fn lost(self, lost: Lost) -> StateId {
         let abort = match lost {
             Lost::StackOverflow => Abort::StackOverflow,
@@ -110,14 +110,14 @@ impl Run<'_> {
                 }
                 Abort::Panic
             }
-            // Whoever gives a call up has said why.
+            // The reason was recorded when the call was abandoned.
             Lost::GivenUp => Abort::StepBound,
             Lost::Stuck(stuck) => return self.stuck(stuck),
         };
         self.left(abort)
     }
 
-    /// The same for a call that made no step for too long: the run says nothing.
+    /// The same for a call that made no step for too long: the run has no result.
     pub fn stuck(self, stuck: Box<Stuck>) -> StateId {
         let inner = self.inner.into_inner();
         inner.log.lost = true;
@@ -143,7 +143,7 @@ impl Run<'_> {
         inner.state
     }
 
-    /// Whether the run was ended, by whatever it did.
+    /// Whether the run has ended early.
     pub fn has_ended(&self) -> bool {
         self.inner.try_borrow_mut().is_ok_and(|inner| inner.log.abort.is_some() || inner.log.stray.is_some())
     }
@@ -168,7 +168,7 @@ impl Run<'_> {
         self.inner.borrow_mut().log.abort.get_or_insert(Abort::StepBound);
     }
 
-    /// A task that is none of the calls used a collection.
+    /// A task that belongs to no call used a collection.
     pub fn strayed(&self, stray: Stray) {
         self.inner.borrow_mut().log.stray.get_or_insert(stray);
     }

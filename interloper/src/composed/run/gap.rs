@@ -31,10 +31,10 @@ pub(super) struct Inner<'r> {
     pub rules: &'r Rules,
     pub log: &'r mut Log,
     pub state: StateId,
-    /// Environment operations made.
+    /// How many operations the environment has made.
     pub used: u32,
     pub current: usize,
-    /// After so many steps the run is looked at: it may have to end.
+    /// The step at which the run is looked at next, since it may have to end.
     pub limit: u32,
     /// What the world took when the run was looked at.
     pub size: usize,
@@ -70,8 +70,8 @@ impl Inner<'_> {
                     if self.source.settled(Question::Environment) {
                         return;
                     }
-                    // Asked also where there is nothing to choose, so that the decisions of a run stand at the same
-                    // gaps whatever the candidates are.
+                    // Asked even if there is nothing to choose, so that the decisions of a run belong to the same gaps
+                    // for any candidates.
                     let candidates = self.candidates(next);
                     let letters = self.world.letters(candidates);
                     let options = letters.len() as u32 + 1;
@@ -99,9 +99,9 @@ impl Inner<'_> {
         self.memory();
         let memory = &self.log.scratch.memories[self.current];
         let past = match self.rules.adversary {
-            // A step is judged in the state before it (would the operation, moved in front of it, have told the
-            // difference?) and in the current one (would the step, made again, tell the operation's?). The paper leaves
-            // open which history is meant; the union admits every operation that either reading admits.
+            // A step is judged in the state before it (would the operation before the step change a result?) and in the
+            // current state (would the step, repeated after the operation, see a difference?). The paper leaves open
+            // which history is meant; the union admits every operation that either reading admits.
             Adversary::Preceding => {
                 let world = &mut *self.world;
                 memory.calls.iter().fold(memory.preceding, |set, &call| set | world.conflicting(state, call))
@@ -177,7 +177,7 @@ impl Inner<'_> {
         });
     }
 
-    /// Moves to the state that the model gives, and compares the model's result with the real one.
+    /// Moves to the next state of the model, and compares the model's result with the real one.
     #[inline]
     fn follow(&mut self, call: CallId, real: &Value) -> ResultId {
         let (state, result) = self.world.step(self.state, call);

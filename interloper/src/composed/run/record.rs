@@ -1,4 +1,4 @@
-//! The record of a run: what was done, by whom, and how it ended; and what a run remembers while it goes on.
+//! The record of a run: its events and how it ended, and what it remembers while it lasts.
 
 use std::panic::Location;
 
@@ -9,7 +9,7 @@ use interloper_scheduler::{PanicReport, Stuck};
 
 use crate::composed::world::{CallId, CallSet, ResultId, StateId};
 
-/// Who made a step.
+/// Whose step it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Actor {
     /// A call of the method under test: which one.
@@ -27,9 +27,9 @@ pub(crate) enum Did {
     Section(PartId),
     /// A visible step outside the collections.
     Pause(&'static str),
-    /// A call began; only where there are several.
+    /// A call began. Recorded only for several calls.
     Begin,
-    /// A call ended with this result; only where there are several.
+    /// A call ended with this result. Recorded only for several calls.
     End(ResultId),
 }
 
@@ -69,12 +69,12 @@ pub(crate) enum Abort {
 }
 
 impl Abort {
-    /// Whether the run shows what is wrong by itself, so that no sequential order has to be compared with it.
+    /// Whether the run alone shows what is wrong, so that no sequential order has to be compared with it.
     pub fn speaks_for_itself(self) -> bool {
         !matches!(self, Abort::StepBound | Abort::CutShort)
     }
 
-    /// How a counterexample calls it; none where it only did not return.
+    /// How a counterexample calls it; `None` if it only did not return.
     pub fn verdict(self) -> Option<&'static str> {
         match self {
             Abort::Deadlock(_) => Some("deadlock"),
@@ -90,7 +90,7 @@ impl Abort {
 /// A lock that is wanted and cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Deadlock {
-    /// Where the lock was taken, and by which operation; none for a cell that is being filled.
+    /// Where the lock was taken, and by which operation; `None` for a cell that is being filled.
     pub held: Option<Claim>,
     pub wanted: Claim,
 }
@@ -98,9 +98,9 @@ pub(crate) struct Deadlock {
 /// An operation that has or needs a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
-    /// The collection; none for a cell.
+    /// The collection; `None` for a cell.
     pub part: Option<PartId>,
-    /// The operation; none for a critical section.
+    /// The operation; `None` for a critical section.
     pub call: Option<CallId>,
     pub location: &'static Location<'static>,
 }
@@ -109,7 +109,7 @@ pub(crate) struct Claim {
 #[derive(Clone, Debug)]
 pub(crate) struct Contradiction(pub String);
 
-/// What makes a run say nothing about its method: the method does what cannot be controlled.
+/// Why a run says nothing about its method: the method does something that cannot be controlled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stray {
     /// A thread of the method's own used a collection here.
@@ -131,7 +131,7 @@ pub(crate) struct Log {
     pub stuck: Option<Box<Stuck>>,
     /// The panic of [`Abort::Panic`].
     pub panic: Option<PanicReport>,
-    /// A call left its stack without unwinding: whatever it held is held for ever.
+    /// A call left its stack without unwinding: it never releases what it held.
     pub lost: bool,
     pub stray: Option<Stray>,
     /// A collection, by its kind, that is used here, is not part of the subject and was there before the run.
@@ -139,7 +139,7 @@ pub(crate) struct Log {
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
-    /// Kept from run to run, so that none of it is allocated anew.
+    /// Kept from run to run, to avoid allocations.
     pub(super) scratch: Scratch,
 }
 
@@ -163,7 +163,7 @@ impl Log {
     }
 }
 
-/// What a run remembers while it goes on.
+/// What a run remembers while it lasts.
 #[derive(Default)]
 pub(super) struct Scratch {
     /// By call of the method under test.
@@ -171,7 +171,7 @@ pub(super) struct Scratch {
     pub locks: Vec<Held>,
     /// What tasks wait for, in the order in which they began to.
     pub waits: Vec<Deadlock>,
-    /// Which calls have begun; only where there are several.
+    /// Which calls have begun. Used only for several calls.
     pub begun: Vec<bool>,
 }
 
@@ -187,13 +187,13 @@ impl Scratch {
 /// What the adversary remembers of one call of the method under test.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// Operations that do not commute with a step already made, each judged in the state before that step.
+    /// Operations that do not commute with an earlier step, each judged in the state before that step.
     pub preceding: CallSet,
     /// The same for the last step alone.
     pub last: CallSet,
-    /// The steps already made, to be judged in the current state too.
+    /// The earlier steps, which are judged in the current state, too.
     pub calls: Vec<CallId>,
-    /// The step made last.
+    /// The last step.
     pub latest: Option<CallId>,
     /// The operation that was announced last.
     pub announced: Option<CallId>,

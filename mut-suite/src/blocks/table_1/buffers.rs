@@ -164,7 +164,7 @@ fn fifo_buffer(full: Full, contains_all: fn(&FifoBuffer, &FifoBuffer) -> bool) -
 // end
 
 // case: fifo-buffer-both-locks
-/// Holds both locks. Whoever needs two takes that of a buffer of its own first.
+/// Holds both locks. A task that needs two takes the lock of its own buffer first.
 impl FifoBuffer {
     fn contains_all_with_both_locks(&self, other: &FifoBuffer) -> bool {
         let elements = self.elements.lock().unwrap();
