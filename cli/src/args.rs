@@ -7,7 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interloper::blocks::{Freedoms, MAX_DEPTH, MAX_JOBS, Schedule};
+use interloper::blocks::{Freedoms, MAX_DEPTH, MAX_JOBS, Memory, Schedule};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -176,7 +176,7 @@ pub struct SearchArgs {
     #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
     pub time: Option<Duration>,
     /// Programs with blocks and objects: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints
-    /// it), pct, pos, surw, urw, preemptions, exhaustive. Several strategies joined with `+` take turns; a parameter follows
+    /// it), pct, pctwm (for weak memory), pos, surw, urw, preemptions, exhaustive. Several strategies joined with `+` take turns; a parameter follows
     /// a colon, as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+random; for objects
     /// exhaustive]
     #[arg(long, global = true, value_name = "STRATEGY")]
@@ -189,6 +189,10 @@ pub struct SearchArgs {
     /// try everything]
     #[arg(long, global = true, value_name = "FREEDOMS")]
     pub freedoms: Option<Freedoms>,
+    /// Programs with blocks and objects: the memory of an execution, sc (sequentially consistent) or weak: an atomic access may
+    /// see an older store, as far as C++20 allows it for its ordering [default: sc]
+    #[arg(long, global = true, value_name = "MEMORY")]
+    pub memory: Option<Memory>,
     /// Programs with blocks and objects: the probability with which atomfuzzer pauses a thread [default: 0.5]
     #[arg(long, global = true, value_name = "P", allow_negative_numbers = true, value_parser = probability)]
     pub q: Option<f64>,
@@ -323,6 +327,7 @@ impl SearchArgs {
             ("--executions", self.executions.map(|executions| executions.to_string())),
             ("--strategy", self.strategy.as_ref().map(Schedule::to_string)),
             ("--freedoms", self.freedoms.map(|freedoms| freedoms.to_string())),
+            ("--memory", self.memory.map(|memory| memory.to_string())),
             ("--q", self.q.map(|q| q.to_string())),
             ("--depth", self.depth.map(|depth| depth.to_string())),
         ];
@@ -352,6 +357,7 @@ impl SearchArgs {
             ("--time", self.time.is_some()),
             ("--strategy", self.strategy.is_some()),
             ("--freedoms", self.freedoms.is_some()),
+            ("--memory", self.memory.is_some()),
             ("--q", self.q.is_some()),
             ("--depth", self.depth.is_some()),
             ("--check-determinism", self.check_determinism),
@@ -365,8 +371,8 @@ impl SearchArgs {
 /// Options that concern cases alone.
 pub const OF_CASES: [&str; 3] = ["--bound", "--adversary", "--environment"];
 /// Options that concern programs with blocks alone.
-pub const OF_PROGRAMS: [&str; 6] =
-    ["--strategy", "--freedoms", "--q", "--depth", "--check-determinism", "--allow-trivial"];
+pub const OF_PROGRAMS: [&str; 7] =
+    ["--strategy", "--freedoms", "--memory", "--q", "--depth", "--check-determinism", "--allow-trivial"];
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))

@@ -6,7 +6,7 @@ use crate::args::SearchArgs;
 use crate::failure::Failure;
 
 /// The options that say how schedules are chosen.
-pub const OPTIONS: [&str; 4] = ["--strategy", "--freedoms", "--q", "--depth"];
+pub const OPTIONS: [&str; 5] = ["--strategy", "--freedoms", "--memory", "--q", "--depth"];
 
 /// The strategy that was asked for, or else `own`, with the parameters that were asked for.
 pub fn chosen(own: Schedule, search: &SearchArgs) -> Result<Schedule, Failure> {
@@ -29,6 +29,7 @@ pub fn typed(search: &SearchArgs) -> String {
     let given = [
         search.strategy.as_ref().map(|strategy| format!(" --strategy {strategy}")),
         search.freedoms.map(|freedoms| format!(" --freedoms {freedoms}")),
+        search.memory.map(|memory| format!(" --memory {memory}")),
         search.q.map(|q| format!(" --q {q}")),
         search.depth.map(|depth| format!(" --depth {depth}")),
     ];

@@ -93,7 +93,8 @@ impl Subject {
             EngineArg::Systematic => {
                 let mut settings = systematic::Settings { seed: search.seed(), ..systematic::Settings::default() };
                 settings.schedule = strategy::chosen(settings.schedule, search)?;
-                settings.limits.freedoms = search.freedoms.unwrap_or_else(|| settings.schedule.freedoms());
+                let freedoms = search.freedoms.unwrap_or_else(|| settings.schedule.freedoms());
+                settings.limits.freedoms = search.memory.map_or(freedoms, |memory| memory.within(freedoms));
                 if settings.schedule.is_random() {
                     settings.free_every = FREE_EVERY;
                     settings.executions = Executions::AtMost(AT_RANDOM);
@@ -118,7 +119,8 @@ impl Subject {
     pub fn strategy(engine: &Engine, search: &SearchArgs) -> Option<String> {
         let Engine::Systematic(settings) = engine else { return None };
         let freedoms = search.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
-        Some(format!("{}, seed {}{freedoms}", settings.schedule, settings.seed))
+        let memory = search.memory.map(|memory| format!(", memory {memory}")).unwrap_or_default();
+        Some(format!("{}, seed {}{freedoms}{memory}", settings.schedule, settings.seed))
     }
 
     /// The core methods.

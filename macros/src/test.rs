@@ -65,7 +65,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
     names
 }
 
-const OPTIONS: &str = "the options are strategy, freedoms, seed, executions, serial_executions, jobs, time_ms, steps, \
+const OPTIONS: &str = "the options are strategy, freedoms, memory, seed, executions, serial_executions, jobs, time_ms, steps, \
                        critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
@@ -84,6 +84,9 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             }
             "freedoms" => value().map(|value| {
                 quote!(settings.freedoms = ::core::option::Option::Some(::interloper::blocks::attribute::freedoms(#value));)
+            }),
+            "memory" => value().map(|value| {
+                quote!(settings.memory = ::core::option::Option::Some(::interloper::blocks::attribute::memory(#value));)
             }),
             "jobs" => value().map(|value| quote!(settings.jobs = ::interloper::blocks::attribute::jobs(#value);)),
             "time_ms" => value().map(|value| {
@@ -144,6 +147,7 @@ mod tests {
         assert!(all.contains("settings . seed = 7 ; settings . executions = 2 * N ;"), "{all}");
         assert!(all.contains("attribute :: schedule (\"pos\")"), "{all}");
         assert!(all.contains("Blocks :: CriticalSections"), "{all}");
+        assert!(text(quote!(memory = "weak")).contains("attribute :: memory (\"weak\")"));
         assert!(text(quote!(freedoms = "none")).contains("attribute :: freedoms (\"none\")"));
         assert!(all.contains("Some (:: interloper :: blocks :: Grade :: Bug)"), "{all}");
         assert!(text(quote!()).contains("fn program () -> u32 { 1 }"));

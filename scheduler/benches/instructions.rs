@@ -12,7 +12,10 @@ use std::panic::Location;
 
 use interloper_scheduler::runtime::{self, Current, Handle, Mode, NewTask, ObjectKind};
 use interloper_scheduler::strategies::RandomWalk;
-use interloper_scheduler::{Config, Engine, Fingerprints, Freedoms, Strategy, Unlock};
+use interloper_scheduler::{Config, Engine, Fingerprints, Freedom, Freedoms, Strategy, Unlock};
+use interloper_std::sync::Arc;
+use interloper_std::sync::atomic::{AtomicU64, Ordering};
+use interloper_std::thread;
 
 /// How often each task takes its lock and gives it back.
 const PAIRS: usize = 1000;
@@ -20,7 +23,7 @@ const PAIRS: usize = 1000;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [name, rounds] = &arguments[..] else {
-        eprintln!("NAME ROUNDS: lock, recorded, fingerprints or freedoms, and how often");
+        eprintln!("NAME ROUNDS: lock, recorded, fingerprints, freedoms, atomics or weak, and how often");
         return;
     };
     let rounds: u64 = rounds.parse().expect("a number of rounds");
@@ -36,6 +39,8 @@ fn main() {
             });
         }
         "freedoms" => run(Config { freedoms: Freedoms::ALL, ..config }, rounds, |_| {}),
+        "atomics" => atomics(config, rounds),
+        "weak" => atomics(Config { freedoms: Freedoms::NONE.with(Freedom::Memory, u32::MAX), ..config }, rounds),
         other => eprintln!("there is no {other}"),
     }
 }
@@ -52,6 +57,28 @@ fn run(config: Config, rounds: u64, mut after: impl FnMut(&Engine)) {
             runtime::with(|current| current.runtime().join(other, Location::caller())).unwrap().unwrap();
         }));
         after(&engine);
+    }
+}
+
+/// Two tasks store to an atomic of their own each and load that of the other, at random, so often.
+fn atomics(config: Config, rounds: u64) {
+    let (mut engine, mut strategy) = (Engine::new(config), RandomWalk::new(0));
+    for _ in 0..rounds {
+        strategy.begin();
+        black_box(engine.run(&mut strategy, || {
+            let both = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
+            let others = both.clone();
+            let other = thread::spawn(move || exchange(&others[0], &others[1]));
+            exchange(&both[1], &both[0]);
+            other.join().unwrap();
+        }));
+    }
+}
+
+fn exchange(own: &AtomicU64, other: &AtomicU64) {
+    for number in 0..PAIRS as u64 {
+        own.store(number, Ordering::Release);
+        black_box(other.load(Ordering::Acquire));
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Execution {
     /// Where memory is weak, all accesses to atomics: the event of each, and the event that stored what it read or follows.
     /// None for the value that was there first.
     pub accesses: Vec<(u32, Option<u32>)>,
+    /// Where memory may be weak: whether an access had an ordering weaker than `SeqCst`.
+    pub weaker: bool,
     /// Whether further accesses could have taken another place, had the execution been free to do so more often.
     pub older_left: bool,
     /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on

@@ -1,20 +1,25 @@
 //! How schedules are chosen, as a value: it has a text form and builds its strategy from a seed.
 
+mod memory;
 mod text;
 
 use std::num::NonZeroU32;
 
+use interloper_std::runtime::{Action, TaskId};
+
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
-    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection, Surw,
+    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection,
+    Surw,
 };
-use crate::strategy::{Around, Strategy};
+use crate::strategy::{Around, Pending, Strategy};
 
+pub use memory::{Memory, MemoryError};
 pub use text::ScheduleError;
 
 /// How schedules are chosen: the strategies of [`strategies`](crate::strategies).
 ///
-/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pos`, `surw`, `urw`,
+/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pctwm:3:2`, `pos`, `surw`, `urw`,
 /// `preemptions:2`, `exhaustive`. A `+` joins several strategies that take turns; `portfolio` stands for
 /// `atomfuzzer+pct:3+pos+surw+random`.
 ///
@@ -44,6 +49,13 @@ pub enum Schedule {
     Pct {
         /// The number of ordering constraints that a bug may need; a number above 1,000 counts as 1,000.
         depth: NonZeroU32,
+    },
+    /// Probabilistic concurrency testing for weak memory.
+    Pctwm {
+        /// The number of reads that see stores of other tasks as a bug needs it; a number above 1,000 counts as 1,000.
+        depth: NonZeroU32,
+        /// Each of them sees one of so many newest stores.
+        history: NonZeroU32,
     },
     /// Partial order sampling.
     Pos,
@@ -89,6 +101,15 @@ impl Plan<'_> {
 /// otherwise: most executions are ordinary, and what they show needs no freedom.
 pub const FREE_EVERY: u64 = 4;
 
+/// Of so many executions in a row, the first one is sequentially consistent where memory is weak: what needs no weak memory
+/// is found without.
+const STRONG_EVERY: u64 = 4;
+
+/// Of so many executions in a row, the one of this number is weak with loads wherever the strategy puts them.
+const EARLY_LOADS_EVERY: u64 = 8;
+const EARLY_LOADS: u64 = 1;
+
+const TWO: NonZeroU32 = NonZeroU32::new(2).unwrap();
 const THREE: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
 impl Default for Schedule {
@@ -169,49 +190,58 @@ impl Schedule {
         match self {
             Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
             Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
-            other => Search::Other(other.strategy(plan)),
+            other => Search::Other(other.strategy(plan, Turn { index: 0, members: 1 })),
         }
     }
 
-    fn strategy(&self, plan: &Plan<'_>) -> Box<dyn Strategy> {
+    fn strategy(&self, plan: &Plan<'_>, turn: Turn) -> Box<dyn Strategy> {
         let Plan { seed, round, .. } = *plan;
         match self {
-            Schedule::Random => sometimes_free(plan, RandomWalk::starting_at(seed, round)),
-            Schedule::AtomFuzzer { q } => atom_fuzzer(plan, *q, Pattern::Accesses),
-            Schedule::AtomFuzzerMutex { q } => atom_fuzzer(plan, *q, Pattern::Locks),
+            Schedule::Random => sometimes_free(plan, turn, RandomWalk::starting_at(seed, round)),
+            Schedule::AtomFuzzer { q } => atom_fuzzer(plan, turn, *q, Pattern::Accesses),
+            Schedule::AtomFuzzerMutex { q } => atom_fuzzer(plan, turn, *q, Pattern::Locks),
             Schedule::Pct { depth } => {
                 let pct = Pct::starting_at(seed, depth.get(), round);
                 match plan.length {
-                    Some(length) => sometimes_free(plan, pct.with_length(length)),
-                    None => sometimes_free(plan, pct),
+                    Some(length) => sometimes_free(plan, turn, pct.with_length(length)),
+                    None => sometimes_free(plan, turn, pct),
                 }
             }
-            Schedule::Pos => sometimes_free(plan, Pos::starting_at(seed, round)),
-            Schedule::Surw => surw(plan, Selection::OneObject),
-            Schedule::Urw => surw(plan, Selection::All),
+            Schedule::Pctwm { depth, history } => {
+                let pctwm = Pctwm::starting_at(seed, depth.get(), history.get(), round);
+                match plan.length {
+                    Some(length) => sometimes_free(plan, turn, pctwm.with_length(length)),
+                    None => sometimes_free(plan, turn, pctwm),
+                }
+            }
+            Schedule::Pos => sometimes_free(plan, turn, Pos::starting_at(seed, round)),
+            Schedule::Surw => surw(plan, turn, Selection::OneObject),
+            Schedule::Urw => surw(plan, turn, Selection::All),
             Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
             Schedule::Exhaustive => Box::new(Exhaustive::new()),
             Schedule::Portfolio(_) => {
-                let strategies = self.members().into_iter().map(|member| member.strategy(plan));
+                let members = self.members();
+                let turn = |index: usize| Turn { index: index as u64, members: members.len() as u64 };
+                let strategies = members.iter().enumerate().map(|(index, member)| member.strategy(plan, turn(index)));
                 Box::new(strategies.fold(Portfolio::new(), |all, strategy| all.with("", strategy)))
             }
         }
     }
 }
 
-fn atom_fuzzer(plan: &Plan<'_>, q: f64, pattern: Pattern) -> Box<dyn Strategy> {
+fn atom_fuzzer(plan: &Plan<'_>, turn: Turn, q: f64, pattern: Pattern) -> Box<dyn Strategy> {
     let fuzzer = AtomFuzzer::starting_at(plan.seed, plan.round).with_q(q).with_pattern(pattern);
     match plan.announce {
-        Some(announce) => sometimes_free(plan, announce(fuzzer)),
-        None => sometimes_free(plan, fuzzer),
+        Some(announce) => sometimes_free(plan, turn, announce(fuzzer)),
+        None => sometimes_free(plan, turn, fuzzer),
     }
 }
 
-fn surw(plan: &Plan<'_>, selection: Selection) -> Box<dyn Strategy> {
+fn surw(plan: &Plan<'_>, turn: Turn, selection: Selection) -> Box<dyn Strategy> {
     let surw = Surw::starting_at(plan.seed, selection, plan.round);
     match plan.profile.clone() {
-        Some(profile) => sometimes_free(plan, surw.with_profile(profile)),
-        None => sometimes_free(plan, surw),
+        Some(profile) => sometimes_free(plan, turn, surw.with_profile(profile)),
+        None => sometimes_free(plan, turn, surw),
     }
 }
 
@@ -243,6 +273,16 @@ impl Search {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
     }
 
+    /// How weak memory was, as far as the search has come: all executions ran in which at most so many accesses do not see
+    /// the newest store. `None` before the search has come so far, and where memory is sequentially consistent;
+    /// `u32::MAX` where more makes no difference.
+    pub fn stale(&self) -> Option<u32> {
+        match self {
+            Search::Exhaustive(exhaustive) => exhaustive.exploration().older,
+            Search::Preemptions(_) | Search::Other(_) => None,
+        }
+    }
+
     /// Why the search is incomplete although it has no more executions.
     pub fn cut(&self) -> Option<&'static str> {
         let exhaustive = match self {
@@ -263,10 +303,24 @@ impl Search {
     }
 }
 
-fn sometimes_free<S: Strategy + 'static>(plan: &Plan<'_>, strategy: S) -> Box<dyn Strategy> {
+/// The place of a strategy among those that take turns.
+#[derive(Clone, Copy)]
+struct Turn {
+    index: u64,
+    members: u64,
+}
+
+fn sometimes_free<S: Strategy + 'static>(plan: &Plan<'_>, turn: Turn, strategy: S) -> Box<dyn Strategy> {
     match plan.free_every {
         1 => Box::new(strategy),
-        every => Box::new(SometimesFree { next: plan.round, every, strategy }),
+        every => Box::new(SometimesFree {
+            next: plan.round,
+            every,
+            turn,
+            late_loads: false,
+            others: Default::default(),
+            strategy,
+        }),
     }
 }
 
@@ -275,6 +329,12 @@ struct SometimesFree<S> {
     /// The number of the next execution.
     next: u64,
     every: u64,
+    turn: Turn,
+    /// In the present execution, loads come after everything else that is enabled. Where memory is weak, a load that comes
+    /// late still chooses among all stores, so this shows what it can see.
+    late_loads: bool,
+    /// What is left to choose from then, with the indices among all.
+    others: (Vec<Pending>, Vec<usize>),
     strategy: S,
 }
 
@@ -294,8 +354,35 @@ impl<S: Strategy> Around for SometimesFree<S> {
         self.strategy.begin()
     }
 
+    #[inline]
+    fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        if !self.late_loads || pending.len() == 1 {
+            return self.strategy.choose(current, pending);
+        }
+        let (others, indices) = &mut self.others;
+        others.clear();
+        indices.clear();
+        let is_load = |pending: &Pending| pending.operation.action == Action::Read;
+        for (index, pending) in pending.iter().enumerate().filter(|(_, pending)| !is_load(pending)) {
+            others.push(*pending);
+            indices.push(index);
+        }
+        if others.is_empty() {
+            return self.strategy.choose(current, pending);
+        }
+        let current = current.filter(|current| others.iter().any(|pending| pending.task == *current));
+        indices[self.strategy.choose(current, others)]
+    }
+
     fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
-        if self.next.is_multiple_of(self.every) { self.strategy.freedoms(admitted) } else { Freedoms::NONE }
+        // Memory is not scarce: most executions have it, whichever strategy makes them.
+        let number = (self.next - 1) * self.turn.members + self.turn.index;
+        let is_weak = admitted.count(Freedom::Memory) > 0 && !number.is_multiple_of(STRONG_EVERY);
+        self.late_loads = is_weak && number % EARLY_LOADS_EVERY != EARLY_LOADS;
+        let memory = if is_weak { admitted.count(Freedom::Memory) } else { 0 };
+        let is_free = self.next.is_multiple_of(self.every);
+        let freedoms = if is_free { self.strategy.freedoms(admitted) } else { Freedoms::NONE };
+        freedoms.with(Freedom::Memory, memory)
     }
 }
 
@@ -332,5 +419,22 @@ mod tests {
         assert_eq!(free(1, 0), [true; 4]);
         assert_eq!(free(FREE_EVERY, 0), [false, false, false, true]);
         assert_eq!(free(FREE_EVERY, 2), [false, true, false, false]);
+    }
+
+    /// Of each four executions the first one is sequentially consistent, whichever of the strategies makes it.
+    #[test]
+    fn most_executions_are_weak_where_memory_is() {
+        let weak = |schedule: &str, round: u64, admitted: Freedoms| -> Vec<bool> {
+            let schedule: Schedule = schedule.parse().unwrap();
+            let mut search = schedule.search(&Plan { free_every: FREE_EVERY, round, ..Plan::new(1) });
+            let strategy = search.strategy();
+            let mut one = || strategy.begin() && strategy.freedoms(admitted).count(Freedom::Memory) > 0;
+            (0..6).map(|_| one()).collect()
+        };
+        let admitted = Freedoms::ALL.with(Freedom::Memory, 7);
+        assert_eq!(weak("random", 0, Freedoms::ALL), [false; 6]);
+        assert_eq!(weak("random", 0, admitted), [false, true, true, true, false, true]);
+        assert_eq!(weak("random+pos", 0, admitted), [false, true, true, true, false, true]);
+        assert_eq!(weak("random+pos", 1, admitted), [true, true, false, true, true, true]);
     }
 }

@@ -5,6 +5,7 @@
 //! | [`RandomWalk`] | any enabled task, all equally likely |
 //! | [`AtomFuzzer`] | as a random walk, but pauses a task where another one could violate its atomic block |
 //! | [`Pct`] | by random priorities that change at few points |
+//! | [`Pctwm`] | as PCT, and which reads see what other tasks stored, for weak memory |
 //! | [`Pos`] | by random priorities of operations, drawn anew among those that depend on each other |
 //! | [`Surw`] | so that all interleavings (URW), or all orders of the steps on one object (SURW), are equally likely |
 //! | [`PreemptionBound`] | every schedule with few preemptions |
@@ -18,6 +19,7 @@ mod exhaustive;
 mod follow;
 mod guided;
 mod pct;
+mod pctwm;
 mod portfolio;
 mod pos;
 mod preemption_bound;
@@ -29,6 +31,7 @@ pub use exhaustive::{Cut, Exhaustive, Exploration};
 pub use follow::Follow;
 pub use guided::Guided;
 pub use pct::{MAX_DEPTH, Pct};
+pub use pctwm::Pctwm;
 pub use portfolio::Portfolio;
 pub use pos::Pos;
 pub use preemption_bound::PreemptionBound;

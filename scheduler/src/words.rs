@@ -279,6 +279,7 @@ mod tests {
             departures: crate::Freedoms::NONE,
             older: Vec::new(),
             accesses: Vec::new(),
+            weaker: false,
             older_left: false,
             withheld: false,
             stuck: Vec::new(),

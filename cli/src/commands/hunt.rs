@@ -20,7 +20,8 @@ use crate::strategy;
 use crate::subject::{self, Subject, Watcher};
 
 /// The search options that have a meaning for objects.
-pub const OPTIONS: [&str; 7] = ["--seed", "--executions", "--time", "--strategy", "--freedoms", "--q", "--depth"];
+pub const OPTIONS: [&str; 8] =
+    ["--seed", "--executions", "--time", "--strategy", "--freedoms", "--memory", "--q", "--depth"];
 
 /// Searches the methods of an object, or runs one schema.
 pub fn hunt(

@@ -255,8 +255,7 @@ impl Item for Program {
             |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
         let programs: Vec<(Program, Settings)> =
             programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
-        let own_schedule =
-            search.strategy.is_none() && search.freedoms.is_none() && search.q.is_none() && search.depth.is_none();
+        let own_schedule = search.given().all(|option| !strategy::OPTIONS.contains(&option));
         check_each(
             "program",
             &programs,
@@ -303,6 +302,7 @@ fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure>
     settings.allow_trivial |= search.allow_trivial;
     settings.schedule = strategy::chosen(settings.schedule, search)?;
     settings.freedoms = search.freedoms.or(settings.freedoms);
+    settings.memory = search.memory.or(settings.memory);
     Ok(settings)
 }
 

@@ -5,6 +5,7 @@ use std::panic::Location;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::Freedoms;
+use interloper_scheduler::schedule::Memory;
 
 use super::grade::Grade;
 use super::mark::Entered;
@@ -64,6 +65,15 @@ pub fn schedule(text: &str) -> Schedule {
 #[track_caller]
 pub fn freedoms(text: &str) -> Freedoms {
     text.parse().unwrap_or_else(|error| panic!("freedoms: {error}"))
+}
+
+/// The memory that a text names.
+///
+/// # Panics
+/// When it names none.
+#[track_caller]
+pub fn memory(text: &str) -> Memory {
+    text.parse().unwrap_or_else(|error| panic!("memory: {error}"))
 }
 
 /// A number of threads.

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
-use interloper_scheduler::schedule::Schedule;
+use interloper_scheduler::schedule::{Memory, Schedule};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
+use interloper_scheduler::{Around, Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
 use super::backtraces;
@@ -70,6 +70,11 @@ impl Checker {
     /// How often an execution may use what std leaves open; [`Freedoms::NONE`] switches this off.
     pub fn freedoms(self, freedoms: Freedoms) -> Checker {
         self.settings(|settings| settings.freedoms = Some(freedoms))
+    }
+
+    /// Which memory executions have.
+    pub fn memory(self, memory: Memory) -> Checker {
+        self.settings(|settings| settings.memory = Some(memory))
     }
 
     /// The seed of the random schedules.
@@ -152,11 +157,25 @@ impl Checker {
     }
 
     pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
+        if self.settings.memory.is_none() {
+            let memory = self.memory_for(program)?;
+            return self.clone().memory(memory).check_values(program);
+        }
         self.undisturbed(program, |statics| self.check_once(program, statics))
     }
 
     pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
         self.undisturbed(program, |statics| self.replay_once(decisions, program, statics))
+    }
+
+    /// The memory for a program: weak if its first execution has an ordering weaker than `SeqCst`.
+    fn memory_for(&self, program: Body<'_>) -> Result<Memory, Misuse> {
+        self.settings.are_usable()?;
+        let _checking = Checking::new(&self.name);
+        let freedoms = Memory::Weak.within(Freedoms::NONE);
+        let mut runner = Runner::new(program, Config { freedoms, ..Search::config(self) });
+        let made = runner.run(&mut Newest(Guided::new(Zeros))).expect("one execution is made");
+        Ok(if made.execution.weaker { Memory::Weak } else { Memory::SequentiallyConsistent })
     }
 
     /// Runs executions again until they do not disturb each other through shared statics. After a first disturbance, each
@@ -209,7 +228,8 @@ impl Checker {
             None => {}
         }
         let freedoms = self.settings.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
-        let schedule = format!("{}, seed {}{freedoms}", self.settings.schedule, self.settings.seed);
+        let memory = if self.settings.memory == Some(Memory::Weak) { ", memory weak" } else { "" };
+        let schedule = format!("{}, seed {}{freedoms}{memory}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
@@ -285,6 +305,7 @@ impl Checker {
             undecided: summary.undecided,
             complete: summary.exhausted && summary.cut.is_none(),
             cut: summary.cut,
+            stale: summary.stale,
             ..Coverage::default()
         };
         Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
@@ -448,6 +469,7 @@ impl<'a> Search<'a> {
             let numbers = first..first.saturating_add(length).min(settings.executions);
             let mut summary = worker.explore(search.strategy(), numbers);
             summary.cut = search.cut().or(summary.cut);
+            summary.stale = search.stale().or(summary.stale);
             let ends = summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going);
             if ends {
                 work.limit.fetch_min(chunk, Ordering::Relaxed);
@@ -470,6 +492,25 @@ struct Zeros;
 impl Source for Zeros {
     fn decide(&mut self, _: Question, _: u32) -> u32 {
         0
+    }
+}
+
+/// Grants weak memory to a strategy, each access of which sees the newest store all the same.
+struct Newest(Guided<Zeros>);
+
+impl Around for Newest {
+    type Inner = Guided<Zeros>;
+
+    fn inner(&self) -> &Guided<Zeros> {
+        &self.0
+    }
+
+    fn inner_mut(&mut self) -> &mut Guided<Zeros> {
+        &mut self.0
+    }
+
+    fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
+        admitted
     }
 }
 
@@ -547,6 +588,7 @@ impl Summary {
             warnings: self.warnings,
             exhausted: self.exhausted || later.exhausted,
             cut: self.cut.or(later.cut),
+            stale: self.stale.or(later.stale),
             timed_out: self.timed_out || later.timed_out,
             serial: self.serial.and(later.serial),
         }

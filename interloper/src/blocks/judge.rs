@@ -1,5 +1,6 @@
 //! Says what an execution shows.
 
+use interloper_scheduler::schedule::Memory;
 use interloper_scheduler::{Cause, Config, Deadline, End, Event, Freedoms};
 use rustc_hash::FxHashMap;
 
@@ -68,7 +69,7 @@ impl<'a> Judge<'a> {
             annotated: Annotated::new(rule.clone()),
             scanner: Scanner::default(),
             ordinary: explanations(Freedoms::NONE),
-            free: explanations(freedoms.unwrap_or(Freedoms::ALL)),
+            free: explanations(freedoms.unwrap_or(Memory::Weak.within(Freedoms::ALL))),
             departed: false,
             needed: SerialCoverage::default(),
         }

@@ -55,7 +55,7 @@ mod worker;
 
 pub use check::{Checker, check};
 pub use grade::Grade;
-pub use interloper_scheduler::schedule::{Schedule, ScheduleError};
+pub use interloper_scheduler::schedule::{Memory, MemoryError, Schedule, ScheduleError};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
 pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
 pub use misuse::Misuse;

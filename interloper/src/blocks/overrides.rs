@@ -65,6 +65,9 @@ pub(crate) fn apply(
         };
         settings.freedoms = Some(value.parse().map_err(wrong)?);
     }
+    if let Some(memory) = read("INTERLOPER_MEMORY", &variable, "expected sc (sequentially consistent) or weak")? {
+        settings.memory = Some(memory);
+    }
     if let Some(value) = variable("INTERLOPER_STRATEGY") {
         let wrong = |error: super::ScheduleError| BadVariable {
             name: "INTERLOPER_STRATEGY",

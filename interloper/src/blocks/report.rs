@@ -220,6 +220,9 @@ pub struct Coverage {
     pub complete: bool,
     /// What kept an exhaustive search from being complete.
     pub cut: Option<&'static str>,
+    /// For an exhaustive search of weak memory: all executions ran in which at most so many accesses do not see the newest
+    /// store. `u32::MAX` where more makes no difference.
+    pub stale: Option<u32>,
     /// The serial orders that were run.
     pub serial: SerialCoverage,
     /// What the time cut short.
@@ -279,6 +282,13 @@ impl fmt::Display for Coverage {
         }
         if let Some(cut) = self.cut {
             write!(out, ", not complete: {cut}")?;
+        }
+        match self.stale {
+            Some(bound) if bound < u32::MAX => {
+                write!(out, ", weak memory: all with at most {}", plural(bound.into(), "stale access"))?
+            }
+            Some(_) => out.write_str(", weak memory: all stale accesses")?,
+            None => {}
         }
         if self.violated > 0 {
             write!(out, ", a block was violated in {}", self.violated)?;

@@ -9,7 +9,7 @@ use super::grade::Grade;
 use super::misuse::Misuse;
 use super::sections::Blocks;
 use super::watch::Watch;
-use interloper_scheduler::schedule::Schedule;
+use interloper_scheduler::schedule::{Memory, Schedule};
 
 /// The most threads that run executions at the same time.
 pub const MAX_JOBS: usize = 1024;
@@ -26,6 +26,9 @@ pub struct Settings {
     /// in every fourth execution of each strategy; schedules that try everything have the two cheap freedoms, hints and
     /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
+    /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
+    /// than `SeqCst`.
+    pub memory: Option<Memory>,
     /// The seed of the random schedules and of default hashers.
     pub seed: u64,
     /// The most executions of the search.
@@ -98,9 +101,10 @@ impl StepBound {
 const LARGEST_STACK: usize = 1 << 30;
 
 impl Settings {
-    /// The freedoms that executions have.
+    /// The freedoms that executions have. Weak memory is one of them.
     pub(crate) fn freedoms_in_force(&self) -> Freedoms {
-        self.freedoms.unwrap_or_else(|| self.schedule.freedoms())
+        let freedoms = self.freedoms.unwrap_or_else(|| self.schedule.freedoms());
+        if self.memory == Some(Memory::Weak) { Memory::Weak.within(freedoms) } else { freedoms }
     }
 
     /// Checks that a program can run with these settings.
@@ -127,6 +131,7 @@ impl Default for Settings {
             blocks: Blocks::Marked,
             schedule: Schedule::default(),
             freedoms: None,
+            memory: Some(Memory::SequentiallyConsistent),
             seed: 42,
             executions: 10_000,
             time: None,

@@ -58,6 +58,8 @@ pub(crate) struct Summary {
     pub(crate) exhausted: bool,
     /// Why the strategy has not run all executions nevertheless.
     pub(crate) cut: Option<&'static str>,
+    /// How weak memory was: see [`Coverage::stale`](super::report::Coverage::stale).
+    pub(crate) stale: Option<u32>,
     /// The time ran out before all executions had run.
     pub(crate) timed_out: bool,
     /// The steps of the executions.

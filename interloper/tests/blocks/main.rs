@@ -12,3 +12,4 @@ mod programs;
 mod searches;
 mod sections;
 mod support;
+mod weak_memory;

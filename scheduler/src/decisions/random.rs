@@ -4,12 +4,11 @@ use interloper_random::{Purpose, Stream};
 
 use super::{Question, Source};
 
-/// Uniform answers, with two exceptions. Questions about the environment are answered 0 with probability 1/2, and
+/// Uniform answers, with three exceptions. Questions about the environment are answered 0 with probability 1/2, and
 /// otherwise with one of the other answers, all equally likely. Questions about freedoms are answered other than 0 with
 /// probability 1/2, 1/8 or 1/32, drawn for each execution, so that an execution takes neither always the first
 /// opportunity nor always no opportunity. Accesses to weak memory
-/// take an older place than the newest with probability 1/2 or 1/4, drawn for each execution; all older places are equally
-/// likely.
+/// take an older place than the newest with probability 5/8; all older places are equally likely.
 ///
 /// The answers are a function of the seed and the number of the execution.
 #[derive(Clone, Debug)]
@@ -17,14 +16,12 @@ pub struct RandomSource {
     generator: Stream,
     /// A freedom is taken with probability 2^-`rarity`; 0 before it is drawn.
     rarity: u32,
-    /// As that, for an access that takes an older place than the newest.
-    rarity_of_older: u32,
 }
 
 impl RandomSource {
     /// The source for one execution of a run.
     pub fn new(seed: u64, execution: u64) -> RandomSource {
-        RandomSource { generator: Stream::new(seed, Purpose::Schedule, execution), rarity: 0, rarity_of_older: 0 }
+        RandomSource { generator: Stream::new(seed, Purpose::Schedule, execution), rarity: 0 }
     }
 
     /// A number below `options`, uniform up to a bias of `options` / 2^64.
@@ -58,14 +55,6 @@ impl RandomSource {
         }
         self.word() >> (64 - self.rarity) == 0
     }
-
-    #[cold]
-    fn takes_older(&mut self) -> bool {
-        if self.rarity_of_older == 0 {
-            self.rarity_of_older = 1 + self.below(2);
-        }
-        self.word() >> (64 - self.rarity_of_older) == 0
-    }
 }
 
 impl Source for RandomSource {
@@ -78,7 +67,7 @@ impl Source for RandomSource {
             (Question::Environment, _) => 1 + self.below(options - 1),
             (Question::Freedom, _) if !self.takes_freedom() => 0,
             (Question::Freedom, _) => 1 + self.below(options - 1),
-            (Question::Store, _) if !self.takes_older() => 0,
+            (Question::Store, _) if self.generator.word() >> 61 < 3 => 0,
             (Question::Store, _) => 1 + self.below(options - 1),
             _ => self.below(options),
         }

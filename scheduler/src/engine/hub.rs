@@ -154,6 +154,7 @@ fn summary(core: &Core) -> Execution {
         departures: state.used,
         older: std::mem::take(&mut kept.older),
         accesses: std::mem::take(&mut kept.accesses),
+        weaker: kept.weaker,
         older_left: kept.older_left,
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),

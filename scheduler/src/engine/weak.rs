@@ -48,6 +48,8 @@ pub(super) struct Kept {
     pub(super) accesses: Vec<(u32, Option<u32>)>,
     /// The steps of these accesses.
     steps: Vec<u64>,
+    /// One of them had an ordering weaker than `SeqCst`.
+    pub(super) weaker: bool,
     /// Others could have done so, had the execution been free to do so more often.
     pub(super) older_left: bool,
 }
@@ -76,7 +78,7 @@ impl Kept {
         self.older.clear();
         self.accesses.clear();
         self.steps.clear();
-        self.older_left = false;
+        (self.older_left, self.weaker) = (false, false);
     }
 
     pub(super) fn end_task(&mut self, task: TaskId) {
@@ -292,6 +294,7 @@ impl Runtime for Weak<'_> {
                 change(found).filter(|_| !(*may_fail && core.departs(state, Freedom::Weak)))
             }
         };
+        kept.weaker |= order != Ordering::SeqCst;
         let access = kept.accesses.len() as u32;
         let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
         kept.accesses.push((event, of));

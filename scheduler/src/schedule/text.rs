@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use super::{Schedule, THREE};
+use super::{Schedule, THREE, TWO};
 use crate::strategies::MAX_DEPTH;
 
 impl fmt::Display for Schedule {
@@ -14,6 +14,7 @@ impl fmt::Display for Schedule {
             Schedule::AtomFuzzer { q } => write!(out, "atomfuzzer:{q}"),
             Schedule::AtomFuzzerMutex { q } => write!(out, "atomfuzzer-mutex:{q}"),
             Schedule::Pct { depth } => write!(out, "pct:{depth}"),
+            Schedule::Pctwm { depth, history } => write!(out, "pctwm:{depth}:{history}"),
             Schedule::Pos => out.write_str("pos"),
             Schedule::Surw => out.write_str("surw"),
             Schedule::Urw => out.write_str("urw"),
@@ -66,8 +67,11 @@ impl FromStr for Schedule {
     }
 }
 
-const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pos, surw, urw, preemptions, exhaustive and \
+const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pctwm, pos, surw, urw, preemptions, exhaustive and \
      portfolio";
+
+const PCTWM: &str =
+    "the depth is a number from 1 to 1000, and the history, after another colon, one from 1 to 4294967295";
 
 fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
     let plain = |schedule: Schedule| {
@@ -84,6 +88,19 @@ fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
             Ok(depth) if depth.get() <= MAX_DEPTH => Ok(Schedule::Pct { depth }),
             _ => Err("the depth is a number from 1 to 1000"),
         },
+        "pctwm" => {
+            let (depth, history) =
+                match parameter.map(|parameter| parameter.split_once(':').unwrap_or((parameter, "2"))) {
+                    Some((depth, history)) => (depth.parse(), history.parse()),
+                    None => (Ok(THREE), Ok(TWO)),
+                };
+            match (depth, history) {
+                (Ok(depth), Ok(history)) if NonZeroU32::get(depth) <= MAX_DEPTH => {
+                    Ok(Schedule::Pctwm { depth, history })
+                }
+                _ => Err(PCTWM),
+            }
+        }
         "preemptions" => match parameter.map_or(Ok(2), str::parse) {
             Ok(bound) => Ok(Schedule::Preemptions(bound)),
             Err(_) => Err("the bound is a number from 0 to 4294967295"),
@@ -112,6 +129,7 @@ mod tests {
             "atomfuzzer:0.5",
             "atomfuzzer-mutex:0.25",
             "pct:3",
+            "pctwm:3:1",
             "pos",
             "surw",
             "urw",
@@ -141,6 +159,11 @@ mod tests {
         for wrong in ["pct:0", "pct:-1", "pct:1001", "pct:4294967295", "pct:4294967296"] {
             check(wrong, wrong, "the depth is a number from 1 to 1000");
         }
+        for wrong in ["pctwm:0", "pctwm:1001", "pctwm:2:0", "pctwm:2:x", "pctwm:"] {
+            check(wrong, wrong, PCTWM);
+        }
+        assert_eq!("pctwm".parse(), Ok(Schedule::Pctwm { depth: THREE, history: TWO }));
+        assert_eq!("pctwm:5".parse(), Ok(Schedule::Pctwm { depth: 5.try_into().unwrap(), history: TWO }));
         assert_eq!(MAX_DEPTH, 1000, "the message says so");
         assert_eq!("pct:1000".parse(), Ok(Schedule::Pct { depth: 1000.try_into().unwrap() }));
         assert_eq!("preemptions:4294967295".parse(), Ok(Schedule::Preemptions(u32::MAX)));

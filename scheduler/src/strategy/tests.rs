@@ -117,6 +117,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3])
         departures: Freedoms::NONE,
         older: Vec::new(),
         accesses: Vec::new(),
+        weaker: false,
         older_left: false,
         withheld: false,
         stuck: Vec::new(),

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use interloper_scheduler::decisions::{Decisions, LooseSource, ReplaySource};
-use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Pos, RandomWalk, Selection, Surw};
+use interloper_scheduler::schedule::{FREE_EVERY, Memory, Plan, Schedule};
+use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Pctwm, Pos, RandomWalk, Selection, Surw};
 use interloper_scheduler::{Config, Engine, Execution, Executions, Freedom, Freedoms, Stopped, Strategy};
 use interloper_std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, fence};
 use interloper_std::sync::{Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock, mpsc};
@@ -59,7 +60,8 @@ macro_rules! threads {
 fn check(name: &str, graphs: u64, program: impl Fn() -> String, expected: &str) {
     let (outcomes, executions) = exhaust(ANY, program);
     assert_eq!(outcomes.into_iter().collect::<Vec<_>>().join(" "), expected, "{name}");
-    eprintln!("{name}: {executions} executions, {graphs} graphs");
+    // The search makes a first round without weak memory.
+    assert!(executions <= 2 * graphs, "{name}: {executions} executions for {graphs} execution graphs");
 }
 
 fn store_buffering(store: Ordering, load: Ordering) -> impl Fn() -> String {
@@ -376,6 +378,41 @@ fn random_strategies_find_what_is_weak_and_it_replays_and_shrinks() {
     }
 }
 
+/// How many executions it takes to see this outcome, in the median of 101 seeds.
+fn median(schedule: &Schedule, program: impl Fn() -> String, outcome: &str) -> u64 {
+    let last = std::cell::RefCell::new(String::new());
+    let run = || *last.borrow_mut() = program();
+    let freedoms = Memory::Weak.within(schedule.freedoms());
+    let mut engine = Engine::new(config(freedoms));
+    let mut needed: Vec<u64> = (0..101)
+        .map(|seed| {
+            let mut search = schedule.search(&Plan { free_every: FREE_EVERY, ..Plan::new(seed) });
+            let judge = |_: &Engine, _: Execution| {
+                if last.take() == outcome { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let explored = engine.explore(search.strategy(), Executions::AtMost(2_000), run, judge);
+            assert_eq!(explored.stopped, Stopped::Broken(()), "{schedule} with seed {seed}");
+            explored.executions
+        })
+        .collect();
+    needed.sort_unstable();
+    needed[50]
+}
+
+#[test]
+fn weak_outcomes_are_seen_soon() {
+    let seen = |schedule: &str, sb: u64, relaxed_iriw: u64| {
+        let schedule: Schedule = schedule.parse().unwrap();
+        let first = median(&schedule, store_buffering(Relaxed, Relaxed), "00");
+        let second = median(&schedule, iriw(Relaxed, Relaxed), "1010");
+        assert!(first <= sb && second <= relaxed_iriw, "{schedule}: {first} and {second}");
+    };
+    seen("portfolio", 4, 20);
+    seen("pctwm", 4, 20);
+    seen("random", 4, 30);
+    seen("pos", 4, 30);
+}
+
 /// A loop that waits for a relaxed flag comes to its end, whatever it reads.
 #[test]
 fn a_loop_that_waits_comes_to_its_end() {
@@ -387,10 +424,14 @@ fn a_loop_that_waits_comes_to_its_end() {
         flag.store(true, Relaxed);
         waiter.join().unwrap();
     };
-    let explored = engine.explore(&mut RandomWalk::new(3), Executions::AtMost(200), program, |_, execution| {
-        if execution.end.is_finished() { ControlFlow::Continue(()) } else { ControlFlow::Break(execution) }
-    });
-    assert_eq!(explored.stopped, Stopped::Limit);
+    let pctwm = Pctwm::starting_at(3, 2, 1, 0);
+    let strategies: [Box<dyn Strategy>; 3] = [Box::new(RandomWalk::new(3)), Box::new(Pct::new(3, 2)), Box::new(pctwm)];
+    for mut strategy in strategies {
+        let explored = engine.explore(&mut *strategy, Executions::AtMost(200), program, |_, execution| {
+            if execution.end.is_finished() { ControlFlow::Continue(()) } else { ControlFlow::Break(execution) }
+        });
+        assert_eq!(explored.stopped, Stopped::Limit);
+    }
 }
 
 /// The programs whose outcome is the same with any memory: counters, and locks made of atomics.

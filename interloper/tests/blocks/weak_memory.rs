@@ -1,0 +1,83 @@
+//! Weak memory: what relies on more than an ordering promises is found, and the report names the stale value.
+
+use interloper::Checker;
+use interloper::blocks::{Finding, Freedom, Grade, Memory, Schedule};
+use interloper::sync::Arc;
+use interloper::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
+use interloper::sync::atomic::{AtomicBool, AtomicU32};
+use interloper::thread;
+
+/// The data is published by a flag.
+fn publishes(store: Ordering, load: Ordering) -> impl Fn() + Sync {
+    move || {
+        let shared = Arc::new((AtomicU32::new(0), AtomicBool::new(false)));
+        let other = shared.clone();
+        let reader = thread::spawn(move || {
+            if other.1.load(load) {
+                assert_eq!(other.0.load(Relaxed), 7, "the data is there");
+            }
+        });
+        shared.0.store(7, Relaxed);
+        shared.1.store(true, store);
+        reader.join().unwrap();
+    }
+}
+
+fn checker(memory: Memory) -> Checker {
+    Checker::new("publication").executions(300).memory(memory)
+}
+
+#[test]
+fn a_relaxed_flag_publishes_nothing() {
+    let wrong = publishes(Relaxed, Acquire);
+    let report = checker(Memory::Weak).check(&wrong).unwrap();
+    report.assert_grade(Grade::Bug);
+    let bug = report.bug.as_ref().unwrap();
+    assert!(matches!(bug.finding, Finding::Panic { .. }), "{report}");
+    // One access has to be stale: that of the data.
+    assert_eq!(bug.departures.each().collect::<Vec<_>>(), [(Freedom::Memory, 1)], "{report}");
+    let text = report.to_string();
+    assert!(text.contains("reads atomic 1: sees the stale value that was there at first"), "{text}");
+    assert!(text.contains("needs weak memory: an atomic access that does not see the newest store"), "{text}");
+    // From its decisions alone, whatever the memory.
+    let again = checker(Memory::SequentiallyConsistent).replay(&bug.smallest, &wrong).unwrap();
+    assert_eq!(again.bug.unwrap().finding, bug.finding);
+    for (store, load) in [(Release, Relaxed), (Relaxed, Relaxed)] {
+        checker(Memory::Weak).check(publishes(store, load)).unwrap().assert_grade(Grade::Bug);
+    }
+    // Its twins: a flag that is released and acquired, and memory that is sequentially consistent.
+    for (store, load) in [(Release, Acquire), (SeqCst, SeqCst)] {
+        checker(Memory::Weak).check(publishes(store, load)).unwrap().assert_grade(Grade::Clean);
+    }
+    checker(Memory::SequentiallyConsistent).check(&wrong).unwrap().assert_grade(Grade::Clean);
+}
+
+#[test]
+fn an_exhaustive_search_says_how_weak_memory_was() {
+    let exhaustive = || checker(Memory::Weak).schedule(Schedule::Exhaustive);
+    let report = exhaustive().check(publishes(Release, Acquire)).unwrap();
+    report.assert_grade(Grade::Clean);
+    assert_eq!((report.coverage.complete, report.coverage.stale), (true, Some(u32::MAX)), "{report}");
+    assert!(report.to_string().contains("complete, weak memory: all stale accesses"), "{report}");
+    exhaustive().check(publishes(Relaxed, Acquire)).unwrap().assert_grade(Grade::Bug);
+    let strong = checker(Memory::SequentiallyConsistent).schedule(Schedule::Exhaustive);
+    assert_eq!(strong.check(publishes(Relaxed, Acquire)).unwrap().coverage.stale, None);
+}
+
+/// Without a word about memory in the settings, the first execution decides.
+#[test]
+fn memory_can_follow_from_the_orderings() {
+    let free = || Checker::new("publication").executions(300).settings(|settings| settings.memory = None);
+    free().check(publishes(Relaxed, Acquire)).unwrap().assert_grade(Grade::Bug);
+    let report = free().check(publishes(Release, Acquire)).unwrap();
+    assert!(report.coverage.schedule.ends_with("memory weak"), "{report}");
+    let strong = || {
+        let number = Arc::new(AtomicU32::new(0));
+        let other = number.clone();
+        let adds = thread::spawn(move || other.fetch_add(1, SeqCst));
+        number.fetch_add(1, SeqCst);
+        adds.join().unwrap();
+    };
+    let report = free().check(strong).unwrap();
+    assert!(report.coverage.schedule.ends_with("seed 42"), "{report}");
+}

@@ -1,0 +1,93 @@
+//! Which memory executions have, as a value with a text form.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::freedoms::{Freedom, Freedoms};
+
+/// Which memory executions have. The text forms are `sc` and `weak`.
+///
+/// ```
+/// use interloper_scheduler::schedule::Memory;
+///
+/// assert_eq!("weak".parse(), Ok(Memory::Weak));
+/// assert_eq!(Memory::SequentiallyConsistent.to_string(), "sc");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Each access to an atomic sees the newest store, whatever its ordering.
+    SequentiallyConsistent,
+    /// An access to an atomic may see an older store, as far as C++20, and so Rust, allows it for the orderings of the
+    /// program. Some executions are sequentially consistent nevertheless: those of each schedule that come first.
+    Weak,
+}
+
+impl Memory {
+    /// These freedoms with this memory. A number that they name for weak memory stays.
+    #[must_use]
+    pub fn within(self, freedoms: Freedoms) -> Freedoms {
+        match self {
+            Memory::SequentiallyConsistent => freedoms.with(Freedom::Memory, 0),
+            Memory::Weak if freedoms.count(Freedom::Memory) > 0 => freedoms,
+            Memory::Weak => freedoms.with(Freedom::Memory, u32::MAX),
+        }
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Memory::SequentiallyConsistent => "sc",
+            Memory::Weak => "weak",
+        })
+    }
+}
+
+/// A text that is not a [`Memory`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryError {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?} is not a memory: write sc (sequentially consistent) or weak", self.text)
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+impl FromStr for Memory {
+    type Err = MemoryError;
+
+    fn from_str(text: &str) -> Result<Memory, MemoryError> {
+        match text {
+            "sc" => Ok(Memory::SequentiallyConsistent),
+            "weak" => Ok(Memory::Weak),
+            _ => Err(MemoryError { text: text.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        for memory in [Memory::SequentiallyConsistent, Memory::Weak] {
+            assert_eq!(memory.to_string().parse(), Ok(memory));
+        }
+        let error = "Weak".parse::<Memory>().unwrap_err().to_string();
+        assert_eq!(error, "\"Weak\" is not a memory: write sc (sequentially consistent) or weak");
+    }
+
+    #[test]
+    fn memory_adds_to_freedoms_or_takes_away() {
+        let once = Freedoms::ALL.with(Freedom::Memory, 1);
+        assert_eq!(Memory::Weak.within(Freedoms::ALL).count(Freedom::Memory), u32::MAX);
+        assert_eq!(Memory::Weak.within(once), once);
+        assert_eq!(Memory::SequentiallyConsistent.within(once), Freedoms::ALL);
+    }
+}
