@@ -10,6 +10,8 @@
 //!   atomics read what C++20, and so Rust, allows them to read, but for load buffering: no load reads what a later step
 //!   stores, so two threads that each read the other's later store are not seen. Plain memory is always as the last
 //!   step left it.
+//! - Where memory is weak, what std orders by means that are not mirrored orders nothing. That is the reference count of
+//!   `Arc`: a destructor that runs when the last one goes may see stale values that a real run cannot see.
 //! - Where memory is weak, a step of a channel, a barrier, a once cell or a collection happens before the later ones on the
 //!   same object, also where std promises less: that two messages of different senders are ordered, for example.
 //! - A time-out passes only when no task can go on: until then the virtual clock stands still, unless a task polls it. In an
