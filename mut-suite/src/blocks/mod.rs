@@ -21,6 +21,7 @@ mod spinning;
 mod stacks;
 mod table_1;
 mod waiting;
+pub mod weak;
 
 use family::Family;
 pub use table_1::{Row, table_1};
@@ -45,6 +46,7 @@ pub fn programs() -> Vec<Program> {
         spinning::programs(),
         mirrored::programs(),
         keyed::programs(),
+        weak::programs(),
     ];
     families.into_iter().flatten().collect()
 }
