@@ -3,6 +3,7 @@
 mod argument;
 mod call;
 pub(crate) mod sequential;
+mod stateful;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ pub use argument::{Argument, Arguments, Atom, COLLECTIONS_UP_TO, Generator, Wron
 pub use call::panicked;
 pub(crate) use call::{Bind, Call};
 pub use sequential::{Sequential, State, Trouble};
+pub use stateful::Stateful;
 
 use crate::next::Next;
 use crate::stress::observed::Observed;

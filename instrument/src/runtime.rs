@@ -38,6 +38,7 @@
 //! preempted.
 
 mod addresses;
+pub mod calls;
 mod handle;
 mod memory;
 mod operation;

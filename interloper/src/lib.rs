@@ -30,8 +30,8 @@
 //!
 //! # What is checked of a composed operation
 //!
-//! - **The program**: a closure over one or more instrumented collections ([`collections`]), and its arguments. The
-//!   closure run alone is its own specification.
+//! - **The program**: a closure over one or more collections, and its arguments: instrumented ones ([`collections`]), or, under
+//!   `cargo interloper`, a `dashmap::DashMap` as it was published. The closure run alone is its own specification.
 //! - **The environment**: before each step of the method and before it returns, the environment may act, with up to
 //!   [`Settings::bound`] atomic operations in all. Their keys and values are those that the method uses, and a fresh one
 //!   ([`Adversary`] says how the environment chooses, [`Environment`] says which operations it has).
@@ -43,6 +43,9 @@
 //!
 //! - A pass holds only for the arguments, initial states, keys, values and number of environment operations that the
 //!   report names.
+//! - Of a collection as it was published (`dashmap::DashMap`), only the calls and the states between them are seen, so the
+//!   environment tries all of its operations before each call. Methods that a macro of the crate generates are not seen as
+//!   calls. While a closure that the method passes to a call runs, the environment does not act.
 //! - Interloper sees only instrumented collections. State elsewhere must not matter: a method is refused when two of its
 //!   executions alone differ ([`Misuse::Nondeterministic`]).
 //! - The collections themselves are assumed to be correct: each of their operations is one atomic step, unless the
@@ -57,8 +60,8 @@ pub mod objects;
 pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
 pub use composed::{
-    Adversary, Check, Coverage, Environment, MethodUnderTest, Misuse, Report, Search, Settings, Verdict, Violation,
-    linearization_point,
+    Adversary, Check, Coverage, Described, Environment, MethodUnderTest, Misuse, Report, Search, Settings, Verdict,
+    Violation, linearization_point,
 };
 pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};

@@ -58,7 +58,7 @@
 //! ```
 
 pub use interloper_harness::explain::{explain, explain_cut, explain_until, history};
-pub use interloper_harness::object::{Argument, Arguments, Atom, Generator};
+pub use interloper_harness::object::{Argument, Arguments, Atom, Generator, Stateful};
 pub use interloper_harness::schemas::{Bounds, Pool};
 pub use interloper_harness::stress::Next;
 pub use interloper_harness::{Description, Method, MethodId, Object, Program, Role};
@@ -66,3 +66,6 @@ pub use interloper_harness::{derive, generated, hunt, judge, judged, schemas, st
 pub use interloper_linearize::schema::{Mistake, Schema};
 pub use interloper_linearize::types::{error, type_named, types};
 pub use interloper_linearize::visibility::{Level, Visibility};
+/// What `#[interloper::object]` puts into the methods that it describes.
+#[doc(hidden)]
+pub use interloper_std::runtime::calls::enter as call;

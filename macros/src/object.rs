@@ -54,7 +54,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 check_constructor(&function.sig)?;
                 constructor = Some((function.vis.clone(), function.sig.ident.clone()));
             }
-            Some(Mark::Method(role, options)) => methods.push(method(function, role, options)?),
+            Some(Mark::Method(role, options)) => {
+                methods.push(method(function, role, options)?);
+                mark_calls(function);
+            }
         }
     }
     let Some((vis, constructor)) = constructor else {
@@ -78,11 +81,16 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         impl #parameters #self_ty #bounds {
             /// The description of this type as a concurrent object.
             #vis fn object() -> ::interloper::objects::Object {
+                Self::object_description().build()
+            }
+
+            /// The same description, to which more can be added.
+            #vis fn object_description() -> ::interloper::objects::Description<Self> {
                 let #description = ::interloper::objects::Object::describe(#name, #new);
                 #model
                 #data_independent
                 #(#methods)*
-                #description.build()
+                #description
             }
         }
     })
@@ -146,6 +154,15 @@ fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<T
         .#role(#name, |#object: &Self, (#(#parameters,)*): (#(#types,)*)| Self::#ident(#object, #(#passed),*))
     };
     Ok(quote!(#(#conditions)* let #description = #description #call #reads #sees #arguments;))
+}
+
+/// Says in the body of a method where its calls begin and end, for a driver that runs each as one turn.
+fn mark_calls(function: &mut ImplItemFn) {
+    if function.sig.constness.is_none() {
+        let (name, call) = (function.sig.ident.unraw().to_string(), Ident::new("_call", Span::mixed_site()));
+        let mark = syn::parse_quote!(let #call = ::interloper::objects::call(#name););
+        function.block.stmts.insert(0, mark);
+    }
 }
 
 fn is_static(reference: &syn::TypeReference) -> bool {

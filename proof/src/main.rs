@@ -15,7 +15,8 @@
 #[macro_use]
 extern crate interloper_std as std;
 
-// The files of the suite speak of `interloper`. Here that is this crate, and its collections are the originals.
+// The files of the suite speak of `interloper`. Here that is this crate, whose `DashMap` is the original. The real
+// `interloper` is `driver`.
 extern crate self as interloper;
 
 mod composed;
@@ -36,7 +37,8 @@ use interloper_linearize::schema::Schema;
 use interloper_report::file;
 use tables::Outcome;
 
-pub use composed::{Case, Check, Datum, MethodUnderTest, ToValue, Value, Verdict, collections, linearization_point};
+pub use composed::{Case, Check, collections};
+pub use driver::{Datum, MethodUnderTest, ToValue, Value, Verdict, linearization_point};
 
 /// What the tables stand in.
 const PAGE: &str = "docs/PROOF.md";

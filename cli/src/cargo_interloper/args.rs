@@ -82,6 +82,10 @@ pub struct Common {
     /// or `all` [default: the list `instrument` in `[package.metadata.interloper]`]
     #[arg(long, value_name = "CRATES", value_delimiter = ',')]
     pub instrument: Option<Vec<String>>,
+    /// Crates to put under control as they are, although interloper has a mirror that takes fewer steps: parking_lot
+    /// [default: the list `real` in `[package.metadata.interloper]`]
+    #[arg(long, value_name = "CRATES", value_delimiter = ',')]
+    pub real: Vec<String>,
     /// Path to the manifest of the project
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub manifest_path: Option<PathBuf>,
@@ -213,6 +217,7 @@ impl Common {
             target: self.target.clone(),
             settings,
             locked: self.locked || self.frozen,
+            real: self.real.clone(),
             build: build.into_iter().collect(),
         }
     }
@@ -302,6 +307,7 @@ mod tests {
             target: None,
             settings: vec!["--config".into(), "k=1".into(), "--offline".into()],
             locked: true,
+            real: vec![],
             build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
         };
         assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);

@@ -4,13 +4,18 @@ use super::*;
 
 #[track_caller]
 fn check(package: &str, tests: &[&str]) {
+    check_in("adoption", package, tests);
+}
+
+#[track_caller]
+fn check_in(place: &str, package: &str, tests: &[&str]) {
     let before = files(&crates());
     let arguments = ["test", "-p", package];
-    let first = interloper(&crates(), &arguments).expect(0);
+    let first = interloper_apart(place, &crates(), &arguments).expect(0);
     for test in tests {
         assert!(first.out.contains(&format!("test {test} ... ok\n")), "{}", first.out);
     }
-    let second = interloper(&crates(), &arguments).expect(0);
+    let second = interloper_apart(place, &crates(), &arguments).expect(0);
     assert_eq!(second.compiled(), 0, "{}", second.err);
     assert!(files(&crates()) == before, "the sources, manifests and the lock file are as they were");
 }
@@ -39,5 +44,5 @@ fn of_2024() {
 #[test]
 fn the_real_parking_lot() {
     let programs = ["a_task_that_reads_twice_blocks_itself", "every_program_comes_to_its_end_whatever_the_schedule"];
-    check("real-parking-lot", &programs);
+    check_in("adoption-real", "real-parking-lot", &programs);
 }

@@ -1,7 +1,9 @@
 //! `cargo interloper` from outside: what it prints, how it exits, and what it leaves alone.
 
+mod composed;
 mod editions;
 mod guide;
+mod mirrors;
 mod plans;
 mod projects;
 mod published;
@@ -74,6 +76,12 @@ fn ran(command: &mut Command) -> Ran {
 
 fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
     ran(&mut command(folder, arguments))
+}
+
+/// As [`interloper`], built in a place of its own: copies of a crate that other tests have otherwise would be made again and
+/// again.
+fn interloper_apart(place: &str, folder: &Path, arguments: &[&str]) -> Ran {
+    ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name(place)))
 }
 
 /// All files below a folder, with what is in them.

@@ -116,7 +116,7 @@ impl Controlled {
         let packages = &self.project.packages;
         let own = packages.iter().filter(|package| package.role == Role::Own).flat_map(|package| &package.crates);
         let copies = self.copies.iter().filter(|copy| copy.changed).map(|copy| &packages[copy.package]);
-        let originals = copies.filter(|package| replacement::of(&package.name, &package.version).is_none());
+        let originals = copies.filter(|package| !self.project.is_replaced(package));
         let libraries = originals.flat_map(|package| &package.crates);
         own.chain(libraries).cloned().collect()
     }
@@ -170,19 +170,22 @@ impl Controlled {
             // Messages and places name the originals.
             format!("--remap-path-prefix={tree}=/"),
         ];
-        if self.controls_channels() {
+        if self.controls("interloper-channel", "crossbeam-channel") {
             flags.push("--cfg=interloper_real_channels".to_owned());
+        }
+        if self.controls("interloper-parking-lot", "parking_lot") {
+            flags.push("--cfg=interloper_real_parking_lot".to_owned());
         }
         flags
     }
 
-    /// Whether the channels that interloper's own mirror of channels is made over are under control themselves. Then they
-    /// need no mirror, and it is they.
-    fn controls_channels(&self) -> bool {
-        let mirrors = self.project.packages.iter().filter(|package| package.name == "interloper-channel");
+    /// Whether the crate that interloper's own mirror of it is made over is under control itself, or replaced by a mirror. Then
+    /// it needs no other mirror, and the mirror is that crate.
+    fn controls(&self, mirror: &str, original: &str) -> bool {
+        let mirrors = self.project.packages.iter().filter(|package| package.name == mirror);
         let originals = mirrors.flat_map(|mirror| &mirror.edges).map(|edge| edge.to);
         let changed = |original| self.copies.iter().any(|copy| copy.changed && copy.package == original);
-        originals.filter(|original| self.project.packages[*original].name == "crossbeam-channel").any(changed)
+        originals.filter(|index| self.project.packages[*index].name == original).any(changed)
     }
 
     /// Compares the versions that would be built with those that the project has.
@@ -194,7 +197,8 @@ impl Controlled {
         let would = metadata.packages.iter().map(|package| (package.name.to_string(), package.version.to_string()));
         let has = self.project.packages.iter().map(|package| (package.name.clone(), package.version.to_string()));
         let (would, has): (BTreeSet<_>, BTreeSet<_>) = (would.collect(), has.collect());
-        let others: Vec<String> = would.difference(&has).map(|(name, version)| format!("{name} {version}")).collect();
+        let others = would.difference(&has).filter(|(name, _)| !replacement::is_original(name));
+        let others: Vec<String> = others.map(|(name, version)| format!("{name} {version}")).collect();
         if others.is_empty() { Ok(()) } else { Err(Refusal::OtherVersions(others)) }
     }
 

@@ -22,6 +22,8 @@ pub struct Options {
     pub settings: Vec<OsString>,
     /// Whether the lock file must be as it should be.
     pub locked: bool,
+    /// The crates whose originals are wanted although there are mirrors of them.
+    pub real: Vec<String>,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
 }

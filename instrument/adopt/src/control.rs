@@ -10,8 +10,14 @@ use crate::place::Place;
 use crate::plan::Class;
 use crate::project::{Package, Project, Role};
 use crate::refusal::Refusal;
-use crate::replacement::{self, Replacement};
+use crate::replacement::{self, Choice, Replacement};
 use crate::tree::{self, Node, Nodes, Tree};
+
+/// What a crate calls points in time by.
+const STD_TIME: &str = "std::time::";
+
+/// The crates with collections that can be the subject of a composed operation as they are.
+const COLLECTIONS: [&str; 1] = ["dashmap"];
 
 /// What is to be put under control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +69,7 @@ impl Project {
             project: &self,
             mirror,
             changed: self.locals.manifests(&tree)?,
+            marked: self.marked()?,
             copies: Vec::new(),
             unseen: Vec::new(),
         };
@@ -89,6 +96,13 @@ impl Project {
             None => Mirror::Path(tree.of(&package.folder)),
             Some(source) => Mirror::Elsewhere(keys(source, package)),
         })
+    }
+
+    /// The packages whose methods are marked if they come under control: those that have collections which the driver of
+    /// composed operations knows, and those that `calls` in the manifests lists.
+    fn marked(&self) -> Result<BTreeSet<usize>, Refusal> {
+        let known = self.indices(|package| COLLECTIONS.contains(&package.name.as_str()));
+        Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
     /// The packages that are asked for.
@@ -130,6 +144,16 @@ impl Project {
             package.role == Role::Dependency && matches!(self.judge(package).class, Class::Instrument | Class::Replace)
         };
         self.indices(proposed).into_iter().collect()
+    }
+
+    /// The packages whose originals are wanted although there are mirrors of them, by their names.
+    pub(crate) fn wanted_originals(&self) -> Result<BTreeSet<String>, Refusal> {
+        let names: BTreeSet<String> =
+            self.listed("real")?.into_iter().chain(self.options.real.iter().cloned()).collect();
+        match names.iter().find(|name| !replacement::mirrors().any(|mirror| mirror == *name)) {
+            Some(name) => Err(Refusal::NoMirrorOf { name: name.clone(), known: replacement::mirrors().collect() }),
+            None => Ok(names),
+        }
     }
 
     /// What the manifests list under a key.
@@ -195,6 +219,8 @@ struct Work<'a> {
     mirror: Mirror,
     /// The files that are not as they were, by the paths of the originals.
     changed: BTreeMap<PathBuf, String>,
+    /// Those whose methods are marked.
+    marked: BTreeSet<usize>,
     copies: Vec<Copied>,
     unseen: Vec<String>,
 }
@@ -230,9 +256,11 @@ impl Work<'_> {
         }
         for index in chosen {
             let package = &project.packages[index];
-            match replacement::of(&package.name, &package.version) {
-                Some(replacement) => self.replace(index, replacement, named.contains(&index))?,
-                None => self.change(index, named.contains(&index), project.read(package).names_core)?,
+            match project.replacement(package) {
+                Choice::Replace(replacement) => self.replace(index, replacement, named.contains(&index))?,
+                Choice::Real(_) | Choice::None => {
+                    self.change(index, named.contains(&index), project.read(package).names_core)?
+                }
             }
         }
         self.unseen.sort();
@@ -241,15 +269,41 @@ impl Work<'_> {
 
     fn replace(&mut self, index: usize, replacement: &Replacement, named: bool) -> Result<(), Refusal> {
         let package = &self.project.packages[index];
-        for (file, text) in replacement.files {
-            self.changed.insert(package.folder.join(file), (*text).to_owned());
+        for (file, text) in replacement.files() {
+            self.changed.insert(package.folder.join(file), text);
+        }
+        if replacement.is_mirror() {
+            self.keep_original(package)?;
         }
         let manifest = replacement.manifest(&package.version, &package.all_features);
         self.changed.insert(package.folder.join("Cargo.toml"), manifest);
         self.manifest(package, Changes { mirror: true, cap_lints: true })?;
-        let edits = vec![format!("{} is replaced by a version written for interloper", package.label())];
+        let mut edit = format!("{} is replaced by a version written for interloper", package.label());
+        if replacement.is_mirror() {
+            edit.push_str(&format!("; `--real {}` builds the original instead", package.name));
+        }
+        let edits = vec![edit];
         self.copies.push(Copied { package: index, named, changed: true, edits });
         Ok(())
+    }
+
+    /// Puts the original of a package beside what replaces it, under another name. It is not under control, but its points in
+    /// time are those of the crates that it speaks to, which are.
+    fn keep_original(&mut self, package: &Package) -> Result<(), Refusal> {
+        let mut files = BTreeSet::new();
+        rust_files(&package.folder.join("src"), &mut files)?;
+        let file = package.folder.join("Cargo.toml");
+        let read = |file: &Path| fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error));
+        let manifest = manifest::renamed(&read(&file)?, &replacement::original(&package.name));
+        let manifest = manifest.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
+        let time = (STD_TIME, format!("{}::time::", crate::edits::MIRROR_CRATE));
+        let folder = package.folder.join(replacement::FOLDER);
+        self.changed.insert(folder.join("Cargo.toml"), manifest);
+        for file in files {
+            let relative = file.strip_prefix(&package.folder).unwrap_or(&file);
+            self.changed.insert(folder.join(relative), read(&file)?.replace(time.0, &time.1));
+        }
+        self.manifest_at(folder.join("Cargo.toml"), Changes { mirror: true, cap_lints: true })
     }
 
     /// Edits the root and the manifest of a package.
@@ -269,7 +323,7 @@ impl Work<'_> {
                 return Err(Refusal::NoRoot { package: package.label(), file: root.to_path_buf() });
             }
         }
-        let way = Way { paths: package.edition == "2015", core };
+        let way = Way { paths: package.edition == "2015", core, calls: self.marked.contains(&index) };
         let mut files = BTreeSet::new();
         for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
             rust_files(folder, &mut files)?;
@@ -295,7 +349,7 @@ impl Work<'_> {
         edits: &mut Vec<String>,
     ) -> Result<(), Refusal> {
         let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
-        if role == File::Module && !way.paths && !text.contains("extern crate") {
+        if role == File::Module && !way.paths && !way.calls && !text.contains("extern crate") {
             return Ok(());
         }
         let relative = file.strip_prefix(&package.folder).unwrap_or(file).to_owned();
@@ -321,7 +375,10 @@ impl Work<'_> {
     }
 
     fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
-        let file = package.folder.join("Cargo.toml");
+        self.manifest_at(package.folder.join("Cargo.toml"), changes)
+    }
+
+    fn manifest_at(&mut self, file: PathBuf, changes: Changes) -> Result<(), Refusal> {
         let text = match self.changed.get(&file) {
             Some(text) => text.clone(),
             None => fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?,
@@ -368,11 +425,14 @@ impl Work<'_> {
         let mut nodes = Nodes::new();
         let elsewhere = self.copies.iter().map(|copy| &self.project.packages[copy.package]);
         for package in elsewhere.filter(|package| package.source.is_some()) {
-            match replacement::of(&package.name, &package.version) {
-                Some(_) => {
-                    nodes.extend([package.folder.clone(), package.folder.join("src")].map(|f| (f, Node::Exactly)))
+            match self.project.replacement(package) {
+                Choice::Replace(_) => {
+                    let files = self.changed.keys().filter(|file| file.starts_with(&package.folder));
+                    let folders = files.flat_map(|file| file.ancestors().skip(1));
+                    let folders = folders.filter(|folder| folder.starts_with(&package.folder));
+                    nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
                 }
-                None => tree.copied(&package.folder, &self.changed, &mut nodes)?,
+                Choice::Real(_) | Choice::None => tree.copied(&package.folder, &self.changed, &mut nodes)?,
             }
             if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
                 // Keys may be inherited from a manifest above it, inside the repository.

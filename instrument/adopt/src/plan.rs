@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::place::Place;
 use crate::project::{Package, Project, Role};
 use crate::reading::{self, Kind, Reading};
-use crate::replacement;
+use crate::replacement::{Choice, Replacement};
 
 /// What is proposed for each package that a project is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -111,12 +111,12 @@ impl Project {
         };
         match reading::read(&package.folder, root, &self.configuration(package)) {
             Err(bad) => Judged::new(Class::Cannot, bad.reason, Some(bad.place)),
-            Ok(reading) => judge(package, &reading),
+            Ok(reading) => judge(package, &reading, &self.replacement(package)),
         }
     }
 }
 
-fn judge(package: &Package, reading: &Reading) -> Judged {
+fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement>) -> Judged {
     let names_core = reading.names_core;
     let with = |class, kind, what: &str| {
         let found = reading.first(kind)?;
@@ -127,13 +127,21 @@ fn judge(package: &Package, reading: &Reading) -> Judged {
         let uses = with(Class::Own, Kind::Synchronises, "");
         return uses.unwrap_or_else(|| Judged::new(Class::Own, "no synchronisation".to_owned(), None));
     }
-    let replaced = replacement::of(&package.name, &package.version).is_some();
-    let hidden = if replaced { Class::Replace } else { Class::Cannot };
+    if let Choice::Replace(mirror) = replacement
+        && mirror.is_mirror()
+    {
+        return Judged { names_core, ..Judged::new(Class::Replace, mirror.reason().to_owned(), None) };
+    }
+    let hidden = if let Choice::Replace(_) = replacement { Class::Replace } else { Class::Cannot };
     let cannot = with(hidden, Kind::Futex, "a futex system call")
         .or_else(|| with(hidden, Kind::BlockingCall, "a foreign function that waits"))
         .or_else(|| with(hidden, Kind::Assembly, "inline assembly"));
     let judged = cannot.or_else(|| with(Class::Instrument, Kind::Synchronises, ""));
-    judged.unwrap_or_else(|| Judged::new(Class::Nothing, "no synchronisation".to_owned(), None))
+    let mut judged = judged.unwrap_or_else(|| Judged::new(Class::Nothing, "no synchronisation".to_owned(), None));
+    if let Choice::Real(why) = replacement {
+        judged.reason = format!("no mirror, since {why}: {}", judged.reason);
+    }
+    judged
 }
 
 impl Judged {

@@ -11,6 +11,7 @@ use crate::edits::MIRROR;
 use crate::locals::Locals;
 use crate::reading::condition::Configuration;
 use crate::refusal::Refusal;
+use crate::replacement::{self, Choice, Replacement};
 use crate::tree::{self, Tree};
 
 /// A project whose dependencies are known.
@@ -30,6 +31,8 @@ pub struct Project {
     pub(crate) mirror: Option<usize>,
     pub(crate) mirrors: Vec<String>,
     pub(crate) workspace_metadata: serde_json::Value,
+    /// The names of packages whose originals are wanted although there are mirrors of them.
+    pub(crate) real: BTreeSet<String>,
     /// The platform that is built for.
     pub(crate) triple: String,
     /// What `rustc --print cfg` says of it.
@@ -150,13 +153,25 @@ impl Project {
             mirror: None,
             mirrors: Vec::new(),
             workspace_metadata: metadata.workspace_metadata.clone(),
+            real: BTreeSet::new(),
             triple,
             target,
             held: Some(held),
         };
         project.find_mirror();
         project.give_roles(&metadata, &tree);
+        project.real = project.wanted_originals()?;
         Ok(project)
+    }
+
+    /// What is built in the place of a package.
+    pub(crate) fn replacement(&self, package: &Package) -> Choice<&'static Replacement> {
+        replacement::of(&package.name, &package.version, &package.features, &self.real)
+    }
+
+    /// Whether something else is built in the place of a package.
+    pub(crate) fn is_replaced(&self, package: &Package) -> bool {
+        matches!(self.replacement(package), Choice::Replace(_))
     }
 
     /// What `package` is compiled with.

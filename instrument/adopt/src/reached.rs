@@ -63,7 +63,7 @@ impl Controlled {
     fn named_crates(&self) -> Vec<(String, PathBuf)> {
         let packages = &self.project.packages;
         let named = self.copies.iter().filter(|copy| copy.named && copy.changed).map(|copy| &packages[copy.package]);
-        let own = named.filter(|package| crate::replacement::of(&package.name, &package.version).is_none());
+        let own = named.filter(|package| !self.project.is_replaced(package));
         own.map(|package| (package.label(), package.folder.clone())).collect()
     }
 }

@@ -23,6 +23,13 @@ pub enum Refusal {
         /// A dependency with a similar name.
         similar: Option<String>,
     },
+    /// The original of a crate is asked for that has no mirror.
+    NoMirrorOf {
+        /// The name as it was given.
+        name: String,
+        /// The crates that have one.
+        known: Vec<&'static str>,
+    },
     /// What is to be put under control cannot be.
     Unsuitable {
         /// Name and version.
@@ -98,6 +105,13 @@ impl fmt::Display for Refusal {
             Refusal::NotADependency { name, similar: None } => write!(out, "{name} is not a dependency"),
             Refusal::NotADependency { name, similar: Some(similar) } => {
                 write!(out, "{name} is not a dependency: did you mean {similar}?")
+            }
+            Refusal::NoMirrorOf { name, known } => {
+                write!(
+                    out,
+                    "{name} has no mirror, so it is the real one anyway; there are mirrors of {}",
+                    known.join(", ")
+                )
             }
             Refusal::Unsuitable { package, reason } => write!(out, "{package} cannot be put under control: {reason}"),
             Refusal::NoSource { package, folder } => {

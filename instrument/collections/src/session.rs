@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use interloper_commutativity::{Invocation, MethodId, Model, Value};
 use interloper_std::runtime;
+use interloper_std::runtime::calls::{self, Moment};
 
 use crate::stray;
 use crate::task::{Kind, Tie};
@@ -105,6 +106,15 @@ pub trait Session {
     /// The program says that the last step of the running task is the linearization point of its method under test.
     fn mark(&self);
 
+    /// A call of a collection as it was published begins, or a destructor of it (which has no name). Calls nest. The session
+    /// may run environment operations or other tasks in here.
+    fn call_begins(&self, name: Option<&'static str>, location: &'static Location<'static>) {
+        let _ = (name, location);
+    }
+
+    /// The call that began last has ended. Must not unwind.
+    fn call_ends(&self) {}
+
     /// Whether the collections that one call of [`with_session`] uses must not be used in another call, apart from
     /// those that the session knows. [`Session::foreign`] reports such uses.
     fn is_run(&self) -> bool {
@@ -141,7 +151,16 @@ pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
     // before `session`'s borrow ends, even on unwinding.
     let pointer = unsafe { std::mem::transmute::<*const (dyn Session + '_), *const (dyn Session + 'static)>(pointer) };
     let _restore = Restore(CURRENT.replace(Some(pointer)), RUN.replace(run));
-    body()
+    calls::listen(heard, body)
+}
+
+/// A marked method of a published crate speaks to the session of this thread.
+fn heard(moment: Moment) {
+    current(|session| match moment {
+        Moment::Begin { name, place } => session.call_begins(Some(name), place),
+        Moment::BeginDrop => session.call_begins(None, Location::caller()),
+        Moment::End => session.call_ends(),
+    });
 }
 
 /// Runs `body` without a session: the collections that it uses behave as the originals.
@@ -281,6 +300,25 @@ fn this_thread() -> usize {
 pub trait Instrumented {
     /// Ties the collection to a run.
     fn handle(&self) -> &Handle;
+
+    /// The type, for a collection as it was published: `dashmap::DashMap<u64, u64>`. Such a collection announces nothing and
+    /// is never tied to a run. Its calls are heard ([`Session::call_begins`]) where its crate is under control.
+    fn as_published(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether nothing that is alive keeps `call` waiting. Asked of a collection as it was published only; a wrapper says
+    /// what a call [needs](Instrumented::needs), and the session knows what is held.
+    fn is_free(&self, call: &Invocation) -> bool {
+        let _ = call;
+        true
+    }
+
+    /// Whether the method of `call` takes its arguments. The environment makes only such calls.
+    fn takes(&self, call: &Invocation) -> bool {
+        let _ = call;
+        true
+    }
 
     /// The abstract type.
     fn model(&self) -> Arc<dyn Model>;

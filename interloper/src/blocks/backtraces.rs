@@ -194,6 +194,16 @@ impl Call {
     }
 }
 
+/// Where a function was called, by a backtrace from its line `line` in `file`: the first place in the program behind that
+/// frame. A backtrace may shorten the paths of files.
+pub(crate) fn caller_of_line(backtrace: &str, file: &str, line: u32) -> Option<String> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let itself = format!("/{name}:{line}:");
+    let within = backtrace.find(&itself)?;
+    let from = backtrace[within..].find('\n').map(|end| within + end + 1)?;
+    Call::of(&backtrace[from..]).map(|call| call.place)
+}
+
 /// Whether a frame belongs to the program itself: not to a dependency, to std or to Interloper.
 fn is_of_program(function: &str, place: &str) -> bool {
     const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
@@ -230,6 +240,18 @@ pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_caller_of_a_function_is_found_in_a_backtrace() {
+        let backtrace = "   0: enter_call\n             at ./src/composed/run/calls.rs:81:33\n\
+                         \x20  1: get<i64>\n             at ./src/table.rs:7:9\n\
+                         \x20     get_all\n             at /registry/src/other.rs:7:9\n\
+                         \x20  2: shop::stock\n             at ./src/lib.rs:12:9\n";
+        let found = |file, line| caller_of_line(backtrace, file, line);
+        assert_eq!(found("shop/src/table.rs", 7).as_deref(), Some("./src/lib.rs:12:9"));
+        assert_eq!(found("src/table.rs", 8), None);
+        assert_eq!(found("src/lib.rs", 12), None);
+    }
 
     #[test]
     fn the_program_is_found_in_a_backtrace() {

@@ -25,7 +25,7 @@
 mod annotated;
 #[doc(hidden)]
 pub mod attribute;
-mod backtraces;
+pub(crate) mod backtraces;
 mod check;
 mod describe;
 mod failures;

@@ -17,7 +17,7 @@ use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::method::{MethodUnderTest, Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
-use crate::composed::run::Rules;
+use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
 use crate::composed::{concurrent, domain, explain};
@@ -297,10 +297,10 @@ fn tells_runs_apart(runner: &Runner<'_>, initial: &[StateId]) -> bool {
 }
 
 impl Program for OneCall<'_, '_> {
-    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
         let Made { argument, initial, refuted, .. } = make_run(self.runner, source, &self.rules, self.initial)?;
         self.last = Start { argument, initial };
-        Ok(refuted)
+        Ok((self.runner.log.abort != Some(Abort::NotEnabled)).then_some(refuted))
     }
 
     fn shown(&self) -> Shown {
@@ -334,7 +334,9 @@ pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) 
         interior: runner.interior(),
         step_bound: settings.step_bound,
         audit: settings.audit,
+        describes: false,
         deadline: runner.clock.deadline,
+        places: runner.places.clone(),
     }
 }
 
@@ -356,6 +358,7 @@ fn make_run(
     let initial = initial[source.decide(Question::InitialState, count(initial.len())) as usize];
     let ended = runner.run(source, argument, initial, rules)?;
     let refuted = match runner.log.abort {
+        Some(Abort::NotEnabled) => false,
         Some(_) => true,
         None => runner.refuted(argument, initial, ended)?,
     };
@@ -374,7 +377,7 @@ fn violation(
     decisions: &Decisions,
     execution: u64,
 ) -> Result<Violation, Misuse> {
-    let rules = Rules { audit: true, deadline: None, ..rules.clone() };
+    let rules = Rules { audit: true, describes: true, deadline: None, ..rules.clone() };
     let mut source = ReplaySource::new(decisions.clone());
     let made = make_run(runner, &mut source, &rules, initial)?;
     if let Some(divergence) = source.divergence() {
@@ -411,7 +414,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     if settings.adversary == Adversary::Naive {
         return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
     }
-    let rules = Rules { audit: true, ..rules(runner, settings, allowed) };
+    let rules = Rules { audit: true, describes: true, ..rules(runner, settings, allowed) };
     let mut source = ReplaySource::new(decisions.clone());
     let made = make_run(runner, &mut source, &rules, &initial)?;
     if let Some(divergence) = source.divergence() {
@@ -440,14 +443,18 @@ struct Naive<'a, 'm> {
 }
 
 impl Program for Naive<'_, '_> {
-    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
         if self.runner.world.calls() > MAX_NAIVE_CALLS {
             self.runner.forget();
         }
         self.runner.draw_argument(random_bits(source));
         let initial = self.runner.world.state(&self.base);
         let ended = self.runner.run(source, 0, initial, &self.rules)?;
-        Ok(self.runner.log.abort.is_some() || self.runner.refuted(0, initial, ended)?)
+        match self.runner.log.abort {
+            Some(Abort::NotEnabled) => Ok(None),
+            Some(_) => Ok(Some(true)),
+            None => self.runner.refuted(0, initial, ended).map(Some),
+        }
     }
 
     fn shown(&self) -> Shown {

@@ -14,7 +14,7 @@ use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
-use crate::composed::run::Rules;
+use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{Runner, STACK, watchdog};
 use crate::composed::world::{CallSet, StateId, hash_of};
 
@@ -23,7 +23,8 @@ mod execute;
 mod history;
 
 use describe::describe;
-use execute::execute;
+pub(crate) use execute::Came;
+use execute::{On, execute};
 use history::Made;
 
 /// How many calls one task of a closed program makes at most. With two, another call can see the state between them.
@@ -38,6 +39,19 @@ struct Planned {
 
 /// The calls of a program by task.
 type Program = Vec<Vec<Planned>>;
+
+/// One call of a method, alone with the environment, on collections as they were published.
+pub(crate) fn one_call(
+    runner: &mut Runner<'_>,
+    engine: &mut Engine,
+    source: &mut dyn Source,
+    rules: &Rules,
+    (method, argument): (usize, usize),
+    initial: StateId,
+) -> Came {
+    let program = vec![vec![Planned { method, argument }]];
+    execute(runner, On::New, engine, source, rules, initial, &program, true)
+}
 
 /// Several calls of the method under test at once, in an open or restricted environment.
 pub(crate) fn open(
@@ -94,7 +108,7 @@ fn at_once(runner: &Runner<'_>) -> usize {
     runner.description.calls.max(2)
 }
 
-fn engine(settings: &Settings) -> Engine {
+pub(crate) fn engine(settings: &Settings) -> Engine {
     // What happened is in the log of the run.
     let config = Config { trace: false, decisions: false, stack_size: STACK, ..Config::default() };
     Engine::new(Config { watchdog: watchdog(settings), ..config })
@@ -164,8 +178,12 @@ struct SeveralCalls<'a, 'm> {
 }
 
 impl explore::Program for SeveralCalls<'_, '_> {
-    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse> {
-        self.make(source)?.refuted(self.runner)
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
+        let made = self.make(source)?;
+        match self.runner.log.abort {
+            Some(Abort::NotEnabled) => Ok(None),
+            _ => made.refuted(self.runner).map(Some),
+        }
     }
 
     fn shown(&self) -> Shown {
@@ -182,7 +200,7 @@ impl explore::Program for SeveralCalls<'_, '_> {
     }
 
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
-        (self.rules.audit, self.rules.deadline) = (true, None);
+        (self.rules.audit, self.rules.describes, self.rules.deadline) = (true, true, None);
         let mut source = ReplaySource::new(decisions.clone());
         let made = self.make(&mut source)?;
         if let Some(divergence) = source.divergence() {
@@ -214,9 +232,17 @@ impl<'a, 'm> SeveralCalls<'a, 'm> {
             calls.iter().map(|call| Planned { argument: runner.arguments.first_like(call.argument), ..*call })
         });
         self.start = hash_of(&(calls.map(Vec::from_iter).collect::<Program>(), initial));
-        let end = runner.with_subject(initial, rules, |runner, subject, parts| {
-            execute(runner, subject, parts, engine, source, rules, initial, &program)
-        })?;
+        let end = if runner.places.is_some() {
+            runner.log.clear();
+            let came = execute(runner, On::New, engine, source, rules, initial, &program, false);
+            runner.came(&came)?;
+            came.end
+        } else {
+            let came = runner.with_subject(initial, rules, |runner, subject, parts| {
+                execute(runner, On::Subject(subject, parts), engine, source, rules, initial, &program, false)
+            })?;
+            came.end
+        };
         Ok(Made { program, initial, end })
     }
 }
@@ -235,8 +261,8 @@ pub(crate) fn replay(
         return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
     }
     let rules = match closed {
-        true => Rules { bound: 0, audit: true, ..rules(runner, settings, 0) },
-        false => Rules { audit: true, ..rules(runner, settings, allowed) },
+        true => Rules { bound: 0, audit: true, describes: true, ..rules(runner, settings, 0) },
+        false => Rules { audit: true, describes: true, ..rules(runner, settings, allowed) },
     };
     let (initial, draw): (Vec<StateId>, Draw) = match closed {
         true => (reachable(runner, initial)?, closed_program(runner).0),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use interloper_collections::session::{DomainKind, PartId};
-use interloper_commutativity::{MethodId, Parameter, Value};
+use interloper_commutativity::{Invocation, MethodId, Parameter, Value};
 
 use crate::composed::misuse::Misuse;
 use crate::composed::run::Did;
@@ -49,7 +49,33 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
             break;
         }
     }
+    if let Some(places) = runner.places.clone() {
+        places.settle();
+        if !places.any() {
+            let place = runner.log.outside.map(|place| place.to_string());
+            return Err(Misuse::CallsNotSeen { collection: runner.published(), place });
+        }
+        if runner.description.keys.is_empty() && !depends(runner, &initial)? {
+            return Err(Misuse::KeysNotKnown { states: initial.len() });
+        }
+    }
     if touched { Ok(initial) } else { Err(Misuse::NoInstrumentedOperation) }
+}
+
+/// Whether what the method under test does alone depends on the state that it begins in, or changes that. If it does not, the
+/// keys of the states are probably not those that it uses: of a published collection, a call that only reads shows none.
+fn depends(runner: &mut Runner<'_>, states: &[StateId]) -> Result<bool, Misuse> {
+    for argument in 0..runner.arguments.len() {
+        let mut first = None;
+        for &state in states {
+            let ended = runner.look(0, argument, state)?;
+            let same = *first.get_or_insert(ended.returned) == ended.returned;
+            if !same || ended.end != state || runner.log.abort.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Runs every method alone from each state and notes the keys and values that it uses. Returns whether some method made
@@ -59,7 +85,7 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
     for method in 0..=runner.description.beside.len() {
         for argument in 0..runner.arguments.len() {
             for &state in states {
-                runner.look(method, argument, state)?;
+                let ended = runner.look(method, argument, state)?;
                 touched |= runner.log.steps > 0;
                 if runner.log.lost {
                     // The search repeats this run and shows it. Each lost call costs a stack.
@@ -67,6 +93,9 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Resul
                 }
                 for event in &runner.log.events {
                     note(&runner.world, event.did, event.state, seen);
+                }
+                if runner.places.is_some() {
+                    note_changes(&runner.world, state, ended.end, seen);
                 }
             }
         }
@@ -102,7 +131,28 @@ fn note(world: &World, did: Did, state: StateId, seen: &mut [Pool]) {
                 other => add(&mut pool.values, other),
             }
         }
-        Did::Pause(_) | Did::Begin | Did::End(_) => {}
+        Did::Turn(_) | Did::Pause(_) | Did::Begin | Did::End(_) => {}
+    }
+}
+
+/// What calls of published collections did is not seen, only what they changed.
+fn note_changes(world: &World, before: StateId, after: StateId, seen: &mut [Pool]) {
+    let changed = world.values(before).iter().zip(world.values(after)).zip(seen);
+    for ((before, after), pool) in changed.filter(|((before, after), _)| before != after) {
+        match (before, after) {
+            (Value::Map(before), Value::Map(after)) => {
+                for (key, value) in after.iter().filter(|(key, value)| before.get(key) != Some(value)) {
+                    add(&mut pool.keys, key);
+                    add(&mut pool.values, value);
+                }
+                before.keys().filter(|key| !after.contains_key(key)).for_each(|key| add(&mut pool.keys, key));
+            }
+            (Value::Set(before), Value::Set(after)) => {
+                before.symmetric_difference(after).for_each(|item| add(&mut pool.keys, item));
+            }
+            (_, Value::List(after)) => after.iter().for_each(|item| add(&mut pool.values, item)),
+            (_, after) => add(&mut pool.values, after),
+        }
     }
 }
 
@@ -169,7 +219,7 @@ fn flattened(argument: Value) -> Vec<Value> {
 fn set_alphabet(runner: &mut Runner<'_>, pools: &[Pool]) -> Result<(), Misuse> {
     let mut alphabet = Vec::new();
     for (index, pool) in pools.iter().enumerate() {
-        let letters = letters(&mut runner.world, index, pool);
+        let letters = letters(&mut runner.world, index, pool, |call| runner.parts[index].takes(call));
         if letters.is_empty() {
             return Err(Misuse::EmptyDomain { collection: runner.part_name(index) });
         }
@@ -183,7 +233,7 @@ fn set_alphabet(runner: &mut Runner<'_>, pools: &[Pool]) -> Result<(), Misuse> {
 }
 
 /// Every operation that an open environment has on one collection, with arguments out of its pool.
-fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
+fn letters(world: &mut World, part: usize, pool: &Pool, takes: impl Fn(&Invocation) -> bool) -> Vec<CallId> {
     let model = std::sync::Arc::clone(&world.parts()[part].model);
     let amounts = [Value::Int(1)];
     let mut letters = Vec::new();
@@ -201,7 +251,9 @@ fn letters(world: &mut World, part: usize, pool: &Pool) -> Vec<CallId> {
             tuples = extended.collect();
         }
         let part = PartId(u32::try_from(part).expect("few collections"));
-        letters.extend(tuples.iter().map(|arguments| world.call(part, MethodId(index), arguments)));
+        let calls = tuples.into_iter().map(|arguments| Invocation::new(MethodId(index), arguments));
+        let calls = calls.filter(|call| takes(call));
+        letters.extend(calls.map(|call| world.call(part, call.method, &call.arguments)));
     }
     letters
 }

@@ -51,7 +51,7 @@ pub(crate) fn violation(
         rows,
         orders,
         deadlock: match abort {
-            Some(Abort::Deadlock(deadlock)) => Some(deadlock_places(&runner.world, deadlock)),
+            Some(Abort::Deadlock(deadlock)) => Some(deadlock_places(runner, deadlock)),
             _ => None,
         },
         replay: Some(replay(decisions)),
@@ -96,6 +96,7 @@ pub(crate) fn moment(world: &World, event: &Event) -> Moment {
             arguments.iter().fold(called, |moment, argument| moment.with(argument)).with(world.value(result))
         }
         Did::Section(part) => Moment::new(by, "section", "").with(&world.parts()[part.0 as usize].name),
+        Did::Turn(name) => Moment::new(by, name, ""),
         Did::Pause(what) => Moment::new(by, "pause", "").with(what),
         Did::Begin => Moment::new(by, "begin", ""),
         Did::End(returned) => return end_moment(world, by.unwrap_or(0) as usize, returned, None),
@@ -107,7 +108,7 @@ pub(crate) fn moment(world: &World, event: &Event) -> Moment {
 pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: Option<Abort>) -> Moment {
     let action = match abort {
         Some(Abort::Deadlock(_)) => "deadlock",
-        Some(Abort::StepBound | Abort::CutShort) => "step bound",
+        Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled) => "step bound",
         Some(Abort::StackOverflow) => "stack overflow",
         Some(Abort::EndOfProcess(_)) => "abort",
         Some(Abort::Panic) | None => "end",
@@ -138,9 +139,17 @@ pub(crate) fn detail(environment_operations: u32, execution: u64) -> String {
 }
 
 fn rows(runner: &Runner<'_>, ended: Ended, abort: Option<Abort>) -> Vec<Row> {
-    let mut rows: Vec<Row> = runner.log.events.iter().map(|event| event_row(&runner.world, event, 0, 1)).collect();
-    rows.push(last_row(&runner.world, 0, ended.returned, abort));
+    let events = runner.log.events.iter().enumerate();
+    let row = |(index, event): (usize, &Event)| called_at(event_row(&runner.world, event, 0, 1), runner, index);
+    let mut rows: Vec<Row> = events.map(row).collect();
+    rows.push(last_row(runner, 0, ended.returned, abort));
     rows
+}
+
+/// The row of the event of this number, with the place of its call if it is one of a published collection.
+pub(crate) fn called_at(row: Row, runner: &Runner<'_>, event: usize) -> Row {
+    let caller = runner.log.caller(event).map(str::to_owned);
+    Row { location: row.location.or(caller), ..row }
 }
 
 /// A step as a row; `columns` of the method and of the environment.
@@ -151,7 +160,7 @@ pub(crate) fn event_row(world: &World, event: &Event, method: usize, environment
             let name = &world.parts()[part.0 as usize].name;
             if name.is_empty() { "critical section".to_owned() } else { format!("critical section on {name}") }
         }
-        Did::Pause(what) => what.to_owned(),
+        Did::Turn(what) | Did::Pause(what) => what.to_owned(),
         Did::Begin | Did::End(_) => String::new(),
     };
     let column = match event.actor {
@@ -171,19 +180,19 @@ pub(crate) fn step_name(world: &World, event: &Event) -> String {
     let name = match event.did {
         Did::Call(call, _) => world.call_name(call),
         Did::Section(_) => "critical section".to_owned(),
-        Did::Pause(what) => what.to_owned(),
+        Did::Turn(what) | Did::Pause(what) => what.to_owned(),
         Did::Begin | Did::End(_) => String::new(),
     };
     event.location.map_or_else(|| name.clone(), |location| format!("{name} at {}", place(location)))
 }
 
 /// How the call ended.
-pub(crate) fn last_row(world: &World, column: usize, returned: ResultId, abort: Option<Abort>) -> Row {
-    let event = match (abort, world.value(returned)) {
+pub(crate) fn last_row(runner: &Runner<'_>, column: usize, returned: ResultId, abort: Option<Abort>) -> Row {
+    let event = match (abort, runner.world.value(returned)) {
         (Some(Abort::Deadlock(deadlock)), _) => {
-            report::Event::Blocked(format!("waits at {}", place(deadlock.wanted.location)))
+            report::Event::Blocked(format!("waits at {}", claimed_at(runner, deadlock.wanted)))
         }
-        (Some(Abort::StepBound | Abort::CutShort), _) => {
+        (Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled), _) => {
             report::Event::Blocked("did not return within the step bound".to_owned())
         }
         (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),
@@ -251,23 +260,37 @@ pub(crate) fn ends_with(name: &str, value: &Value) -> String {
     }
 }
 
-pub(crate) fn deadlock_places(world: &World, deadlock: Deadlock) -> report::Deadlock {
+pub(crate) fn deadlock_places(runner: &Runner<'_>, deadlock: Deadlock) -> report::Deadlock {
+    let world = &runner.world;
     let what = |claim: Claim, verb: &str| {
-        let operation = claim.call.map_or_else(|| "a critical section".to_owned(), |call| world.call_text(call));
+        let operation = match (claim.call, claim.name) {
+            (Some(call), _) => world.call_text(call),
+            (None, Some(name)) => name.to_owned(),
+            (None, None) => "a critical section".to_owned(),
+        };
         match claim.part.map(|part| &world.parts()[part.0 as usize]) {
             Some(part) if part.name.is_empty() => format!("{operation} {verb} a lock of the {}", part.model.name()),
             Some(part) => format!("{operation} {verb} a lock of {}", part.name),
+            None if claim.name.is_some() => format!("{operation} {verb} a lock"),
             None => format!("a cell {verb} its value"),
         }
     };
     let held = match deadlock.held {
-        Some(claim) => Place { operation: what(claim, "holds"), location: place(claim.location) },
-        None => Place { operation: "no task fills the cell".to_owned(), location: place(deadlock.wanted.location) },
+        Some(claim) => Place { operation: what(claim, "holds"), location: claimed_at(runner, claim) },
+        None if deadlock.wanted.name.is_some() => {
+            Place { operation: "a call holds the lock".to_owned(), location: claimed_at(runner, deadlock.wanted) }
+        }
+        None => Place { operation: "no task fills the cell".to_owned(), location: claimed_at(runner, deadlock.wanted) },
     };
     report::Deadlock {
         held,
-        wanted: Place { operation: what(deadlock.wanted, "needs"), location: place(deadlock.wanted.location) },
+        wanted: Place { operation: what(deadlock.wanted, "needs"), location: claimed_at(runner, deadlock.wanted) },
     }
+}
+
+/// Where a claim is made.
+fn claimed_at(runner: &Runner<'_>, claim: Claim) -> String {
+    claim.caller.map_or_else(|| place(claim.location), |caller| runner.log.callers[caller].clone())
 }
 
 pub(crate) fn place(location: &Location<'_>) -> String {

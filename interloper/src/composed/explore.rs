@@ -30,8 +30,9 @@ impl Found {
 
 /// A program whose runs are searched.
 pub(crate) trait Program {
-    /// Makes one run as `source` decides. Gives whether no sequential order explains it.
-    fn refuted(&mut self, source: &mut dyn Source) -> Result<bool, Misuse>;
+    /// Makes one run as `source` decides. Gives whether no sequential order explains it, or nothing if there is no such run:
+    /// an operation of the environment had to wait, so the environment could not act there.
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse>;
 
     /// What the last run has shown.
     fn shown(&self) -> Shown;
@@ -73,8 +74,10 @@ fn search(
     found: &mut Found,
     histories: &mut Tally,
 ) -> Result<(), Misuse> {
-    while runs.begin(found.coverage.executions) {
-        let made = found.coverage.executions;
+    for made in 0.. {
+        if !runs.begin(made) {
+            break;
+        }
         if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
             found.cut = true;
             return Ok(());
@@ -86,6 +89,10 @@ fn search(
                 return Ok(());
             }
             refuted => refuted?,
+        };
+        let Some(refuted) = refuted else {
+            runs.end();
+            continue;
         };
         found.coverage.executions += 1;
         let shown = program.shown();

@@ -60,6 +60,8 @@ fn content(event: &Event, world: &World, numbers: Numbers) -> (u64, u64) {
         }
         (Did::Section(part), Numbers::Kept) => (1, pair(part.0 as usize, event.state.index())),
         (Did::Section(part), Numbers::Forgotten) => (1, mix(u64::from(part.0), hash_of(world.values(event.state)))),
+        (Did::Turn(name), Numbers::Kept) => (5, mix(hash_of(name), event.state.index() as u64)),
+        (Did::Turn(name), Numbers::Forgotten) => (5, mix(hash_of(name), hash_of(world.values(event.state)))),
         (Did::Pause(what), _) => (2, hash_of(what)),
         (Did::Begin, _) => (3, 0),
         (Did::End(result), Numbers::Kept) => (4, result.index() as u64),

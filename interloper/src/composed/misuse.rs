@@ -9,6 +9,25 @@ use interloper_scheduler::Stuck;
 pub enum Misuse {
     /// The method never used an instrumented collection.
     NoInstrumentedOperation,
+    /// The method's calls of collections as they were published were not seen: their crate is not under control.
+    CallsNotSeen {
+        /// The types of the collections.
+        collection: String,
+        /// Where the method made a step all the same, if it did.
+        place: Option<String>,
+    },
+    /// The method does the same from every initial state, so the keys that it uses are probably not known.
+    KeysNotKnown {
+        /// How many initial states there were.
+        states: usize,
+    },
+    /// The state of a described object could not be read while the method held a lock of it.
+    StateNotReadable {
+        /// The type of the object.
+        collection: String,
+    },
+    /// Some collections of the subject are wrappers, others as they were published.
+    MixedSubject,
     /// Two runs of the method alone, with the same argument from the same state, differ.
     Nondeterministic {
         /// The call.
@@ -130,6 +149,34 @@ impl fmt::Display for Misuse {
             Misuse::NoInstrumentedOperation => out.write_str(
                 "the method under test performed no operation on an instrumented collection, so nothing can interrupt \
                  it: does it use the collections that it is given?",
+            ),
+            Misuse::CallsNotSeen { collection, place } => {
+                write!(
+                    out,
+                    "nothing was explored: no call of {collection} was seen, so nothing can come between the calls of the \
+                     method"
+                )?;
+                if let Some(place) = place {
+                    write!(out, ", although it makes a step at {place}")?;
+                }
+                out.write_str(
+                    ": run this under `cargo interloper`, with the collection's crate listed under `instrument` and, unless \
+                     it is dashmap, under `calls`; or use the wrapper in interloper::collections",
+                )
+            }
+            Misuse::KeysNotKnown { states } => write!(
+                out,
+                "nothing was explored: the method returns the same from each of {states} initial states and changes nothing, so \
+                 the environment probably does not touch what it reads; name the keys that it reads with .keys(…)",
+            ),
+            Misuse::StateNotReadable { collection } => write!(
+                out,
+                "the state of {collection} cannot be read between the calls of the method, since the method keeps a lock of \
+                 it: let the function that reads the state do so without waiting",
+            ),
+            Misuse::MixedSubject => out.write_str(
+                "some collections of the subject are wrappers of interloper::collections and others are not: use either \
+                 only wrappers or only the published types",
             ),
             Misuse::Nondeterministic { call, state, first, second } => write!(
                 out,

@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod clock;
 mod concurrent;
+mod described;
 mod domain;
 mod explain;
 mod explore;
@@ -23,6 +24,7 @@ mod world;
 
 pub use adversary::{Adversary, Environment};
 pub use check::Check;
+pub use described::Described;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use misuse::Misuse;
 pub use outcome::{Coverage, Report, Verdict, Violation};

@@ -6,6 +6,7 @@
 
 use std::cell::{RefCell, RefMut};
 use std::panic::Location;
+use std::rc::Rc;
 use std::time::Instant;
 
 use interloper_collections::session::{Effect, Instrumented, Needs, PartId, Session, Step};
@@ -18,10 +19,12 @@ use crate::composed::adversary::Adversary;
 use crate::composed::method::Settings;
 use crate::composed::world::{CallSet, StateId, World};
 
+mod calls;
 mod ending;
 mod gap;
 mod record;
 
+pub(crate) use calls::Places;
 pub(crate) use ending::doom_text;
 use gap::{Inner, Next, clash};
 use record::Held;
@@ -41,8 +44,12 @@ pub(crate) struct Rules {
     pub step_bound: u32,
     /// Compare the state that is followed with the one read back from the collections, in each gap.
     pub audit: bool,
+    /// Whether the run is to be described: then the places are looked up where published collections are called.
+    pub describes: bool,
     /// When the check has to be over.
     pub deadline: Option<Instant>,
+    /// Where the subject's own collections are called, if they are as they were published.
+    pub places: Option<Rc<Places>>,
 }
 
 impl Rules {
@@ -55,7 +62,9 @@ impl Rules {
             interior,
             step_bound: settings.step_bound,
             audit: settings.audit,
+            describes: false,
             deadline,
+            places: None,
         }
     }
 }
@@ -64,6 +73,8 @@ impl Rules {
 pub(crate) struct Run<'r> {
     inner: RefCell<Inner<'r>>,
     stage: Stage<'r>,
+    /// See [`Rules::places`].
+    places: Option<Rc<Places>>,
 }
 
 /// Where the calls of a run take place.
@@ -71,8 +82,19 @@ pub(crate) struct Run<'r> {
 pub(crate) enum Stage<'r> {
     /// One call, on a stack of its own, under the name of this task.
     Alone(&'r OwnStack, TaskId),
+    /// One call, as a task of the engine: the subject's collections are as they were published.
+    One(&'r dyn Tasks),
     /// Several calls as tasks: others may run in between.
     Several(&'r dyn Tasks),
+}
+
+impl<'r> Stage<'r> {
+    fn tasks(self) -> Option<&'r dyn Tasks> {
+        match self {
+            Stage::Alone(..) => None,
+            Stage::One(tasks) | Stage::Several(tasks) => Some(tasks),
+        }
+    }
 }
 
 /// Controls nothing: collections made under it are seeded from the run.
@@ -104,6 +126,16 @@ pub(crate) trait Tasks {
     fn end(&self);
     /// Whether the running task unwinds.
     fn unwinds(&self) -> bool;
+    /// The running task enters a region in which no other task runs, unless it waits. Regions nest: how many there were.
+    fn enter(&self) -> u32;
+    /// The running task leaves the region that it entered last: how many remain.
+    fn leave(&self) -> u32;
+    /// How many steps of any kind the tasks have made.
+    fn steps(&self) -> u64;
+    /// The environment acts in the running task, or does so no more.
+    fn inject(&self, begins: bool);
+    /// Whether an operation of the environment has had to wait, so that other tasks ran: the run ends.
+    fn environment_waits(&self) -> bool;
 }
 
 impl<'r> Run<'r> {
@@ -119,13 +151,30 @@ impl<'r> Run<'r> {
         let limit = ending::first_look(rules);
         let size = world.size();
         let inner = Inner { world, source, parts, rules, log, state: initial, used: 0, current: 0, limit, size };
-        Run { inner: RefCell::new(inner), stage }
+        Run { inner: RefCell::new(inner), stage, places: rules.places.clone() }
+    }
+
+    /// The collections, where they are made in the run: as soon as they are there, and until they are gone.
+    pub fn set_parts(&self, parts: &'r [&'r dyn Instrumented]) {
+        self.inner.borrow_mut().parts = parts;
+    }
+
+    /// Reads the state that the calls left, while the collections are there.
+    pub fn finish(&self) {
+        let _region = self.region();
+        self.inner.borrow_mut().read_back();
     }
 
     /// The gap between the last step and the return.
     pub fn before_return(&self) {
-        let mut inner = self.inner.borrow_mut();
-        inner.gap(Next::Other);
+        self.gap(Next::Other);
+    }
+
+    /// The gap before `next`. What the environment does to a collection as it was published takes steps of the engine, and
+    /// no other task runs between them.
+    fn gap(&self, next: Next) {
+        let (_region, _injection) = (self.region(), self.injection());
+        self.inner.borrow_mut().gap(next);
     }
 
     /// The state that the run has reached.
@@ -150,7 +199,7 @@ impl<'r> Run<'r> {
                 }
                 stack.step(name, location);
             }
-            Stage::Several(tasks) => {
+            Stage::One(tasks) | Stage::Several(tasks) => {
                 tasks.step(location);
                 self.resume(tasks);
             }
@@ -161,12 +210,14 @@ impl<'r> Run<'r> {
     fn resume(&self, tasks: &dyn Tasks) {
         let mut inner = self.inner.borrow_mut();
         inner.current = tasks.current();
-        inner.begin();
+        if let Stage::Several(_) = self.stage {
+            inner.begin();
+        }
     }
 
     /// The running call waits for others; without any, that is a deadlock.
     fn wait_for_others(&self, deadlock: Deadlock) {
-        let Stage::Several(tasks) = self.stage else { self.abort(Abort::Deadlock(deadlock)) };
+        let Some(tasks) = self.stage.tasks() else { self.abort(Abort::Deadlock(deadlock)) };
         self.inner.borrow_mut().log.scratch.waits.push(deadlock);
         tasks.wait(deadlock.wanted.location);
         self.resume(tasks);
@@ -175,6 +226,11 @@ impl<'r> Run<'r> {
 
     /// One of several calls has ended.
     pub fn end_call(&self, call: usize, returned: &Value) {
+        if let Some(tasks) = self.stage.tasks()
+            && tasks.environment_waits()
+        {
+            tasks.end();
+        }
         let mut inner = self.inner.borrow_mut();
         inner.current = call;
         inner.begin();
@@ -218,7 +274,11 @@ impl Session for Run<'_> {
         inner.memory().announced = call;
         if !inner.log.scratch.locks.is_empty() {
             drop(inner);
-            self.wait_for(step.part, step.needs, Claim { part: Some(step.part), call, location: step.location });
+            self.wait_for(
+                step.part,
+                step.needs,
+                Claim { part: Some(step.part), call, name: None, caller: None, location: step.location },
+            );
             inner = self.inner.borrow_mut();
         }
         inner.gap(call.map_or(Next::Section(step.part), Next::Call));
@@ -243,7 +303,12 @@ impl Session for Run<'_> {
         let mut inner = self.inner.borrow_mut();
         let owner = inner.current;
         let call = inner.memory().announced;
-        inner.log.scratch.locks.push(Held { owner, part, needs, claim: Claim { part: Some(part), call, location } });
+        inner.log.scratch.locks.push(Held {
+            owner,
+            part,
+            needs,
+            claim: Claim { part: Some(part), call, name: None, caller: None, location },
+        });
     }
 
     fn release(&self, part: PartId, needs: Needs) {
@@ -272,13 +337,24 @@ impl Session for Run<'_> {
     }
 
     fn stalled(&self, _what: &'static str, location: &'static Location<'static>) {
-        self.wait_for_others(Deadlock { held: None, wanted: Claim { part: None, call: None, location } });
+        self.wait_for_others(Deadlock {
+            held: None,
+            wanted: Claim { part: None, call: None, name: None, caller: None, location },
+        });
     }
 
     fn progressed(&self) {
-        if let Stage::Several(tasks) = self.stage {
+        if let Some(tasks) = self.stage.tasks() {
             tasks.released();
         }
+    }
+
+    fn call_begins(&self, name: Option<&'static str>, location: &'static Location<'static>) {
+        self.enter_call(name, location);
+    }
+
+    fn call_ends(&self) {
+        self.leave_call();
     }
 
     fn mark(&self) {

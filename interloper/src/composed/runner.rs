@@ -2,20 +2,22 @@
 
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
 use interloper_collections::stray;
 use interloper_commutativity::Value;
 use interloper_linearize::composed::Observed;
-use interloper_scheduler::OwnStack;
 use interloper_scheduler::decisions::{Question, Source};
+use interloper_scheduler::{Engine, OwnStack};
 
 use crate::composed::bench::{Arguments, Bench, Instance};
 use crate::composed::clock::Clock;
+use crate::composed::concurrent::{self, Came};
 use crate::composed::method::Description;
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
-use crate::composed::run::{Abort, Did, Log, Rules, Run, Stage, Stray};
+use crate::composed::run::{Abort, Did, Log, Places, Rules, Run, Stage, Stray};
 use crate::composed::world::{CallId, Part, ResultId, StateId, World};
 
 mod call;
@@ -46,9 +48,9 @@ impl Ending for Ended {
     }
 }
 
-impl Ending for StateId {
+impl Ending for Came {
     fn state(&self) -> StateId {
-        *self
+        self.end
     }
 }
 
@@ -80,6 +82,10 @@ pub(crate) struct Runner<'m> {
     pub clock: Clock,
     /// What calls run on.
     stack: OwnStack,
+    /// What calls run on if the collections are as they were published; made when it is needed.
+    engine: Option<Engine>,
+    /// Where such collections are called.
+    pub places: Option<Rc<Places>>,
     /// The subject has a lock that no call will release, or is half changed: from then on, each run has its own
     /// subject.
     spoilt: bool,
@@ -111,6 +117,7 @@ impl<'m> Runner<'m> {
         let arguments = Arguments::of(bench).ok_or(Misuse::NoArguments)?;
         let described = parts.iter().zip(names).map(|(part, name)| Part::new(name.clone(), part.model()));
         let world = World::new(described.collect());
+        let published = is_published(parts)?;
         let run = RunId::new();
         bind(parts, run);
         Ok(Runner {
@@ -125,6 +132,8 @@ impl<'m> Runner<'m> {
             log: Log::default(),
             clock: Clock::new(settings.time),
             stack,
+            engine: None,
+            places: published.then(Rc::default),
             spoilt: false,
             lost: 0,
             strays: stray::runs(),
@@ -139,7 +148,7 @@ impl<'m> Runner<'m> {
 
     /// Whether values of a collection can change by themselves.
     pub fn interior(&self) -> bool {
-        self.parts.iter().any(|part| part.domain().interior)
+        self.places.is_some() || self.parts.iter().any(|part| part.domain().interior)
     }
 
     /// Forgets all numbers: random operations would fill the tables without end.
@@ -178,6 +187,7 @@ impl<'m> Runner<'m> {
             return Err(Misuse::CutShort);
         }
         let rules = Rules::alone(self.settings, self.interior(), self.clock.deadline);
+        let rules = Rules { places: self.places.clone(), ..rules };
         self.run_method(&mut Alone, method, argument, state, &rules)
     }
 
@@ -220,9 +230,53 @@ impl<'m> Runner<'m> {
         initial: StateId,
         rules: &Rules,
     ) -> Result<Ended, Misuse> {
+        if self.places.is_some() {
+            return self.run_published(source, (method, argument), initial, rules);
+        }
         self.with_subject(initial, rules, |runner, subject, parts| {
             runner.execute(subject, parts, source, method, argument, initial, rules)
         })
+    }
+
+    /// As [`Runner::run_method`], on collections as they were published: the engine sees their steps, and they are made anew
+    /// in each run.
+    fn run_published(
+        &mut self,
+        source: &mut dyn Source,
+        call: (usize, usize),
+        initial: StateId,
+        rules: &Rules,
+    ) -> Result<Ended, Misuse> {
+        self.log.clear();
+        let mut engine = self.engine.take().unwrap_or_else(|| concurrent::engine(self.settings));
+        let came = concurrent::one_call(self, &mut engine, source, rules, call, initial);
+        self.engine = Some(engine);
+        self.came(&came)?;
+        let returned = given(came.outcome, &self.log);
+        Ok(Ended { end: came.end, returned: self.world.result(&returned) })
+    }
+
+    /// Takes note of a run on new collections.
+    ///
+    /// # Errors
+    /// What keeps it from saying anything about the method.
+    pub fn came(&mut self, came: &Came) -> Result<(), Misuse> {
+        self.lost += u32::from(self.log.lost);
+        if let Some((index, value)) = &came.unfit {
+            return Err(Misuse::BadState { collection: self.part_name(*index), value: value.to_string() });
+        }
+        self.misuse().map_or(Ok(()), Err)
+    }
+
+    /// How subjects are made.
+    pub fn bench(&self) -> &'m dyn Bench {
+        self.bench
+    }
+
+    /// The published collections, by their types.
+    pub fn published(&self) -> String {
+        let types = self.parts.iter().filter_map(|part| part.as_published());
+        types.collect::<Vec<_>>().join(", ")
     }
 
     /// Readies a subject in the state `initial`, runs `body` on it and takes note of the state that it is left in.
@@ -282,6 +336,7 @@ impl<'m> Runner<'m> {
         match (self.log.stray, kept) {
             (Some(Stray::Thread(place)), _) => Some(Misuse::OtherThread { place: place.to_string() }),
             (Some(Stray::Waits(place)), _) => Some(Misuse::WaitsElsewhere { place: place.to_string() }),
+            (Some(Stray::Unreadable), _) => Some(Misuse::StateNotReadable { collection: self.published() }),
             (Some(Stray::Interrupted(abort)), _) => {
                 Some(Misuse::LostInOperation { how: abort.verdict().unwrap_or("lost call").to_owned() })
             }
@@ -430,10 +485,20 @@ impl<'m> Runner<'m> {
     }
 }
 
+/// Collections as they were published are never part of a run: others may use them at the same time.
 fn bind(parts: &[&dyn Instrumented], run: RunId) {
-    for (index, part) in (0..).zip(parts) {
+    for (index, part) in (0..).zip(parts).filter(|(_, part)| part.as_published().is_none()) {
         part.handle().bind(run, PartId(index));
     }
+}
+
+/// Whether the collections of a subject are as they were published.
+fn is_published(parts: &[&dyn Instrumented]) -> Result<bool, Misuse> {
+    let published = parts.iter().filter(|part| part.as_published().is_some()).count();
+    if published > 0 && published < parts.len() {
+        return Err(Misuse::MixedSubject);
+    }
+    Ok(published > 0)
 }
 
 /// The element of a growing list.

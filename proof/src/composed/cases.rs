@@ -23,8 +23,9 @@ mod registries;
 #[path = "../../../mut-suite/src/cases/sets.rs"]
 mod sets;
 
-use super::method::{Check, MethodUnderTest, Real};
-use super::{Case, Datum, ToValue};
+use driver::{Datum, MethodUnderTest, Subject, ToValue};
+
+use super::{Case, Check};
 
 const EVERYDAY: &str = "everyday Rust";
 
@@ -46,14 +47,19 @@ pub fn all() -> Vec<Case> {
     families.into_iter().flatten().collect()
 }
 
-fn boxed<S: Real, A: Datum, R: ToValue + 'static>(method: MethodUnderTest<S, A, R>) -> Box<dyn Check> {
+fn boxed<S, A, R>(method: MethodUnderTest<S, A, R>) -> Box<dyn Check>
+where
+    S: Subject + 'static,
+    A: Datum,
+    R: ToValue + 'static,
+{
     Box::new(method)
 }
 
-fn from_few_states<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R> {
+fn from_few_states<S: Subject, A: Datum, R: ToValue>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R> {
     method.settings(|settings| settings.initial_size = 1)
 }
 
-fn briefly<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R> {
+fn briefly<S: Subject, A: Datum, R: ToValue>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R> {
     method.settings(|settings| settings.bound = 2)
 }

@@ -1,13 +1,16 @@
 //! The composed operations of the suite over the real `DashMap`, under control, beside what the one-step wrapper says of
-//! them. The suite's own test holds the wrapper to that.
+//! them. The suite's own test holds the wrapper to that. The driver is that of `interloper`, over another subject.
 
 mod cases;
-mod check;
 pub mod collections;
-mod method;
 
-pub use interloper_commutativity::{Datum, ToValue, Value};
-pub use method::{Check, MethodUnderTest, Verdict};
+use std::any::type_name;
+
+use driver::{Datum, MethodUnderTest, Misuse, Report, Settings, Subject, ToValue, Verdict};
+
+/// So many operations of the environment at most, where the suite has more: what a call of the real map does is not known
+/// beforehand, so the environment tries all of its operations before each call.
+const OPERATIONS: u32 = 2;
 
 /// A case of the suite.
 pub struct Case {
@@ -20,46 +23,59 @@ pub struct Case {
     pub build: fn() -> Box<dyn Check>,
 }
 
-/// Does nothing: here all orders are tried.
-pub fn linearization_point() {}
+/// A method, whatever its types.
+pub trait Check {
+    /// What comes of it. None for one that is not over a map alone.
+    fn check(&self) -> Option<Result<Report, Misuse>>;
+}
+
+impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
+    fn check(&self) -> Option<Result<Report, Misuse>> {
+        let own = driver::Check::settings(self);
+        let settings = Settings { bound: own.bound.min(OPERATIONS), ..own.clone() };
+        let over_map = type_name::<S>().starts_with("dashmap::DashMap<");
+        over_map.then(|| driver::Check::check_with(self, &settings))
+    }
+}
 
 /// A line for each case that is over a `DashMap` and nothing else.
 pub fn table() -> String {
     let mut out = String::from(
-        "| case | from | wrapper | real | its smallest program | outcome | systematic | random | programs | executions |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "| case | from | wrapper | real | the smallest execution | of the environment | executions |\n\
+         |---|---|---|---|---|---|---|\n",
     );
     for case in cases::all() {
-        eprint!("{} … ", case.name);
         let Some(checked) = (case.build)().check() else { continue };
-        eprintln!("{} executions", checked.executions);
-        let (wrapper, real) = (word(case.expected), word(checked.verdict()));
-        let agree = if wrapper == real { "" } else { " **(another)**" };
-        let found = match &checked.violation {
-            None => "– | – | – | –".to_owned(),
-            Some(found) => format!(
-                "`{}` | {} | {} | {}",
-                found.schema.to_string().replace('|', "\\|"),
-                found.outcome.iter().map(Value::to_string).collect::<Vec<_>>().join(", "),
-                found.systematic,
-                found.random.map_or("missed".to_owned(), |number| number.to_string())
-            ),
-        };
-        let programs = match (checked.unfinished, checked.refused.len()) {
-            (0, 0) => checked.programs.to_string(),
-            (unfinished, refused) => {
-                format!("{}, {unfinished} not to the end, {refused} without a judgement", checked.programs)
+        eprintln!("{}", case.name);
+        let (name, origin, wrapper) = (case.name, case.origin, word(case.expected));
+        let row = match checked {
+            Err(misuse) => format!("**{misuse}** | – | – | –"),
+            Ok(report) => {
+                let real = word(report.verdict);
+                let agree = if wrapper == real { "" } else { " **(another)**" };
+                format!("{real}{agree} | {} | {}", smallest(&report), executions(&report))
             }
         };
-        out.push_str(&format!(
-            "| {} | {} | {wrapper} | {real}{agree} | {found} | {programs} | {} |\n",
-            case.name, case.origin, checked.executions
-        ));
-        for reason in checked.refused.iter().take(1) {
-            eprintln!("  {reason}");
-        }
+        out.push_str(&format!("| {name} | {origin} | {wrapper} | {row} |\n"));
     }
     out
+}
+
+/// The steps of the smallest execution that no order explains, and how many of them are the environment's.
+fn smallest(report: &Report) -> String {
+    let Some(violation) = &report.violation else { return "– | –".to_owned() };
+    let steps = violation.counterexample.rows.iter().map(|row| row.event.to_string().replace('|', "\\|"));
+    let steps: Vec<String> = steps.collect();
+    format!("{}: {} | {}", violation.counterexample.start, steps.join("; "), violation.environment_operations)
+}
+
+/// How many executions each search made, and whether these were all within the bounds.
+fn executions(report: &Report) -> String {
+    let searches = report.coverage.iter().map(|coverage| {
+        let complete = if coverage.complete { ", all" } else { "" };
+        format!("{}{complete}", coverage.executions)
+    });
+    searches.collect::<Vec<_>>().join("; ")
 }
 
 fn word(verdict: Verdict) -> &'static str {
@@ -67,5 +83,7 @@ fn word(verdict: Verdict) -> &'static str {
         Verdict::Linearizable => "atomic",
         Verdict::NotLinearizable => "not atomic",
         Verdict::Modular => "in its program only",
+        Verdict::NothingFound => "nothing found",
+        Verdict::Unfinished => "unfinished",
     }
 }

@@ -48,6 +48,19 @@ pub(crate) fn make_root(manifest: &str, others: &[String]) -> Result<Option<Stri
     Ok(Some(document.to_string()))
 }
 
+/// The manifest of a package under another name, with its library alone.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn renamed(manifest: &str, name: &str) -> Result<String, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    table(&mut document, "package")?.insert("name", value(name));
+    for key in ["test", "bench", "example", "bin", "dev-dependencies", "lints"] {
+        document.remove(key);
+    }
+    Ok(document.to_string())
+}
+
 /// Changes a manifest, or gives `None` where there is nothing to change.
 ///
 /// # Errors
@@ -162,6 +175,14 @@ mod tests {
         let edited = edit("", Some(&mirror), Changes { mirror: true, ..NOTHING }).unwrap().unwrap();
         let expected = "interloper-std = { registry-index = \"https://index\", version = \"=0.1.0\" }\n";
         assert_eq!(edited, format!("[dependencies]\n{expected}"));
+    }
+
+    #[test]
+    fn an_original_has_another_name_and_its_library_alone() {
+        let manifest =
+            "[package]\nname = \"a\"\n\n[lib]\nname = \"a\"\n\n[[test]]\nname = \"t\"\n\n[dependencies]\nb = \"1\"\n";
+        let expected = "[package]\nname = \"a-original\"\n\n[lib]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\n";
+        assert_eq!(renamed(manifest, "a-original").as_deref(), Ok(expected));
     }
 
     #[test]

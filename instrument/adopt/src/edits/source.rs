@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::MIRROR_CRATE;
+use super::{MIRROR_CRATE, calls};
 use crate::text::{self, Bad};
 
 /// A file that was changed.
@@ -38,6 +38,8 @@ pub(crate) struct Way {
     pub(crate) paths: bool,
     /// Whether `core::` is to be the mirror, too.
     pub(crate) core: bool,
+    /// Whether its methods are marked, so that each call of one can be one turn.
+    pub(crate) calls: bool,
 }
 
 /// The inner attributes at the root of a crate.
@@ -77,6 +79,9 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
         return Ok(None);
     }
     let root = role == Role::Root;
+    if way.calls {
+        edits.calls(&calls::methods(&tokens));
+    }
     if way.paths {
         edits.paths(&tokens, way.core);
         declared.iter().filter(|one| one.is_standard() && !one.outermost).for_each(|one| edits.rename(one));
@@ -280,6 +285,23 @@ impl Edits<'_> {
         self.replacements.push((at..at, format!("{before}{new} ")));
     }
 
+    /// Marks methods.
+    fn calls(&mut self, methods: &[calls::Method]) {
+        for method in methods {
+            let enter = match method.drops {
+                true => "enter_drop()".to_owned(),
+                false => format!("enter({:?})", method.name),
+            };
+            let mark = format!(" let _interloper_call = ::{MIRROR_CRATE}::runtime::calls::{enter};");
+            let body = self.in_source(&(method.body..method.body));
+            self.replacements.push((body, mark));
+        }
+        if let [first, ..] = methods {
+            let line = self.source[..self.begin + first.body].matches('\n').count() + 1;
+            self.changes.push((line, format!("marked {} methods, from here on", methods.len())));
+        }
+    }
+
     /// Changes `std::` to the mirror, also in macros. What other crates see of a macro is theirs.
     fn paths(&mut self, tokens: &[TokenTree], core: bool) {
         let is = |at: usize, char| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == char);
@@ -380,8 +402,8 @@ mod tests {
         assert_eq!(source.matches('\n').count(), expected.matches('\n').count(), "lines keep their numbers");
     }
 
-    const LINES: Way = Way { paths: false, core: false };
-    const PATHS: Way = Way { paths: true, core: false };
+    const LINES: Way = Way { paths: false, core: false, calls: false };
+    const PATHS: Way = Way { paths: true, core: false, calls: false };
 
     #[track_caller]
     fn root(source: &str, expected: &str) {
@@ -444,7 +466,7 @@ mod tests {
 
     #[test]
     fn core_is_the_mirror_where_it_is_named() {
-        let core = Way { paths: false, core: true };
+        let core = Way { core: true, ..LINES };
         check(Role::Root, core, "#![no_std]\n", &format!("#![no_std] {LINE} {CORE} \n"));
         check(Role::Root, core, "mod core;\n", &format!("{LINE} mod core;\n"));
     }
@@ -478,13 +500,31 @@ mod tests {
         root(exported, exported);
         root("extern crate std as alloc;\n", "extern crate std as alloc;\n");
         root("use core::mem;\n", "use core::mem;\n");
-        let core = Way { paths: true, core: true };
+        let core = Way { core: true, ..PATHS };
         check(
             Role::Module,
             core,
             "use core::hint; use std::a;\n",
             "use interloper_std::hint; use interloper_std::a;\n",
         );
+    }
+
+    #[test]
+    fn methods_are_marked() {
+        let calls = Way { calls: true, ..LINES };
+        let mark = |what: &str| format!("let _interloper_call = ::interloper_std::runtime::calls::{what};");
+        check(
+            Role::Module,
+            calls,
+            "impl A {\n    #[inline]\n    pub fn a(&self) -> u8 { 1 }\n}\nimpl Drop for A { fn drop(&mut self) {\n} }\n",
+            &format!(
+                "impl A {{\n    #[inline]\n    pub fn a(&self) -> u8 {{ {} 1 }}\n}}\n\
+                 impl Drop for A {{ fn drop(&mut self) {{ {}\n}} }}\n",
+                mark("enter(\"a\")"),
+                mark("enter_drop()")
+            ),
+        );
+        check(Role::Module, calls, "pub fn a() {}\n", "pub fn a() {}\n");
     }
 
     #[test]

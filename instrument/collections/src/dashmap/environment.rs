@@ -1,5 +1,6 @@
-//! A `DashMap` that an adversary acts on.
+//! A `DashMap` as something that an adversary acts on: the original as it was published, and the wrapper around it.
 
+use std::any::type_name;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -8,18 +9,39 @@ use ::dashmap::mapref::entry::Entry;
 use interloper_commutativity::models::{MapModel, map};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
-use super::DashMap;
+use super::{DashMap, Original, shard};
 use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
-use crate::session::{DomainKind, Handle, Instrumented, Mode, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
 
-impl<K, V, S> Instrumented for DashMap<K, V, S>
+/// What the original's handle is: nobody ties it to a run.
+static UNTIED: Handle = Handle::new();
+
+/// The original as it was published. Its calls are heard where the crate is under control.
+impl<K, V, S> Instrumented for Original<K, V, S>
 where
     K: Datum + Eq + Hash,
     V: Datum,
     S: BuildHasher + Clone,
 {
     fn handle(&self) -> &Handle {
-        &self.handle
+        &UNTIED
+    }
+
+    fn as_published(&self) -> Option<&'static str> {
+        Some(type_name::<Self>())
+    }
+
+    /// Tries the locks that the call needs, without waiting.
+    fn is_free(&self, call: &Invocation) -> bool {
+        let free = |index: usize, mode| match mode {
+            Mode::Shared => self.shards()[index].try_read().is_some(),
+            Mode::Exclusive => self.shards()[index].try_write().is_some(),
+        };
+        match self.needs(call) {
+            Needs::Nothing => true,
+            Needs::One(LockId(shard), mode) => free(shard as usize, mode),
+            Needs::All(mode) => (0..self.shards().len()).all(|shard| free(shard, mode)),
+        }
     }
 
     fn model(&self) -> Arc<dyn Model> {
@@ -29,13 +51,13 @@ where
     /// # Panics
     /// When a write guard into the map is alive.
     fn snapshot(&self) -> Value {
-        self.read_shards(|_, _| panic!("no write guard into the map is alive when its state is read"))
+        read_shards(self, |_, _| panic!("no write guard into the map is alive when its state is read"))
     }
 
     fn snapshot_beside_guards(&self, known: &Value) -> Value {
-        self.read_shards(|index, entries| {
+        read_shards(self, |index, entries| {
             let Value::Map(known) = known else { return };
-            let lies_here = |key: &Value| K::from_value(key).is_some_and(|key| self.inner.determine_map(&key) == index);
+            let lies_here = |key: &Value| K::from_value(key).is_some_and(|key| self.determine_map(&key) == index);
             entries.extend(
                 known.iter().filter(|(key, _)| lies_here(key)).map(|(key, value)| (key.clone(), value.clone())),
             );
@@ -46,13 +68,13 @@ where
     /// When a guard into the map is still alive.
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let Value::Map(wanted) = state else { return Err(state.clone()) };
-        let kept = self.keep_only(wanted);
+        let kept = keep_only(self, wanted);
         if kept == wanted.len() {
             return Ok(());
         }
         for (key, value) in wanted.iter() {
             let (key, value) = (parse::<K>(key)?, parse::<V>(value)?);
-            if let Entry::Vacant(entry) = self.inner.entry(key) {
+            if let Entry::Vacant(entry) = self.entry(key) {
                 entry.insert(value);
             }
         }
@@ -64,16 +86,16 @@ where
             return self.restore(to);
         };
         for key in present.keys().filter(|key| !wanted.contains_key(key)) {
-            self.inner.remove(&parse::<K>(key)?);
+            self.remove(&parse::<K>(key)?);
         }
         for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
-            self.inner.insert(parse::<K>(key)?, parse::<V>(value)?);
+            self.insert(parse::<K>(key)?, parse::<V>(value)?);
         }
         Ok(())
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        let map = &self.inner;
+        let map = self;
         let key = || argument::<K>(call, 0);
         let value = |index| argument::<V>(call, index);
         let fixed = |value| Ok(Outcome::fixed(value));
@@ -128,7 +150,7 @@ where
         };
         match call.method {
             map::NEXT_AFTER | map::LEN | map::IS_EMPTY | map::CLEAR => Needs::All(mode),
-            _ => argument::<K>(call, 0).map_or(Needs::All(mode), |key| self.lock_of(&key, mode)),
+            _ => argument::<K>(call, 0).map_or(Needs::All(mode), |key| shard(self.determine_map(&key), mode)),
         }
     }
 
@@ -137,46 +159,102 @@ where
     }
 }
 
-impl<K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone> DashMap<K, V, S> {
-    /// The forms of all entries. `locked` adds those of a shard that is locked for writing.
-    fn read_shards(&self, locked: impl Fn(usize, &mut BTreeMap<Value, Value>)) -> Value {
-        let mut entries = BTreeMap::new();
-        for (index, shard) in self.inner.shards().iter().enumerate() {
-            let Some(table) = shard.try_read() else {
-                locked(index, &mut entries);
-                continue;
-            };
-            // SAFETY: the iterator does not outlive the lock.
-            for bucket in unsafe { table.iter() } {
-                // SAFETY: the bucket is full and the table is locked against writing.
-                let (key, value) = unsafe { bucket.as_ref() };
-                entries.insert(key.to_value(), value.get().to_value());
-            }
-        }
-        Value::Map(Arc::new(entries))
+/// The wrapper: what holds for the original holds for it.
+impl<K, V, S> Instrumented for DashMap<K, V, S>
+where
+    K: Datum + Eq + Hash,
+    V: Datum,
+    S: BuildHasher + Clone,
+{
+    fn handle(&self) -> &Handle {
+        &self.handle
     }
 
-    /// Removes all entries that `wanted` does not have. Returns how many remain.
-    fn keep_only(&self, wanted: &BTreeMap<Value, Value>) -> usize {
-        let mut kept = 0;
-        for shard in self.inner.shards() {
-            let mut table = shard.try_write().expect("a guard into the map outlived the execution it was made in");
-            if table.is_empty() {
-                continue;
-            }
-            // SAFETY: the iterator does not outlive the lock; erasing the bucket that it has just returned is allowed.
-            for bucket in unsafe { table.iter() } {
-                // SAFETY: the bucket is full and the table is locked.
-                let (key, value) = unsafe { bucket.as_ref() };
-                // A value that can change through a shared reference may be shared: it is made anew.
-                if !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.get().to_value()) {
-                    kept += 1;
-                } else {
-                    // SAFETY: the bucket is one of this table; the references to its content are not used again.
-                    unsafe { table.erase(bucket) };
-                }
+    fn model(&self) -> Arc<dyn Model> {
+        self.inner.model()
+    }
+
+    /// # Panics
+    /// When a write guard into the map is alive.
+    fn snapshot(&self) -> Value {
+        self.inner.snapshot()
+    }
+
+    fn snapshot_beside_guards(&self, known: &Value) -> Value {
+        self.inner.snapshot_beside_guards(known)
+    }
+
+    /// # Panics
+    /// When a guard into the map is still alive.
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        self.inner.restore(state)
+    }
+
+    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
+        self.inner.restore_from(from, to)
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        self.inner.apply(call)
+    }
+
+    fn needs(&self, call: &Invocation) -> Needs {
+        self.inner.needs(call)
+    }
+
+    fn domain(&self) -> DomainKind {
+        self.inner.domain()
+    }
+}
+
+/// The forms of all entries. `locked` adds those of a shard that is locked for writing.
+fn read_shards<K, V, S>(map: &Original<K, V, S>, locked: impl Fn(usize, &mut BTreeMap<Value, Value>)) -> Value
+where
+    K: Datum + Eq + Hash,
+    V: Datum,
+    S: BuildHasher + Clone,
+{
+    let mut entries = BTreeMap::new();
+    for (index, shard) in map.shards().iter().enumerate() {
+        let Some(table) = shard.try_read() else {
+            locked(index, &mut entries);
+            continue;
+        };
+        // SAFETY: the iterator does not outlive the lock.
+        for bucket in unsafe { table.iter() } {
+            // SAFETY: the bucket is full and the table is locked against writing.
+            let (key, value) = unsafe { bucket.as_ref() };
+            entries.insert(key.to_value(), value.get().to_value());
+        }
+    }
+    Value::Map(Arc::new(entries))
+}
+
+/// Removes all entries but those that `wanted` has, too. How many remain.
+fn keep_only<K, V, S>(map: &Original<K, V, S>, wanted: &BTreeMap<Value, Value>) -> usize
+where
+    K: Datum + Eq + Hash,
+    V: Datum,
+    S: BuildHasher + Clone,
+{
+    let mut kept = 0;
+    for shard in map.shards() {
+        let mut table = shard.try_write().expect("a guard into the map outlived the execution it was made in");
+        if table.is_empty() {
+            continue;
+        }
+        // SAFETY: the iterator does not outlive the lock; erasing the bucket that it has just given is allowed.
+        for bucket in unsafe { table.iter() } {
+            // SAFETY: the bucket is full and the table is locked.
+            let (key, value) = unsafe { bucket.as_ref() };
+            // A value that can change through a shared reference may be in other hands: it is made anew.
+            if !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.get().to_value()) {
+                kept += 1;
+            } else {
+                // SAFETY: the bucket is one of this table; the references to its content are not used again.
+                unsafe { table.erase(bucket) };
             }
         }
-        kept
     }
+    kept
 }

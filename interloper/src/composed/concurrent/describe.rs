@@ -38,17 +38,16 @@ pub(super) fn describe(
     }
     let environment = made.program.len();
     let mut rows = Vec::new();
-    for event in &runner.log.events {
-        rows.push(match (event.actor, event.did) {
+    for (index, event) in runner.log.events.iter().enumerate() {
+        let row = match (event.actor, event.did) {
             (Actor::Method(call), Did::Begin) => {
                 report::Row::event(column_of[call], report::Event::Called(texts[call].clone()))
             }
-            (Actor::Method(call), Did::End(returned)) => {
-                explain::last_row(&runner.world, column_of[call], returned, None)
-            }
+            (Actor::Method(call), Did::End(returned)) => explain::last_row(runner, column_of[call], returned, None),
             (Actor::Method(call), _) => explain::event_row(&runner.world, event, column_of[call], environment),
             (Actor::Environment, _) => explain::event_row(&runner.world, event, 0, environment),
-        });
+        };
+        rows.push(explain::called_at(row, runner, index));
     }
     // How the call ended in which the run ended; a deadlock is described below.
     let last = runner.log.events.iter().rev().find_map(|event| match event.actor {
@@ -57,7 +56,7 @@ pub(super) fn describe(
     });
     if let (Some(ended), Some(call)) = (abort.filter(|abort| !matches!(abort, Abort::Deadlock(_))), last) {
         let returned = runner.not_returned();
-        rows.push(explain::last_row(&runner.world, column_of[call], returned, Some(ended)));
+        rows.push(explain::last_row(runner, column_of[call], returned, Some(ended)));
     }
     let not_returned = runner.not_returned();
     let ended = abort.zip(last);
@@ -81,7 +80,7 @@ pub(super) fn describe(
         rows,
         orders,
         deadlock: match abort {
-            Some(Abort::Deadlock(deadlock)) => Some(explain::deadlock_places(&runner.world, deadlock)),
+            Some(Abort::Deadlock(deadlock)) => Some(explain::deadlock_places(runner, deadlock)),
             _ => None,
         },
         replay: Some(explain::replay(decisions)),

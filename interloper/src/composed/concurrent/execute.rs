@@ -1,11 +1,13 @@
 //! One execution of a program of several calls: its tasks are fibers of the engine, under one session.
 
-use std::cell::{Cell, RefCell};
+use std::any::Any;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 
-use interloper_collections::session::{Instrumented, with_session};
+use interloper_collections::session::{Instrumented, with_session, without_session};
+use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Question, Source};
-use interloper_scheduler::{End, Engine, Lost, Pending, Strategy};
+use interloper_scheduler::{End, Engine, Execution, Lost, Pending, Strategy};
 use interloper_std::panic::catch_unwind;
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
@@ -16,50 +18,113 @@ use crate::composed::run::{Rules, Run, Stage, Stray, Tasks};
 use crate::composed::runner::{Runner, returned_value};
 use crate::composed::world::StateId;
 
-/// Runs the tasks of a program on the engine, under one session. Gives the state at the end.
+/// What the calls of a program are made on.
+#[derive(Clone, Copy)]
+pub(super) enum On<'a> {
+    /// A subject that is in the initial state, and its collections.
+    Subject(&'a dyn Instance, &'a [&'a dyn Instrumented]),
+    /// Collections as they were published: the execution itself makes them.
+    New,
+}
+
+/// What comes of a program.
+pub(crate) struct Came {
+    /// The state at the end.
+    pub end: StateId,
+    /// What the call gave, if there is only one, which has returned or panicked.
+    pub outcome: Option<Result<Value, Box<dyn Any + Send>>>,
+    /// A state that a new subject cannot be brought to: the collection, and what it cannot hold.
+    pub unfit: Option<(usize, Value)>,
+}
+
+/// Runs the tasks of a program on the engine, under one session. `alone` says that the program is a single call, whose run
+/// is described as one of the method alone with the environment.
 #[allow(clippy::too_many_arguments)] // a run is all of these
 pub(super) fn execute(
     runner: &mut Runner<'_>,
-    subject: &dyn Instance,
-    parts: &[&dyn Instrumented],
+    on: On<'_>,
     engine: &mut Engine,
     source: &mut dyn Source,
     rules: &Rules,
     initial: StateId,
     program: &Program,
-) -> StateId {
+    alone: bool,
+) -> Came {
     let arguments = &runner.arguments;
-    let tasks = EngineTasks { queue: Cell::new(None), calls: RefCell::new(Vec::new()), stray: Cell::new(None) };
-    let stage = Stage::Several(&tasks);
+    let bench = runner.bench();
+    let tasks = EngineTasks::default();
+    let stage = if alone { Stage::One(&tasks) } else { Stage::Several(&tasks) };
+    let wanted = runner.world.values(initial).to_vec();
+    // Made by the main task where it is new. It outlives the tasks, also those that are unwound.
+    let made = OnceCell::new();
+    let made_parts = OnceCell::new();
+    let parts = if let On::Subject(_, parts) = on { parts } else { &[] };
+    let outcomes = RefCell::new(None);
+    let unfit = Cell::new(None);
     let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, stage);
     let description = runner.description;
     let name = |method: usize| if method == 0 { &description.name } else { &description.beside[method - 1] };
-    let make_calls = |first: usize, calls: &[Planned]| {
+    let make_calls = |subject: &dyn Instance, first: usize, calls: &[Planned]| {
         for (offset, planned) in calls.iter().enumerate() {
             tasks.begin(first + offset);
             let call = || subject.call(planned.method, arguments.get(planned.argument), &|| run.before_return());
-            run.end_call(first + offset, &returned_value(catch_unwind(AssertUnwindSafe(call))));
+            match catch_unwind(AssertUnwindSafe(call)) {
+                outcome if alone => *outcomes.borrow_mut() = Some(outcome),
+                outcome => run.end_call(first + offset, &returned_value(outcome)),
+            }
         }
     };
     // Tasks borrow this, and nothing of the main task's stack.
     let make_calls = &make_calls;
-    let mut choice = Choice { run: &run };
+    let mut choice = Choice { alone, run: &run, tasks: &tasks };
     let execution = with_session(&run, || {
         engine.run(&mut choice, || {
+            let subject: &dyn Instance = match on {
+                On::Subject(subject, _) => subject,
+                On::New => without_session(|| {
+                    let subject = &**made.get_or_init(|| bench.make());
+                    let parts = || subject.parts().into_iter().map(|(_, part)| part).collect::<Vec<_>>();
+                    let parts = made_parts.get_or_init(parts);
+                    unfit.set(restore(parts, &wanted));
+                    run.set_parts(parts);
+                    subject
+                }),
+            };
             tasks.queue.set(runtime::with(|current| current.runtime().register(ObjectKind::Collection)));
             let mut first = 0;
             let mut spawned = Vec::new();
             for calls in program {
                 let name = calls.first().map(|call| name(call.method).clone());
-                spawned.push(spawn(name, move || make_calls(first, calls)));
+                spawned.push(spawn(name, move || make_calls(subject, first, calls)));
                 first += calls.len();
             }
             spawned.into_iter().for_each(join);
+            run.finish();
         })
     });
+    if let On::New = on {
+        run.set_parts(&[]);
+    }
     if let Some(place) = tasks.stray.get() {
         run.strayed(Stray::Thread(place));
     }
+    if let Some(place) = tasks.outside.get() {
+        run.stepped_outside(place);
+    }
+    if tasks.waits.get() {
+        run.not_enabled();
+    }
+    let end = end_of(run, execution);
+    drop(made_parts);
+    if runner.log.lost || runner.log.abort.is_some() {
+        // A call was unwound in the middle: nobody touches what it left, not even to drop it.
+        std::mem::forget(made.into_inner());
+    }
+    Came { end, outcome: outcomes.into_inner(), unfit: unfit.into_inner() }
+}
+
+/// Takes note of how an execution ended. Gives the state at its end.
+fn end_of(run: Run<'_>, execution: Execution) -> StateId {
     match execution.end {
         End::StackOverflow { .. } => return run.lost(Lost::StackOverflow),
         End::Aborted(report) => return run.lost(Lost::Panic(report)),
@@ -76,6 +141,12 @@ pub(super) fn execute(
         other => run.failed(format!("the engine ended a run of concurrent calls with {other:?}")),
     }
     run.end()
+}
+
+/// Brings new collections into a state. Gives what one of them cannot hold.
+fn restore(parts: &[&dyn Instrumented], wanted: &[Value]) -> Option<(usize, Value)> {
+    let mut restored = parts.iter().zip(wanted).map(|(part, state)| part.restore(state)).enumerate();
+    restored.find_map(|(index, restored)| restored.err().map(|value| (index, value)))
 }
 
 /// Starts a task of the running execution that may borrow what outlives the execution.
@@ -97,7 +168,10 @@ fn join(task: TaskId) {
 
 /// Which task goes on, drawn from the run's source. Starting and joining tasks is not a choice.
 struct Choice<'a, 'r> {
+    /// Nobody else runs beside a single call.
+    alone: bool,
     run: &'a Run<'r>,
+    tasks: &'a EngineTasks,
 }
 
 impl Strategy for Choice<'_, '_> {
@@ -108,6 +182,9 @@ impl Strategy for Choice<'_, '_> {
         }
         // The running task comes first: going on is the ordinary answer.
         let going_on = pending.iter().position(|pending| Some(pending.task) == current).unwrap_or(0);
+        if self.tasks.looks_at(current, pending) || self.alone {
+            return going_on;
+        }
         match self.run.decide(Question::Task, count(pending.len())) as usize {
             0 => going_on,
             answer if answer <= going_on => answer - 1,
@@ -117,6 +194,7 @@ impl Strategy for Choice<'_, '_> {
 }
 
 /// The tasks of a run, as its session sees them.
+#[derive(Default)]
 struct EngineTasks {
     /// Where tasks wait for a lock of a collection.
     queue: Cell<Option<ObjectId>>,
@@ -124,9 +202,43 @@ struct EngineTasks {
     calls: RefCell<Vec<Option<usize>>>,
     /// Where such a thread used a collection.
     stray: Cell<Option<&'static Location<'static>>>,
+    /// By task: in how many regions it is.
+    regions: RefCell<Vec<u32>>,
+    /// How many steps there were.
+    steps: Cell<u64>,
+    /// The task in which the environment acts.
+    injects: Cell<Option<TaskId>>,
+    /// Whether it had to wait there.
+    waits: Cell<bool>,
+    /// Where a task first made a step outside a region.
+    outside: Cell<Option<&'static Location<'static>>>,
 }
 
 impl EngineTasks {
+    /// Takes note of a step that one of these tasks is about to make. Whether there is no choice: the current task goes on, or,
+    /// where it waits, any other.
+    fn looks_at(&self, current: Option<TaskId>, pending: &[Pending]) -> bool {
+        self.steps.set(self.steps.get() + 1);
+        if let Some(injects) = self.injects.get()
+            && pending.iter().all(|pending| pending.task != injects)
+        {
+            self.waits.set(true);
+        }
+        if self.waits.get() {
+            // The run ends when one of the others comes to its next call.
+            return true;
+        }
+        let Some(current) = current else { return false };
+        let in_region = self.regions.borrow().get(current.index()).is_some_and(|regions| *regions > 0);
+        if !in_region
+            && let Some(next) = pending.iter().find(|pending| pending.task == current)
+            && Some(next.operation.object) != self.queue.get()
+        {
+            self.outside.set(self.outside.get().or(Some(next.operation.location)));
+        }
+        in_region
+    }
+
     fn begin(&self, call: usize) {
         let task = running();
         let mut calls = self.calls.borrow_mut();
@@ -134,6 +246,18 @@ impl EngineTasks {
             calls.resize(task.index() + 1, None);
         }
         calls[task.index()] = Some(call);
+    }
+
+    /// Changes the number of regions that the running task is in. Gives the number before and after.
+    fn change_regions(&self, change: impl FnOnce(u32) -> u32) -> (u32, u32) {
+        let task = running().index();
+        let mut regions = self.regions.borrow_mut();
+        if regions.len() <= task {
+            regions.resize(task + 1, 0);
+        }
+        let before = regions[task];
+        regions[task] = change(before);
+        (before, regions[task])
     }
 
     fn call(&self) -> Option<usize> {
@@ -160,6 +284,9 @@ impl Tasks for EngineTasks {
             self.stray.set(self.stray.get().or(Some(location)));
             self.end();
         }
+        if self.waits.get() {
+            self.end();
+        }
         runtime::with(|current| current.runtime().step(self.operation(location)));
     }
 
@@ -176,6 +303,26 @@ impl Tasks for EngineTasks {
 
     fn unwinds(&self) -> bool {
         runtime::with(|current| current.runtime().panicking()).unwrap_or(false)
+    }
+
+    fn enter(&self) -> u32 {
+        self.change_regions(|regions| regions + 1).0
+    }
+
+    fn leave(&self) -> u32 {
+        self.change_regions(|regions| regions.saturating_sub(1)).1
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    fn inject(&self, begins: bool) {
+        self.injects.set(begins.then(running));
+    }
+
+    fn environment_waits(&self) -> bool {
+        self.waits.get()
     }
 
     fn released(&self) {

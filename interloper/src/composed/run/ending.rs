@@ -6,7 +6,7 @@ use interloper_scheduler::runtime::{self, Exit};
 use interloper_scheduler::{Lost, PanicReport, Stuck};
 
 use super::gap::{Inner, MANY_CALLS};
-use super::{Abort, Rules, Run, Stage, Stray};
+use super::{Abort, Deadlock, Rules, Run, Stage, Stray};
 use crate::composed::world::StateId;
 
 /// How many steps lie between two looks at whether a run is late or takes too much memory. Some steps are slow: the
@@ -56,7 +56,7 @@ impl Run<'_> {
         match self.stage {
             Stage::Alone(stack, _) if std::thread::panicking() => stack.give_up(),
             Stage::Alone(..) => runtime::unwind(),
-            Stage::Several(tasks) => loop {
+            Stage::One(tasks) | Stage::Several(tasks) => loop {
                 // To be given up with its stack, if it unwinds already.
                 tasks.end();
             },
@@ -92,7 +92,7 @@ impl Run<'_> {
     fn step_after_the_end(&self, made: u32) {
         match self.stage {
             Stage::Alone(stack, _) if made > STEPS_AFTER_THE_END || !std::thread::panicking() => stack.give_up(),
-            Stage::Several(tasks) if made > STEPS_AFTER_THE_END || !tasks.unwinds() => loop {
+            Stage::One(tasks) | Stage::Several(tasks) if made > STEPS_AFTER_THE_END || !tasks.unwinds() => loop {
                 tasks.end();
             },
             _ => {}
@@ -151,8 +151,21 @@ impl Run<'_> {
     /// The engine found all tasks waiting for each other, one of them here.
     pub fn deadlocked(&self, place: Option<&'static std::panic::Location<'static>>) {
         let mut inner = self.inner.borrow_mut();
+        if inner.log.scratch.reading {
+            inner.log.stray.get_or_insert(Stray::Unreadable);
+            return;
+        }
+        if inner.log.scratch.injecting {
+            inner.log.abort.get_or_insert(Abort::NotEnabled);
+            return;
+        }
+        let in_call = inner
+            .log
+            .scratch
+            .interrupted
+            .map(|turn| Deadlock { held: inner.log.scratch.kept, wanted: inner.claim(turn) });
         let first = inner.log.scratch.waits.first().copied();
-        match (first, place) {
+        match (in_call.or(first), place) {
             (Some(deadlock), _) => {
                 inner.log.abort.get_or_insert(Abort::Deadlock(deadlock));
             }
@@ -161,6 +174,20 @@ impl Run<'_> {
             }
             (None, None) => inner.contradict("the engine found a deadlock where no task waits".to_owned()),
         }
+    }
+
+    /// An operation of the environment had to wait, and others ran meanwhile.
+    pub fn not_enabled(&self) {
+        let mut inner = self.inner.borrow_mut();
+        if inner.log.scratch.reading {
+            inner.log.stray.get_or_insert(Stray::Unreadable);
+        }
+        inner.log.abort = Some(Abort::NotEnabled);
+    }
+
+    /// A task made a step outside the calls of collections that were heard.
+    pub fn stepped_outside(&self, place: &'static std::panic::Location<'static>) {
+        self.inner.borrow_mut().log.outside.get_or_insert(place);
     }
 
     /// The engine found a run without end.

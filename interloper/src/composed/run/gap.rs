@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use interloper_collections::session::{Instrumented, LockId, Mode, Needs, PartId};
+use interloper_collections::session::{Instrumented, LockId, Mode, Needs, PartId, without_session};
 use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Question, Source};
 
@@ -19,6 +19,8 @@ pub(super) const MANY_CALLS: usize = 64;
 pub(super) enum Next {
     Call(CallId),
     Section(PartId),
+    /// A call of a collection as it was published: it is not known which.
+    Turn,
     /// A step outside the collections, or the return.
     Other,
 }
@@ -94,6 +96,7 @@ impl Inner<'_> {
             Next::Call(call) if self.world.unknown(call) => self.world.touching(call),
             Next::Call(call) => self.world.conflicting(state, call),
             Next::Section(part) => self.world.letters_of(part),
+            Next::Turn => self.world.all_letters(),
             Next::Other => 0,
         };
         self.memory();
@@ -114,7 +117,8 @@ impl Inner<'_> {
             Adversary::Naive => unreachable!("the naive adversary draws its operations at random"),
         };
         let candidates = (coming | past) & self.rules.allowed;
-        if self.log.scratch.locks.is_empty() { candidates } else { self.without_blocked(candidates) }
+        let all_free = self.log.scratch.locks.is_empty() && self.log.scratch.kept.is_none();
+        if all_free { candidates } else { self.without_blocked(candidates) }
     }
 
     /// Leaves out the operations that need a lock that a guard keeps: they are not enabled.
@@ -125,9 +129,13 @@ impl Inner<'_> {
         candidates & free
     }
 
-    fn free(&self, call: CallId) -> bool {
+    pub(super) fn free(&self, call: CallId) -> bool {
         let call = self.world.call_of(call);
-        let needs = self.parts[call.part.0 as usize].needs(&call.invocation);
+        let part = self.parts[call.part.0 as usize];
+        if part.as_published().is_some() {
+            return self.unheard(|| part.is_free(&call.invocation));
+        }
+        let needs = part.needs(&call.invocation);
         !self.log.scratch.locks.iter().any(|held| held.part == call.part && clash(held.needs, needs))
     }
 
@@ -135,7 +143,8 @@ impl Inner<'_> {
         while self.used < self.rules.bound && self.source.decide(Question::Environment, 2) == 1 {
             let Some((part, invocation)) = random_call(self.source, self.world, self.parts) else { return };
             let call = self.world.call(part, invocation.method, &invocation.arguments);
-            if self.log.scratch.locks.is_empty() || self.free(call) {
+            let all_free = self.log.scratch.locks.is_empty() && self.log.scratch.kept.is_none();
+            if all_free || self.free(call) {
                 self.inject(call);
             }
         }
@@ -146,8 +155,11 @@ impl Inner<'_> {
         self.used += 1;
         let (part, applied) = {
             let call = self.world.call_of(call);
-            (call.part, self.parts[call.part.0 as usize].apply(&call.invocation))
+            let part = self.parts[call.part.0 as usize];
+            self.log.scratch.injecting = true;
+            (call.part, self.unheard(|| part.apply(&call.invocation)))
         };
+        self.log.scratch.injecting = false;
         let outcome = match applied {
             Ok(outcome) => outcome,
             Err(value) => {
@@ -158,7 +170,9 @@ impl Inner<'_> {
         };
         let result = if self.rules.interior {
             let known = &self.world.values(self.state)[part.0 as usize];
-            let state = self.parts[part.0 as usize].snapshot_beside_guards(known);
+            self.log.scratch.reading = true;
+            let state = self.unheard(|| self.parts[part.0 as usize].snapshot_beside_guards(known));
+            self.log.scratch.reading = false;
             self.state = self.world.with_part(self.state, part, &state);
             self.world.result(&outcome.now)
         } else {
@@ -175,6 +189,12 @@ impl Inner<'_> {
             location: None,
             marked: false,
         });
+    }
+
+    /// Runs `body`, whose calls of published collections are not those of the method under test.
+    #[inline]
+    fn unheard<R>(&self, body: impl FnOnce() -> R) -> R {
+        if self.rules.places.is_some() { without_session(body) } else { body() }
     }
 
     /// Moves to the next state of the model, and compares the model's result with the real one.
@@ -240,12 +260,15 @@ impl Inner<'_> {
 
     /// Reads the state of the collections: follows values that changed by themselves, or audits what was followed.
     pub fn read_back(&mut self) {
-        if !(self.rules.interior || self.rules.audit) {
+        // A run that ended early has no collections to read any more.
+        if !(self.rules.interior || self.rules.audit) || self.parts.is_empty() {
             return;
         }
         let known = self.world.values(self.state);
-        let values: Vec<Value> =
-            self.parts.iter().zip(known).map(|(part, known)| part.snapshot_beside_guards(known)).collect();
+        let read = || self.parts.iter().zip(known).map(|(part, known)| part.snapshot_beside_guards(known)).collect();
+        self.log.scratch.reading = true;
+        let values: Vec<Value> = self.unheard(read);
+        self.log.scratch.reading = false;
         let real = self.world.state(&values);
         if real != self.state && !self.rules.interior {
             let (followed, real) = (self.world.state_text(self.state), self.world.state_text(real));

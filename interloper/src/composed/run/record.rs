@@ -25,6 +25,8 @@ pub(crate) enum Did {
     Call(CallId, ResultId),
     /// A critical section on a collection.
     Section(PartId),
+    /// A call of the method of this name on a collection as it was published.
+    Turn(&'static str),
     /// A visible step outside the collections.
     Pause(&'static str),
     /// A call began. Recorded only for several calls.
@@ -66,12 +68,14 @@ pub(crate) enum Abort {
     EndOfProcess(Exit),
     /// The time that the check may take, or the memory, was over.
     CutShort,
+    /// An operation of the environment had to wait, so it was not enabled: there is no such run.
+    NotEnabled,
 }
 
 impl Abort {
     /// Whether the run alone shows what is wrong, so that no sequential order has to be compared with it.
     pub fn speaks_for_itself(self) -> bool {
-        !matches!(self, Abort::StepBound | Abort::CutShort)
+        !matches!(self, Abort::StepBound | Abort::CutShort | Abort::NotEnabled)
     }
 
     /// How a counterexample calls it; `None` if it only did not return.
@@ -82,7 +86,7 @@ impl Abort {
             Abort::Panic => Some("panic that cannot unwind"),
             Abort::EndOfProcess(Exit::Abort) => Some("abort of the process"),
             Abort::EndOfProcess(Exit::Code(_)) => Some("exit of the process"),
-            Abort::StepBound | Abort::CutShort => None,
+            Abort::StepBound | Abort::CutShort | Abort::NotEnabled => None,
         }
     }
 }
@@ -102,6 +106,10 @@ pub(crate) struct Claim {
     pub part: Option<PartId>,
     /// The operation; `None` for a critical section.
     pub call: Option<CallId>,
+    /// The method that was called, of a collection as it was published.
+    pub name: Option<&'static str>,
+    /// Where it was called: which of [`Log::callers`].
+    pub caller: Option<usize>,
     pub location: &'static Location<'static>,
 }
 
@@ -116,6 +124,8 @@ pub(crate) enum Stray {
     Thread(&'static Location<'static>),
     /// All calls wait, and one of them here, for something that is not a collection.
     Waits(&'static Location<'static>),
+    /// The state of a published collection could not be read without waiting.
+    Unreadable,
     /// A call was lost inside an operation of a collection or a model: what it was changing is half changed.
     Interrupted(Abort),
 }
@@ -139,6 +149,12 @@ pub(crate) struct Log {
     pub contradiction: Option<Contradiction>,
     /// Steps of the method under test, of any kind.
     pub steps: u32,
+    /// Where published collections were called, if the run is to be described.
+    pub callers: Vec<String>,
+    /// By the number of an event that is such a call: which of [`Log::callers`].
+    pub called: Vec<(usize, usize)>,
+    /// Where a call made a step outside the calls that were heard: nothing ran before it.
+    pub outside: Option<&'static Location<'static>>,
     /// Kept from run to run, to avoid allocations.
     pub(super) scratch: Scratch,
 }
@@ -154,7 +170,16 @@ impl Log {
         self.foreign = None;
         self.contradiction = None;
         self.steps = 0;
+        self.callers.clear();
+        self.called.clear();
+        self.outside = None;
         self.scratch.clear();
+    }
+
+    /// Where the event of this number called a published collection, if that is known.
+    pub fn caller(&self, event: usize) -> Option<&str> {
+        let (_, caller) = self.called.iter().find(|(called, _)| *called == event)?;
+        Some(&self.callers[*caller])
     }
 
     /// A lock that a guard still keeps: after the run, one that was not dropped.
@@ -169,6 +194,14 @@ pub(super) struct Scratch {
     /// By call of the method under test.
     pub memories: Vec<Memory>,
     pub locks: Vec<Held>,
+    /// The call that took what a guard into a published collection keeps, if one does.
+    pub kept: Option<Claim>,
+    /// The first call of a published collection that was unwound.
+    pub interrupted: Option<Turn>,
+    /// Whether the state of the collections is being read.
+    pub reading: bool,
+    /// Whether an operation of the environment is under way.
+    pub injecting: bool,
     /// What tasks wait for, in the order in which they began to.
     pub waits: Vec<Deadlock>,
     /// Which calls have begun. Used only for several calls.
@@ -179,6 +212,10 @@ impl Scratch {
     fn clear(&mut self) {
         self.memories.iter_mut().for_each(Memory::clear);
         self.locks.clear();
+        self.kept = None;
+        self.interrupted = None;
+        self.reading = false;
+        self.injecting = false;
         self.waits.clear();
         self.begun.clear();
     }
@@ -197,6 +234,20 @@ pub(super) struct Memory {
     pub latest: Option<CallId>,
     /// The operation that was announced last.
     pub announced: Option<CallId>,
+    /// The call of a published collection that is under way.
+    pub turn: Option<Turn>,
+}
+
+/// A call of a published collection under way.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    /// The name of the method.
+    pub name: &'static str,
+    pub location: &'static Location<'static>,
+    /// Where it was called: which of [`Log::callers`].
+    pub caller: Option<usize>,
+    /// How many steps the tasks had made when it began.
+    pub steps: u64,
 }
 
 impl Memory {
@@ -206,6 +257,7 @@ impl Memory {
         self.calls.clear();
         self.latest = None;
         self.announced = None;
+        self.turn = None;
     }
 }
 

@@ -1,0 +1,150 @@
+//! Calls of the methods of a collection as it was published.
+//!
+//! A wrapper announces its operations itself. A crate that `cargo interloper` puts under control does not know that it is
+//! watched, so the command marks its methods: the first statement of each is [`enter`], and the value it gives lives to the
+//! end of the call. Whoever drives the program hears where a call begins and ends. A marked method is not `#[track_caller]`:
+//! then its steps would seem to be steps of its caller.
+//!
+//! Where nobody listens, a mark is a look at one thread-local.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use super::Place;
+
+/// What a mark says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A call of the method `name`, whose mark is at `place`, begins. Calls nest: a method may call others of its crate.
+    Begin {
+        /// The name of the method.
+        name: &'static str,
+        /// The first statement of the method.
+        place: Place,
+    },
+    /// A destructor begins. It belongs to the call before it.
+    BeginDrop,
+    /// The call, or the destructor, that began last has ended, perhaps by unwinding.
+    End,
+}
+
+thread_local! {
+    static LISTENER: Cell<Option<fn(Moment)>> = const { Cell::new(None) };
+}
+
+/// A call of a marked method, until it is dropped.
+#[must_use = "the call ends when this is dropped"]
+#[derive(Debug)]
+pub struct Call {
+    /// Who heard the call begin. Nobody hears the end of a call without its beginning.
+    listener: Option<fn(Moment)>,
+    /// A call stays on its thread.
+    _here: PhantomData<*const ()>,
+}
+
+/// Begins a call of the method `name`, in whose body this is called.
+#[inline]
+#[track_caller]
+pub fn enter(name: &'static str) -> Call {
+    let place = Location::caller();
+    begin(|| Moment::Begin { name, place })
+}
+
+/// Begins a destructor.
+#[inline]
+pub fn enter_drop() -> Call {
+    begin(|| Moment::BeginDrop)
+}
+
+#[inline]
+fn begin(moment: impl FnOnce() -> Moment) -> Call {
+    let listener = LISTENER.try_with(Cell::get).ok().flatten();
+    if let Some(listener) = listener {
+        listener(moment());
+    }
+    Call { listener, _here: PhantomData }
+}
+
+impl Drop for Call {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(listener) = self.listener {
+            listener(Moment::End);
+        }
+    }
+}
+
+/// Runs `body` while `listener` hears the marks of this thread. The listener before is put back at the end, also when
+/// `body` unwinds.
+pub fn listen<R>(listener: fn(Moment), body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<fn(Moment)>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LISTENER.set(self.0);
+        }
+    }
+    let _restore = Restore(LISTENER.replace(Some(listener)));
+    body()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    thread_local! {
+        static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    fn hear(moment: Moment) {
+        let text = match moment {
+            Moment::Begin { name, place } => format!("{name} at line {}", place.line()),
+            Moment::BeginDrop => "drop".to_owned(),
+            Moment::End => "end".to_owned(),
+        };
+        HEARD.with_borrow_mut(|heard| heard.push(text));
+    }
+
+    /// Those of the marks.
+    const LINES: (u32, u32) = (line!() + 3, line!() + 8);
+
+    fn outer() {
+        let _call = enter("outer");
+        inner();
+    }
+
+    fn inner() {
+        let _call = enter("inner");
+    }
+
+    #[test]
+    fn a_listener_hears_calls_and_their_marks() {
+        outer();
+        listen(hear, outer);
+        outer();
+        let (first, second) = LINES;
+        let expected = [&*format!("outer at line {first}"), &format!("inner at line {second}"), "end", "end"];
+        assert_eq!(HEARD.take(), expected);
+        listen(hear, || drop(enter_drop()));
+        assert_eq!(HEARD.take(), ["drop", "end"]);
+    }
+
+    #[test]
+    fn a_call_that_unwinds_ends() {
+        let unwinds = || {
+            let _call = enter("f");
+            panic!("on purpose");
+        };
+        assert!(listen(hear, || std::panic::catch_unwind(unwinds)).is_err());
+        assert_eq!(HEARD.take().last().map(String::as_str), Some("end"));
+    }
+
+    #[test]
+    fn nobody_hears_the_end_of_a_call_that_began_before() {
+        let call = enter("f");
+        listen(hear, move || drop(call));
+        assert_eq!(HEARD.take(), [""; 0]);
+    }
+}

@@ -1,0 +1,177 @@
+//! Calls of collections as they were published: each is one turn.
+//!
+//! A wrapper announces its operation with its arguments. A published collection does not know of the run: marks in its crate
+//! say where a call of one of its methods begins and ends (`interloper_std::runtime::calls`), and nothing of its arguments
+//! or result. So the environment may act before such a call with any of its operations, and what the call did is read from
+//! the collections afterwards.
+//!
+//! Many methods only look at what a guard keeps (`Ref::value`, `deref`): they make no step that others could see. A place
+//! whose calls made no step when the method ran alone, before the search, is quiet: no gap is there. A place that is met
+//! for the first time in the search is not.
+
+use std::backtrace::Backtrace;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::panic::Location;
+
+use interloper_collections::session::PartId;
+
+use super::gap::{Inner, Next};
+use super::record::{Claim, Did, Event, Turn};
+use super::{Actor, Run, Tasks};
+use crate::blocks::backtraces::caller_of_line;
+
+/// A place where a method of this name is called.
+type Place = (&'static str, &'static Location<'static>);
+
+/// The places where a method under test calls collections as they were published.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Whether a call there has made a step.
+    known: RefCell<BTreeMap<Place, bool>>,
+    settled: Cell<bool>,
+}
+
+impl Places {
+    /// From now on a place is quiet or not, whatever calls do there.
+    pub fn settle(&self) {
+        self.settled.set(true);
+    }
+
+    /// Whether any call was heard.
+    pub fn any(&self) -> bool {
+        !self.known.borrow().is_empty()
+    }
+
+    fn is_quiet(&self, place: Place) -> bool {
+        self.settled.get() && self.known.borrow().get(&place) == Some(&false)
+    }
+
+    fn note(&self, place: Place, stepped: bool) {
+        if !self.settled.get() {
+            *self.known.borrow_mut().entry(place).or_default() |= stepped;
+        }
+    }
+}
+
+/// A region in which no other task runs, until it is dropped.
+pub(super) struct Region<'r>(Option<&'r dyn Tasks>);
+
+impl Drop for Region<'_> {
+    fn drop(&mut self) {
+        if let Some(tasks) = self.0 {
+            tasks.leave();
+        }
+    }
+}
+
+/// The environment's turn, until it is dropped.
+pub(super) struct Injection<'r>(Option<&'r dyn Tasks>);
+
+impl Drop for Injection<'_> {
+    fn drop(&mut self) {
+        if let Some(tasks) = self.0 {
+            tasks.inject(false);
+        }
+    }
+}
+
+/// Where in the program the marked method was called in which this runs. Debug information says so.
+fn caller_of(mark: &Location<'_>) -> Option<String> {
+    let place = caller_of_line(&Backtrace::force_capture().to_string(), mark.file(), mark.line())?;
+    Some(place.strip_prefix("./").map_or(place.clone(), str::to_owned))
+}
+
+impl<'r> Run<'r> {
+    /// Begins a region, where the subject's collections are as they were published.
+    pub(super) fn region(&self) -> Region<'r> {
+        let tasks = self.stage.tasks().filter(|_| self.places.is_some());
+        if let Some(tasks) = tasks {
+            tasks.enter();
+        }
+        Region(tasks)
+    }
+
+    /// Begins the environment's turn, where the subject's collections are as they were published.
+    pub(super) fn injection(&self) -> Injection<'r> {
+        let tasks = self.stage.tasks().filter(|_| self.places.is_some());
+        if let Some(tasks) = tasks {
+            if tasks.environment_waits() {
+                tasks.end();
+            }
+            tasks.inject(true);
+        }
+        Injection(tasks)
+    }
+
+    /// A call begins, or a destructor without a name.
+    pub(super) fn enter_call(&self, name: Option<&'static str>, location: &'static Location<'static>) {
+        let (Some(places), Some(tasks)) = (&self.places, self.stage.tasks()) else { return };
+        let depth = tasks.enter();
+        let Some(name) = name.filter(|_| depth == 0) else { return };
+        if places.is_quiet((name, location)) || tasks.unwinds() {
+            return;
+        }
+        // The step before a call is one that others may run before.
+        tasks.leave();
+        self.switch(location);
+        drop(self.count_step());
+        self.gap(Next::Turn);
+        tasks.enter();
+        let mut inner = self.inner.borrow_mut();
+        inner.current = tasks.current();
+        let place = inner.rules.describes.then(|| caller_of(location)).flatten();
+        let caller = place.map(|place| {
+            inner.log.callers.push(place);
+            inner.log.callers.len() - 1
+        });
+        inner.memory().turn = Some(Turn { name, location, caller, steps: tasks.steps() });
+    }
+
+    /// The call that began last has ended.
+    pub(super) fn leave_call(&self) {
+        let (Some(places), Some(tasks)) = (&self.places, self.stage.tasks()) else { return };
+        if tasks.leave() > 0 || tasks.environment_waits() {
+            return;
+        }
+        let _region = self.region();
+        let mut inner = self.inner.borrow_mut();
+        inner.current = tasks.current();
+        let Some(turn) = inner.memory().turn.take() else { return };
+        if tasks.unwinds() {
+            // It did not do what it is named after. What it did shows in the states that follow.
+            inner.log.scratch.interrupted.get_or_insert(turn);
+        } else {
+            places.note((turn.name, turn.location), tasks.steps() > turn.steps);
+            inner.made_turn(turn);
+        }
+    }
+}
+
+impl Inner<'_> {
+    /// What a call asks for, as a deadlock names it.
+    pub(super) fn claim(&self, turn: Turn) -> Claim {
+        let part = (self.world.parts().len() == 1).then_some(PartId(0));
+        Claim { part, call: None, name: Some(turn.name), caller: turn.caller, location: turn.location }
+    }
+
+    /// Whether something that is alive keeps an operation of the environment waiting.
+    fn keeps_something(&self) -> bool {
+        !self.world.alphabet().iter().all(|call| self.free(*call))
+    }
+
+    /// A call of a collection as it was published has happened.
+    fn made_turn(&mut self, turn: Turn) {
+        self.read_back();
+        let all = self.world.all_letters();
+        let memory = self.memory();
+        memory.last = all;
+        memory.preceding |= all;
+        let claim = self.claim(turn);
+        let kept = self.keeps_something().then(|| self.log.scratch.kept.unwrap_or(claim));
+        self.log.scratch.kept = kept;
+        let (actor, did) = (Actor::Method(self.current), Did::Turn(turn.name));
+        self.log.called.extend(turn.caller.map(|caller| (self.log.events.len(), caller)));
+        self.log.events.push(Event { actor, did, state: self.state, location: None, marked: false });
+    }
+}
