@@ -1,7 +1,7 @@
 //! How the files of this module list their programs.
 
 use interloper::Value;
-use interloper::blocks::{Blocks, Bug, Detached, Expected, Program, Settings};
+use interloper::blocks::{Blocks, Bug, Detached, Expected, Freedom, Freedoms, Program, Settings};
 
 use crate::source::cut;
 
@@ -49,6 +49,15 @@ impl Family {
     pub const fn trivial(self) -> Family {
         let settings = |settings: &mut Settings| {
             (settings.executions, settings.allow_trivial) = (EXECUTIONS, true);
+        };
+        Family { settings, ..self }
+    }
+
+    /// Memory is weak.
+    pub const fn weak_memory(self) -> Family {
+        let settings = |settings: &mut Settings| {
+            let memory = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
+            (settings.executions, settings.freedoms) = (EXECUTIONS, Some(memory));
         };
         Family { settings, ..self }
     }

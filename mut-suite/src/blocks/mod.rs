@@ -21,6 +21,8 @@ mod spinning;
 mod stacks;
 mod table_1;
 mod waiting;
+#[expect(clippy::unit_arg, reason = "these programs check themselves, and give nothing")]
+pub mod weak;
 
 use family::Family;
 pub use table_1::{Row, table_1};
@@ -45,6 +47,7 @@ pub fn programs() -> Vec<Program> {
         spinning::programs(),
         mirrored::programs(),
         keyed::programs(),
+        weak::programs(),
     ];
     families.into_iter().flatten().collect()
 }
