@@ -22,10 +22,10 @@ pub type SkipMap<K, V> = SkipList<K, V, Pairs>;
 /// An entry of a [`SkipMap`]. It can still be read after it was removed.
 pub type Entry<'a, K, V> = entry::Entry<'a, K, V, Pairs>;
 
-/// The iterator of [`SkipMap::iter`].
+/// The iterator of `SkipMap::iter`.
 pub type Iter<'a, K, V> = iterate::Iter<'a, K, V, Pairs>;
 
-/// The iterator of [`SkipMap::range`].
+/// The iterator of `SkipMap::range`.
 pub type Range<'a, Q, R, K, V> = iterate::Range<'a, Q, R, K, V, Pairs>;
 
 impl<K: Ord + ToValue, V: ToValue> SkipMap<K, V> {

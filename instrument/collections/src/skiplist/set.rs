@@ -21,10 +21,10 @@ pub type SkipSet<T> = SkipList<T, (), Elements>;
 /// An entry of a [`SkipSet`]. It can still be read after it was removed.
 pub type Entry<'a, T> = entry::Entry<'a, T, (), Elements>;
 
-/// The iterator of [`SkipSet::iter`].
+/// The iterator of `SkipSet::iter`.
 pub type Iter<'a, T> = iterate::Iter<'a, T, (), Elements>;
 
-/// The iterator of [`SkipSet::range`].
+/// The iterator of `SkipSet::range`.
 pub type Range<'a, Q, R, T> = iterate::Range<'a, Q, R, T, (), Elements>;
 
 impl<T: Ord + ToValue> SkipSet<T> {
