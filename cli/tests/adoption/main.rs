@@ -78,8 +78,7 @@ fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
     ran(&mut command(folder, arguments))
 }
 
-/// As [`interloper`], built in a place of its own: copies of a crate that other tests have otherwise would be made again and
-/// again.
+/// As [`interloper`], with a target folder of its own, so that it does not replace the copies that other tests have built.
 fn interloper_apart(place: &str, folder: &Path, arguments: &[&str]) -> Ran {
     ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name(place)))
 }

@@ -1,6 +1,6 @@
 //! Programs of a mirror under control: in all schedules, or in many. The tests of several crates include this file.
 
-#![allow(dead_code)]
+#![allow(dead_code, reason = "no crate uses all of it")]
 
 use std::ops::ControlFlow;
 

@@ -194,8 +194,8 @@ impl Call {
     }
 }
 
-/// Where a function was called, by a backtrace from its line `line` in `file`: the first place in the program behind that
-/// frame. A backtrace may shorten the paths of files.
+/// Where a function was called, by a backtrace from its line `line` in `file`: the first frame of the program after that
+/// one. A backtrace may shorten the paths of files.
 pub(crate) fn caller_of_line(backtrace: &str, file: &str, line: u32) -> Option<String> {
     let name = file.rsplit('/').next().unwrap_or(file);
     let itself = format!("/{name}:{line}:");

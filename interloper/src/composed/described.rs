@@ -124,7 +124,7 @@ impl<T: Send + Sync + 'static> Instrumented for Described<T> {
     }
 }
 
-/// A value that is not among those seen, and of their type; an integer where there is none.
+/// A value of the same type as those seen, and different from all of them; an integer if none was seen.
 fn fresh_like(seen: &[Value]) -> Option<Value> {
     match seen.iter().find(|value| matches!(value, Value::Text(_))) {
         Some(_) => <String as Datum>::fresh(seen),

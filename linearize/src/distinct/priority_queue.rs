@@ -2,8 +2,8 @@
 //!
 //! The removal of a value x needs a gap in which no smaller value is certainly in the queue. That is enough, by
 //! induction on the number of values: let the history without its largest value x be linearizable, and take such a gap
-//! for x. No other value is certainly in the queue there, so the gap cuts the history: the values that can have left
-//! before the gap come and go before it, the others after it, and x is removed between them. Inserting x earlier does
+//! for x. No other value is certainly in the queue there, so the gap cuts the history: all calls of the values that
+//! can have left before the gap come first, then the removal of x, then the calls of all other values. Inserting x earlier does
 //! no harm, since every other value leaves before x.
 //!
 //! A removal that finds nothing is the removal of a value that is larger than all others.

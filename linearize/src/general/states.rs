@@ -1,8 +1,8 @@
 //! The states that a search has met, numbered.
 //!
 //! A state can be as large as the history: a long queue, for example. So not all states are kept. Each state is known
-//! by its origin, which is a call from an earlier state, and by a hash. Large states are dropped when they take too
-//! much memory, except for some on the way to each other, and made again when they are asked for or must be compared.
+//! by its origin, which is a call from an earlier state, and by a hash. When large states take too much memory, most of
+//! them are dropped, and computed again from a state that was kept when the search needs them.
 
 use std::hash::BuildHasher;
 

@@ -531,8 +531,8 @@ impl Spec for Row {
     }
 }
 
-/// Calls one after the other leave no choice: each is tried once, and no state is made again, however little memory
-/// there is. The states of the second half equal those of the first.
+/// A sequential history leaves no choice: the search tries each call once and computes no state twice, even with very
+/// little memory. The states of the second half equal those of the first.
 #[test]
 fn each_call_of_a_sequential_history_is_tried_once() {
     let calls = 1_000;

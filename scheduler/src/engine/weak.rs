@@ -301,7 +301,7 @@ impl Runtime for Weak<'_> {
         kept.steps.push(state.steps);
         if !is_newest {
             kept.older.push(Older { event, of, stores: written.is_some() });
-            // It saw or did something that is not there for others: that is no round of a loop which waits.
+            // A stale access is a choice of its own, so this is not one more round of a loop that waits.
             state.tasks[state.current].spin = Spin::default();
             state.tasks[state.current].rounds.does_something_new();
         }

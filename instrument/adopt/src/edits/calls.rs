@@ -63,7 +63,7 @@ fn items(tokens: &[TokenTree], around: Around, all: &mut Vec<Method>) {
     }
 }
 
-/// The word that says what an item is, if it can have methods, with its index. An item that ends before it is none.
+/// The keyword of an item that can have methods, with its index; `None` if the item ends before such a keyword.
 fn keyword(tokens: &[TokenTree], item: usize) -> Option<(usize, &'static str)> {
     const WORDS: [&str; 4] = ["fn", "impl", "mod", "trait"];
     const BEFORE: [&str; 9] = ["pub", "const", "async", "unsafe", "extern", "default", "safe", "auto", "crate"];

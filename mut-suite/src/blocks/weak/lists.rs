@@ -21,9 +21,12 @@ pub(super) fn programs() -> Vec<Program> {
             "Makes the new node the top with Relaxed instead of Release.",
             || push(Relaxed).to_value(),
         ),
-        FILE.showing("push").good("treiber-release-push", Expected::Clean, "Makes the new node the top with Release.", || {
-            push(Release).to_value()
-        }),
+        FILE.showing("push").good(
+            "treiber-release-push",
+            Expected::Clean,
+            "Makes the new node the top with Release.",
+            || push(Release).to_value(),
+        ),
         FILE.showing("pop-and-free").bad(
             "treiber-early-free",
             "treiber-late-free",
@@ -44,21 +47,24 @@ pub(super) fn programs() -> Vec<Program> {
             "Links the new node with Relaxed instead of Release: who comes by finds no key in it.",
             || insert(Relaxed).to_value(),
         ),
-        MARKED.showing("insert").good("marked-list-release-insert", Expected::Clean, "Links the new node with Release.", || {
-            insert(Release).to_value()
-        }),
+        MARKED.showing("insert").good(
+            "marked-list-release-insert",
+            Expected::Clean,
+            "Links the new node with Release.",
+            || insert(Release).to_value(),
+        ),
         MARKED.showing("remove").bad(
             "marked-list-unmarked",
             "marked-list-marked",
             Bug::Panic("the new node is lost"),
-            "Unlinks a node without marking it before: a node that is inserted behind it meanwhile is lost. It takes no \
-             weak memory.",
+            "Unlinks a node without marking it first, so a node that is inserted after it at that moment is lost, even \
+             under sequential consistency.",
             || remove(false).to_value(),
         ),
         MARKED.showing("remove").good(
             "marked-list-marked",
             Expected::Clean,
-            "Marks the link of the node first: nothing is inserted behind it any more.",
+            "Marks the link of the node first, so nothing can be inserted after it.",
             || remove(true).to_value(),
         ),
     ]
@@ -181,7 +187,7 @@ fn insert(links: Ordering) {
 // end
 
 // case: remove
-/// One thread removes node 1, the other one inserts node 2 behind it.
+/// One thread removes node 1, the other one inserts node 2 after it.
 fn remove(marks: bool) {
     let unlink = move |list: &List| {
         let next = list.links[1].load(Acquire);

@@ -62,6 +62,33 @@ fn explore(program: &Program) -> (BTreeSet<Outcome>, Exploration) {
     (outcomes, search.exploration().clone())
 }
 
+/// The same programs with two values only: many accesses write what is there already. They change no value, but others may
+/// synchronise with them.
+#[test]
+fn what_writes_the_same_value_again_is_not_taken_for_a_read() {
+    for number in 0..150 {
+        let program: Program = programs::draw(2, number)
+            .into_iter()
+            .map(|thread| thread.into_iter().map(of_two_values).collect())
+            .collect();
+        let expected: BTreeSet<Outcome> = machine::graphs(&program).iter().map(outcome).collect();
+        let (found, exploration) = explore(&program);
+        assert_eq!(found, expected, "{program:?}");
+        assert!(exploration.complete, "{exploration:?}\n{program:?}");
+    }
+}
+
+fn of_two_values(instruction: Instruction) -> Instruction {
+    match instruction {
+        Instruction::Swap(at, value, order) => Instruction::Swap(at, value % 2, order),
+        Instruction::Store(at, value, order) => Instruction::Store(at, value % 2, order),
+        Instruction::CompareExchange(at, expected, value, success, failure) => {
+            Instruction::CompareExchange(at, expected % 2, value % 2, success, failure)
+        }
+        other => other,
+    }
+}
+
 #[test]
 fn an_exhaustive_search_shows_what_the_model_allows() {
     let count: u64 = std::env::var("INTERLOPER_TWIN_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
