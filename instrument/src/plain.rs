@@ -68,14 +68,12 @@ thread_local! {
     static WATCHER: Cell<Option<&'static dyn Watcher>> = const { Cell::new(None) };
 }
 
-/// Code that announces its loads and stores has run in this process.
-static TRACED: AtomicBool = AtomicBool::new(false);
 /// [`Quarantine`] is the global allocator of this process.
 static QUARANTINES: AtomicBool = AtomicBool::new(false);
 
-/// Whether any code of this process announces its loads and stores, as far as it has run.
-pub fn is_traced() -> bool {
-    TRACED.load(Ordering::Relaxed)
+/// Whether the program was built so that its code announces its loads and stores, with frame pointers.
+pub fn is_announced() -> bool {
+    cfg!(interloper_announced)
 }
 
 /// Whether [`Quarantine`] is the global allocator.

@@ -30,7 +30,8 @@ pub use self::shadow::Doing;
 pub struct Watch {
     /// Says whose code is at an address. Without it no place is known, and all code counts as the program's.
     pub locate: Option<Locate>,
-    /// Whether memory that an execution allocates and does not free is a fault.
+    /// Whether memory that an execution allocates and does not free is a fault. With `locate`, only blocks count that are
+    /// known to be allocated by code of the program.
     pub leaks: bool,
 }
 
@@ -276,8 +277,9 @@ impl Plain {
     }
 
     /// The execution has come to its end, and nothing of it is left.
-    pub(crate) fn ended(&mut self) {
-        let left = self.blocks.left();
+    pub(crate) fn ended(&mut self, locate: Option<Locate>) {
+        let mut left = self.blocks.left();
+        left.retain(|block| locate.is_none() || block.allocated.is_some_and(|made| made.code != 0));
         if let Some(block) = left.first()
             && let Some(made) = block.allocated
         {
