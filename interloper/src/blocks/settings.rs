@@ -29,7 +29,8 @@ pub struct Settings {
     /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
-    /// than `SeqCst`.
+    /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
+    /// seen, which order what its owners do, so there sequential consistency is the default.
     pub memory: Option<Memory>,
     /// Whether executions look at plain memory: for data races between loads and stores that the compiler announces, and for
     /// memory that is used after it was freed. `None` looks if the program was built for it, as `cargo interloper` does.
@@ -149,7 +150,7 @@ impl Default for Settings {
             blocks: Blocks::Marked,
             schedule: Schedule::default(),
             freedoms: None,
-            memory: Some(Memory::SequentiallyConsistent),
+            memory: (!plain::is_announced()).then_some(Memory::SequentiallyConsistent),
             plain: None,
             leaks: false,
             seed: 42,
