@@ -10,6 +10,7 @@ mod hub;
 mod object;
 mod own_stack;
 pub(crate) mod panics;
+mod polls;
 mod progress;
 mod reports;
 mod rounds;

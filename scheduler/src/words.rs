@@ -89,6 +89,15 @@ impl Names {
         }
     }
 
+    fn is_task(&self, object: ObjectId) -> bool {
+        self.task_objects.iter().any(|(own, _)| *own == object)
+    }
+
+    fn is_executor(&self, object: ObjectId) -> bool {
+        let kind = self.objects.get(object.index()).copied().flatten();
+        kind.is_some_and(|(kind, _)| kind == Some(ObjectKind::EXECUTOR))
+    }
+
     /// What a held lock is called.
     pub fn held(&self, lock: ObjectId, mode: Mode) -> String {
         let how = match mode {
@@ -118,6 +127,12 @@ impl Names {
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
             Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => self.call_of(verb, "an entry", object),
+            Action::Lock(_) if self.is_executor(object) => "is polled".to_owned(),
+            Action::Unlock(_) if self.is_executor(object) => "has been polled".to_owned(),
+            // Of a thread they are no steps.
+            Action::ReadWrite if self.is_task(object) => "is polled".to_owned(),
+            Action::Wait(_) if self.is_task(object) => "is suspended".to_owned(),
+            Action::Notify(_) if self.is_task(object) => format!("wakes {}", self.object(object)),
             _ => format!("{} {}", verb(action), self.object(object)),
         }
     }

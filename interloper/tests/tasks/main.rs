@@ -1,0 +1,7 @@
+//! Programs of futures on interloper's executor.
+
+mod attributes;
+mod ends;
+mod orders;
+mod outside;
+mod support;
