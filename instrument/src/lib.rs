@@ -68,6 +68,7 @@ mod control;
 pub mod hash;
 pub mod hint;
 mod mirror;
+pub mod plain;
 pub mod panic;
 pub mod process;
 pub mod runtime;

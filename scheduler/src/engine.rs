@@ -10,6 +10,7 @@ mod hub;
 mod object;
 mod own_stack;
 pub(crate) mod panics;
+mod plain;
 mod polls;
 mod progress;
 mod reports;
@@ -34,6 +35,7 @@ use self::watchdog::Watched;
 use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::freedoms::Freedoms;
+use crate::plain::Watch;
 use crate::strategy::Strategy;
 use crate::traces::{Fingerprint, Fingerprints};
 use crate::words::Names;
@@ -61,6 +63,8 @@ pub struct Config {
     pub freedoms: Freedoms,
     /// The seed of default hashers and the like.
     pub seed: u64,
+    /// Whether the engine looks at plain memory; then it keeps track of what happens before what, in each execution.
+    pub plain: Option<Watch>,
     /// The watchdog, which reports a step that does not end.
     pub watchdog: Option<Watchdog>,
     /// The statics that start afresh in each execution, whatever they contain. Mirrored types in statics always do.
@@ -90,7 +94,7 @@ pub enum Detached {
 
 impl Default for Config {
     /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are
-    /// abandoned; the trace and the decisions are recorded; no freedoms; seed 0; no watchdog; the statics of the crates
+    /// abandoned; the trace and the decisions are recorded; no freedoms; seed 0; plain memory is not looked at; no watchdog; the statics of the crates
     /// that `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
@@ -103,6 +107,7 @@ impl Default for Config {
             decisions: true,
             freedoms: Freedoms::NONE,
             seed: 0,
+            plain: None,
             watchdog: None,
             statics: Statics::controlled(),
         }

@@ -34,6 +34,7 @@ mod explore;
 mod freedoms;
 mod holding;
 mod memory;
+mod plain;
 /// What a panic says, and panics that are not printed.
 pub mod panics {
     pub use crate::engine::panics::{Panicked, caught, message, quietly};
@@ -54,6 +55,7 @@ pub use execution::{Blocked, Cause, End, Event, Execution, Held, Older, PanicRep
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
+pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
 pub use interloper_std::runtime;
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Around, Pending, Strategy};

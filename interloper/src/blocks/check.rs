@@ -82,6 +82,16 @@ impl Checker {
         self.settings(|settings| settings.memory = Some(memory))
     }
 
+    /// Whether executions look at plain memory: see [`Settings::plain`].
+    pub fn plain(self, plain: bool) -> Checker {
+        self.settings(|settings| settings.plain = Some(plain))
+    }
+
+    /// Reports memory that an execution allocates and does not free: see [`Settings::leaks`].
+    pub fn leaks(self) -> Checker {
+        self.settings(|settings| settings.leaks = true)
+    }
+
     /// The seed of the random schedules.
     pub fn seed(self, seed: u64) -> Checker {
         self.settings(|settings| settings.seed = seed)
@@ -394,6 +404,7 @@ impl<'a> Search<'a> {
             livelock_rounds: settings.livelock_rounds,
             seed: settings.seed,
             unlock: Unlock::Step,
+            plain: settings.watch_of_plain_memory(),
             watchdog: settings.patience.map(|patience| Watchdog::new(patience).of(&checker.name)),
             ..Config::default()
         }
