@@ -8,6 +8,10 @@ use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Pla
 
 use crate::execution::{End, Event, Execution};
 
+/// The result of a task of an executor, for which another task may wait. A task that writes it without reading drops its
+/// future, so that there will be no result.
+pub const JOIN_HANDLE: ObjectKind = ObjectKind::Other("join handle");
+
 /// What the tasks and objects of one execution are called.
 ///
 /// An object is called by its kind, and a number among the objects of this kind in the order of first use: `mutex 2`.
@@ -93,9 +97,9 @@ impl Names {
         self.task_objects.iter().any(|(own, _)| *own == object)
     }
 
-    fn is_executor(&self, object: ObjectId) -> bool {
+    fn is_kind(&self, object: ObjectId, expected: ObjectKind) -> bool {
         let kind = self.objects.get(object.index()).copied().flatten();
-        kind.is_some_and(|(kind, _)| kind == Some(ObjectKind::EXECUTOR))
+        kind.is_some_and(|(kind, _)| kind == Some(expected))
     }
 
     /// What a held lock is called.
@@ -127,8 +131,9 @@ impl Names {
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
             Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => self.call_of(verb, "an entry", object),
-            Action::Lock(_) if self.is_executor(object) => "is polled".to_owned(),
-            Action::Unlock(_) if self.is_executor(object) => "has been polled".to_owned(),
+            Action::Lock(_) if self.is_kind(object, ObjectKind::EXECUTOR) => "is polled".to_owned(),
+            Action::Write if self.is_kind(object, JOIN_HANDLE) => "drops its future".to_owned(),
+            Action::Unlock(_) if self.is_kind(object, ObjectKind::EXECUTOR) => "has been polled".to_owned(),
             // Of a thread they are no steps.
             Action::ReadWrite if self.is_task(object) => "is polled".to_owned(),
             Action::Wait(_) if self.is_task(object) => "is suspended".to_owned(),

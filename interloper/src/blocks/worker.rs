@@ -25,7 +25,7 @@ use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
-use crate::tasks::known;
+use crate::tasks::known::{self, Known};
 
 /// Makes executions and has them judged, on one thread.
 pub(crate) struct Worker<'a> {
@@ -39,6 +39,8 @@ pub(crate) struct Worker<'a> {
     known: Vec<Twice>,
     /// What the steps of collections were in the last replay.
     said: Vec<Said>,
+    /// What was known of its futures.
+    futures: Known,
 }
 
 /// What came of some executions in a row.
@@ -121,6 +123,7 @@ impl<'a> Worker<'a> {
             places: Places::default(),
             known: Vec::new(),
             said: Vec::new(),
+            futures: Known::default(),
         }
     }
 
@@ -284,6 +287,7 @@ impl<'a> Worker<'a> {
         let (made, said) = words::listen(|| self.runner.run(&mut guided));
         let made = made.expect("a replay is one execution");
         self.said = said;
+        self.futures = known::read(Known::clone);
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
@@ -335,6 +339,11 @@ impl<'a> Worker<'a> {
     /// What the steps of collections were in the last [`Worker::replay`], in their order.
     pub(crate) fn said(&self) -> &[Said] {
         &self.said
+    }
+
+    /// What is known of the futures of the last [`Worker::replay`].
+    pub(crate) fn futures(&self) -> &Known {
+        &self.futures
     }
 
     pub(crate) fn judge(&self) -> &Judge<'a> {

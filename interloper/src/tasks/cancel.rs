@@ -1,9 +1,11 @@
 //! Futures that may be cancelled.
 
 use std::fmt;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::join::Joint;
 use super::task::cancels;
 
 /// Says that the program may drop this future where it awaits something, as a `select!` or a time-out does. In a check with
@@ -15,7 +17,7 @@ use super::task::cancels;
 /// assert_eq!(interloper::block_on(cancellable(async { 7 })), Ok(7));
 /// ```
 pub fn cancellable<F: Future>(future: F) -> Cancellable<F> {
-    Cancellable { future: Some(Box::pin(future)), cancelled: false }
+    Cancellable { future: Some(Box::pin(future)), cancelled: false, joint: Joint::new() }
 }
 
 /// The future of [`cancellable`].
@@ -24,6 +26,8 @@ pub struct Cancellable<F> {
     /// None once it was dropped, or was ready.
     future: Option<Pin<Box<F>>>,
     cancelled: bool,
+    /// Stands for the future in steps.
+    joint: Joint<()>,
 }
 
 /// The future was dropped.
@@ -38,6 +42,7 @@ impl<F: Future> Future for Cancellable<F> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if self.cancelled {
+            self.joint.drops_future(Location::caller());
             self.future = None;
             return Poll::Ready(Err(Cancelled));
         }

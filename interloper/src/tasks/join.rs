@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use interloper_scheduler::panics::message;
+use interloper_scheduler::words::JOIN_HANDLE;
 use interloper_std::runtime::{self, Action, Handle, ObjectKind, Operation, Place};
 
 use super::known;
 use super::task::Task;
 
-pub(crate) const JOINT: ObjectKind = ObjectKind::Other("join handle");
+pub(crate) const JOINT: ObjectKind = JOIN_HANDLE;
 
 /// The result of a task, for its handle.
 pub(super) struct Joint<T> {
@@ -34,6 +35,11 @@ pub(super) enum State<T> {
 impl<T> Joint<T> {
     pub(super) fn new() -> Joint<T> {
         Joint { handle: Handle::new(), state: Mutex::new(State::Running(None)) }
+    }
+
+    /// The future is about to be dropped before it is ready.
+    pub(super) fn drops_future(&self, place: Place) {
+        self.step(Action::Write, place, |_| ());
     }
 
     /// The task ends.

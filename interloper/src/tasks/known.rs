@@ -31,7 +31,7 @@ pub(crate) struct KnownTask {
 }
 
 /// Where a task is suspended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspended {
     /// At this await.
     At(Place),

@@ -190,6 +190,9 @@ impl Task {
         } else {
             self.drive(future.as_mut().expect("it is there").as_mut(), place)
         };
+        if matches!(output, Drive::Cancelled) {
+            joint.drops_future(last_place().unwrap_or(place));
+        }
         // The future is dropped while no other task runs, as tokio does.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future.take()))) {
             output = Drive::Panicked(unless_over(payload));
@@ -311,11 +314,12 @@ impl Task {
     /// # Errors
     /// The payload of its panic.
     pub(super) fn join(&self, place: Place) -> Result<(), Box<dyn Any + Send>> {
-        let joined = self.id.get().and_then(|(execution, task)| {
-            runtime::with(|current| {
-                (current.execution() == *execution).then(|| current.runtime().join(*task, place)).unwrap_or(Ok(()))
-            })
-        });
+        let joined =
+            self.id.get().and_then(|(execution, task)| {
+                runtime::with(|current| {
+                    if current.execution() == *execution { current.runtime().join(*task, place) } else { Ok(()) }
+                })
+            });
         let thread = || self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         joined.unwrap_or_else(|| thread().map_or(Ok(()), RealHandle::join))
     }

@@ -140,7 +140,7 @@ fn calls_that_need_an_executor_say_so() {
         "block_on was called inside a task, which would block its executor: await the future instead"
     );
     assert_eq!(
-        says(|| beside(async { drop(interloper::thread::spawn(|| drop(spawn(async {}))).join().unwrap()) })),
+        says(|| beside(async { interloper::thread::spawn(|| drop(spawn(async {}))).join().unwrap() })),
         "spawn was called outside of an executor: call it in a future that block_on runs"
     );
 }

@@ -4,4 +4,5 @@ mod attributes;
 mod ends;
 mod orders;
 mod outside;
+mod reports;
 mod support;
