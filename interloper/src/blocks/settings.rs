@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use interloper_scheduler::{Detached, Freedoms, Watch as PlainWatch, Watchdog};
+use interloper_scheduler::{Detached, Freedom, Freedoms, Watch as PlainWatch, Watchdog};
 use interloper_std::plain;
 
 use super::grade::Grade;
@@ -28,6 +28,10 @@ pub struct Settings {
     /// in every fourth execution of each strategy; schedules that try everything have the two cheap freedoms, hints and
     /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
+    /// Whether executions may cancel a future: a spawned one, or a [`cancellable`](crate::tasks::cancellable) one, is dropped
+    /// where it awaits something. Every second execution of a random schedule may do so once, or as often as `freedoms`
+    /// say of `cancellation`.
+    pub cancel: bool,
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
     /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
     /// seen, which order what its owners do, so there sequential consistency is the default.
@@ -112,6 +116,10 @@ impl Settings {
     /// The freedoms that executions have. Weak memory is one of them.
     pub(crate) fn freedoms_in_force(&self) -> Freedoms {
         let freedoms = self.freedoms.unwrap_or_else(|| self.schedule.freedoms());
+        let freedoms = match self.cancel && freedoms.count(Freedom::Cancellation) == 0 {
+            true => freedoms.with(Freedom::Cancellation, 1),
+            false => freedoms,
+        };
         if self.memory == Some(Memory::Weak) { Memory::Weak.within(freedoms) } else { freedoms }
     }
 
@@ -150,6 +158,7 @@ impl Default for Settings {
             blocks: Blocks::Marked,
             schedule: Schedule::default(),
             freedoms: None,
+            cancel: false,
             memory: (!plain::is_announced()).then_some(Memory::SequentiallyConsistent),
             plain: None,
             leaks: false,
