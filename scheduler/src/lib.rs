@@ -34,6 +34,7 @@ mod explore;
 mod freedoms;
 mod holding;
 mod memory;
+pub mod orderings;
 /// What a panic says, and panics that are not printed.
 pub mod panics {
     pub use crate::engine::panics::{Panicked, caught, message, quietly};
