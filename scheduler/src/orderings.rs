@@ -168,6 +168,16 @@ impl Orderings {
     }
 }
 
+/// Adds counts to others. Both are in the order of places, and stay so.
+pub fn add(counts: &mut Vec<Executed>, others: impl IntoIterator<Item = Executed>) {
+    for other in others {
+        match counts.binary_search_by(|known| known.site.cmp(&other.site)) {
+            Ok(at) => counts[at].times += other.times,
+            Err(at) => counts.insert(at, other),
+        }
+    }
+}
+
 impl Rank {
     const ALL: [Rank; 5] = [Rank::Relaxed, Rank::Release, Rank::Acquire, Rank::AcqRel, Rank::SeqCst];
 

@@ -35,6 +35,7 @@ pub(crate) mod leaving;
 mod long_rows;
 pub(crate) mod mark;
 mod misuse;
+pub mod orderings;
 mod outcome;
 mod overrides;
 mod precedence;

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use interloper_scheduler::orderings::Orderings;
 use interloper_scheduler::{Detached, Freedoms, Watchdog};
 
 use super::grade::Grade;
@@ -29,6 +30,9 @@ pub struct Settings {
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
     /// than `SeqCst`.
     pub memory: Option<Memory>,
+    /// Whether the accesses of each memory ordering are counted, and which ordering of the program is changed. It matters
+    /// only in executions with weak memory.
+    pub orderings: Orderings,
     /// The seed of the random schedules and of default hashers.
     pub seed: u64,
     /// The most executions of the search.
@@ -122,7 +126,7 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Marked blocks, the portfolio with its freedoms, seed 42, 10,000 executions of at most 1,000,000 steps on one thread.
+    /// Marked blocks, the portfolio with its freedoms, the orderings of the program, seed 42, 10,000 executions of at most 1,000,000 steps on one thread.
     /// Threads that still run at the end are abandoned. A livelock after 1,000 rounds, at most 20,000 serial executions, at
     /// most 2,000 executions (with 20,000,000 steps in all) for shrinking, a stack of 1 MiB, five seconds for a step. Bugs
     /// fail a test.
@@ -132,6 +136,7 @@ impl Default for Settings {
             schedule: Schedule::default(),
             freedoms: None,
             memory: Some(Memory::SequentiallyConsistent),
+            orderings: Orderings::default(),
             seed: 42,
             executions: 10_000,
             time: None,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use interloper_std::runtime::{Effect, Place};
 
-use super::{Argument, Change, Executed, Orderings, Rank, Site, argument};
+use super::{Argument, Change, Executed, Orderings, Rank, Site, add, argument};
 use crate::execution::SourcePlace;
 
 /// The sites that an engine has met. Only a site that it meets for the first time takes memory.
@@ -82,13 +82,8 @@ impl Sites {
         if !self.orderings.counted {
             return Vec::new();
         }
-        let mut all: Vec<Executed> = self.met.iter_mut().map(Met::take).collect();
-        all.sort();
-        all.dedup_by(|next, first| {
-            let same = next.site == first.site;
-            first.times += if same { next.times } else { 0 };
-            same
-        });
+        let mut all = Vec::new();
+        add(&mut all, self.met.iter_mut().map(Met::take));
         all
     }
 

@@ -66,7 +66,9 @@ fn texts_are_read_back() {
 
 #[test]
 fn a_wrong_text_is_one_clear_error() {
-    for text in ["", "store SeqCst", "a:1 store SeqCst", "a:1:x store SeqCst", "a:1:2 store seqcst", ":1:2 load Relaxed"] {
+    for text in
+        ["", "store SeqCst", "a:1 store SeqCst", "a:1:x store SeqCst", "a:1:2 store seqcst", ":1:2 load Relaxed"]
+    {
         assert!(text.parse::<Site>().is_err(), "{text}");
         assert!(format!("{text} Relaxed").parse::<Change>().is_err(), "{text}");
     }
@@ -77,7 +79,8 @@ fn a_wrong_text_is_one_clear_error() {
         assert_eq!(text.parse::<Change>().unwrap_err().to_string(), format!("{text:?} {expected}"));
     }
     let error = "x".parse::<Site>().unwrap_err().to_string();
-    let expected = "\"x\" is not a site: expected `FILE:LINE:COLUMN ARGUMENT ORDERING`, such as `src/lib.rs:12:9 store SeqCst`";
+    let expected =
+        "\"x\" is not a site: expected `FILE:LINE:COLUMN ARGUMENT ORDERING`, such as `src/lib.rs:12:9 store SeqCst`";
     assert_eq!(error, expected);
 }
 

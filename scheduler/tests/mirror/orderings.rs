@@ -146,7 +146,9 @@ fn computed() {
             assert_eq!(data.load(Relaxed), 7);
         }
     };
-    two(reader, move |shared| [Relaxed, Release].into_iter().enumerate().for_each(|(at, order)| store(shared, at, order)));
+    two(reader, move |shared| {
+        [Relaxed, Release].into_iter().enumerate().for_each(|(at, order)| store(shared, at, order))
+    });
 }
 
 #[test]
