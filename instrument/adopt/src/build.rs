@@ -6,12 +6,13 @@ use std::io::{BufReader, IsTerminal};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use cargo_metadata::{Message, diagnostic::DiagnosticLevel};
+use cargo_metadata::{Artifact, Message, diagnostic::DiagnosticLevel};
 use toml_edit::Value;
 
 use crate::cargo::cannot_run;
 use crate::control::Controlled;
 use crate::flags;
+use crate::orderings::TestBinary;
 use crate::project::{Project, Role};
 use crate::refusal::Refusal;
 use crate::replacement;
@@ -31,12 +32,14 @@ pub enum Task {
 }
 
 /// How a build went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Built {
     /// Crates that were compiled.
     pub compiled: usize,
     /// Crates that were as they should be already.
     pub fresh: usize,
+    /// The test binaries, in the order of their names.
+    pub tests: Vec<TestBinary>,
 }
 
 impl Controlled {
@@ -71,6 +74,7 @@ impl Controlled {
         }
         let status = child.wait().map_err(|error| cannot_run(&command, &error))?;
         if status.success() {
+            reader.built.tests.sort_by(|a, b| (&a.name, &a.executable).cmp(&(&b.name, &b.executable)));
             Ok(reader.built)
         } else {
             Err(Refusal::Build { messages: reader.errors, edits: reader.edits.into_iter().collect() })
@@ -103,12 +107,17 @@ impl Controlled {
             self.prepare_reached()?;
             command.env(crate::reached::VARIABLE, self.reached_folder());
         }
+        self.control_statics(&mut command, task, arguments);
+        command.arg("--").args(arguments);
+        command.status().map_err(|error| cannot_run(&command, &error))
+    }
+
+    /// Has tests begin each execution with fresh statics, unless `arguments` prevent it.
+    pub(crate) fn control_statics(&self, command: &mut Command, task: Task, arguments: &[OsString]) {
         if self.restores_statics(task, arguments) {
             command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
             command.env(TEST_THREADS, "1");
         }
-        command.arg("--").args(arguments);
-        command.status().map_err(|error| cannot_run(&command, &error))
     }
 
     /// The crates whose statics are restored between executions: the user's own, and those that are under control.
@@ -238,10 +247,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn artifact(&mut self, artifact: Artifact) {
+        *(if artifact.fresh { &mut self.built.fresh } else { &mut self.built.compiled }) += 1;
+        let folder = artifact.manifest_path.parent().map(|folder| folder.as_std_path().to_owned());
+        if let (Some(executable), Some(folder), true) = (artifact.executable, folder, artifact.profile.test) {
+            let (name, executable) = (artifact.target.name, executable.into_std_path_buf());
+            self.built.tests.push(TestBinary { name, folder, executable });
+        }
+    }
+
     fn message(&mut self, message: Message) {
         match message {
-            Message::CompilerArtifact(artifact) if artifact.fresh => self.built.fresh += 1,
-            Message::CompilerArtifact(_) => self.built.compiled += 1,
+            Message::CompilerArtifact(artifact) => self.artifact(artifact),
             Message::CompilerMessage(message)
                 if matches!(message.message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice) =>
             {
