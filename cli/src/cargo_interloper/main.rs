@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use args::{Command, Common, Format, Request};
-use orderings::Asked;
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Task};
+use orderings::Asked;
 use serde::Serialize;
 
 /// Nothing unexpected.
@@ -70,8 +70,7 @@ fn run() -> Result<u8, Refusal> {
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         Command::Orderings { common, build, targets, sites, time, format, name, arguments } => {
-            let controlled =
-                control(&folder, &common, common.options(build.options().chain(targets.options(&build))))?;
+            let controlled = control(&folder, &common, common.options(build.options().chain(targets.options(&build))))?;
             let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
             let time = time.map(Duration::from_secs);
             let instrument = common.instrument.clone().unwrap_or_default();

@@ -124,9 +124,7 @@ fn outcome_of(test: &Test, ran: &Ran, replay: impl Fn(&str) -> String) -> Option
     Some(match (&ran.ended, found(ran)) {
         (Ended::Passed, _) => return None,
         (Ended::TimedOut(time), _) => Outcome::TimedOut { test: name, seconds: time.as_secs() },
-        (_, Some(found)) if found.unrelated => {
-            Outcome::Unrelated { test: Some(name), finding: found.finding.clone() }
-        }
+        (_, Some(found)) if found.unrelated => Outcome::Unrelated { test: Some(name), finding: found.finding.clone() },
         (_, Some(found)) => {
             let replay = Some(replay(&found.decisions));
             Outcome::Killed { test: Some(name), finding: found.finding.clone(), replay }

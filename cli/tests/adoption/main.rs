@@ -4,6 +4,7 @@ mod composed;
 mod editions;
 mod guide;
 mod mirrors;
+mod orderings;
 mod plans;
 mod projects;
 mod published;

@@ -141,7 +141,9 @@ fn source_files(package: &Package, files: &mut BTreeSet<PathBuf>) -> Result<(), 
     for root in package.roots.iter().filter(|root| root.is_file()) {
         files.insert(root.clone());
         match root.parent() {
-            Some(folder) if folder != package.folder && folder.starts_with(&package.folder) => rust_files(folder, files)?,
+            Some(folder) if folder != package.folder && folder.starts_with(&package.folder) => {
+                rust_files(folder, files)?
+            }
             _ => {}
         }
     }
@@ -155,9 +157,8 @@ mod tests {
     #[test]
     fn a_file_belongs_to_the_innermost_package() {
         let folder = |path: &str, chosen| (PathBuf::from(path), chosen);
-        let chosen = Chosen {
-            folders: vec![folder("", true), folder("low", false), folder("/registry/map-1.0.0", false)],
-        };
+        let chosen =
+            Chosen { folders: vec![folder("", true), folder("low", false), folder("/registry/map-1.0.0", false)] };
         assert!(chosen.has("src/lib.rs") && chosen.has("lower/src/lib.rs"));
         assert!(!chosen.has("low/src/lib.rs") && !chosen.has("/registry/map-1.0.0/src/lib.rs"));
         assert!(!chosen.has("/rustc/library/core/src/lib.rs"));
