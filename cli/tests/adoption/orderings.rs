@@ -82,22 +82,25 @@ mod tests {
 }
 ";
 
-fn project(library: &str) -> Project {
+/// A crate with a name of its own: cargo builds crates of the same name into the same file, wherever they are.
+fn project(name: &str, library: &str) -> Project {
     let facade = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let facade = facade.canonicalize().expect("the facade is in this workspace");
     let project = Project::new(&format!("[dev-dependencies.interloper]\npath = {facade:?}\n"));
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
+    project.put("Cargo.toml", &manifest.replace("name = \"subject\"", &format!("name = \"{name}\"")));
     project.put("src/lib.rs", library);
     project
 }
 
 #[test]
 fn needed_orderings_are_told_from_those_that_are_stronger() {
-    let project = project(&format!("{LIBRARY}{TESTS}"));
+    let project = project("mailbox", &format!("{LIBRARY}{TESTS}"));
     let before = files(project.folder());
     let ran = project.run(&["orderings"]).expect(0);
     assert!(ran.err.ends_with("\nweakening 3 orderings\n"), "{}", ran.err);
     let expected = "\
-the orderings of subject: 5 sites, 600 executions as it is
+the orderings of mailbox: 5 sites, 600 executions as it is
 
 place               operation   ordering   instead   outcome
 ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -177,7 +180,7 @@ fn other_formats(project: &Project) {
 /// The counter alone is tested, so nothing is said of the mailbox but that it is not reached.
 fn only_some(project: &Project) {
     let out = project.run(&["orderings", "counted"]).expect(0).out;
-    assert!(out.starts_with("the orderings of subject: 5 sites, 300 executions as it is\n"), "{out}");
+    assert!(out.starts_with("the orderings of mailbox: 5 sites, 300 executions as it is\n"), "{out}");
     assert!(out.ends_with("\n0 needed, 1 stronger than these tests can justify, 0 unclear, 4 not reached\n"), "{out}");
     let nothing = project.run(&["orderings", "nothing_is_checked_here"]).expect(2);
     assert!(nothing.err.contains("nothing was explored: no test checks a program"), "{}", nothing.err);
@@ -189,11 +192,11 @@ fn only_some(project: &Project) {
 #[test]
 fn a_test_that_fails_is_told_what_removes_its_finding() {
     let library = LIBRARY.replace("self.1.store(1, Ordering::Release)", "self.1.store(1, Ordering::Relaxed)");
-    let project = project(&format!("{library}{TESTS}"));
+    let project = project("relaxed-mailbox", &format!("{library}{TESTS}"));
     let out = project.run(&["orderings"]).expect(1).out;
     assert!(
         out.starts_with(
-            "subject has a finding as it is, so no ordering was weakened\n\ntests::a_letter_arrives: panic: "
+            "relaxed-mailbox has a finding as it is, so no ordering was weakened\n\ntests::a_letter_arrives: panic: "
         ),
         "{out}"
     );
@@ -231,7 +234,7 @@ mod tests {
 
     #[interloper::test(executions = 300)]
     fn a_reader_ends_the_process() {
-        sends(|| interloper_crash());
+        sends(crash);
     }
 
     #[test]
@@ -240,15 +243,15 @@ mod tests {
         assert_eq!(checker.check(|| sends(|| {})).unwrap().coverage.executions, 4, \"executions\");
     }
 
-    unsafe extern \"C\" { fn abort() -> !; }
+    unsafe extern \"C\" { fn raise(signal: i32) -> i32; }
 
-    fn interloper_crash() -> ! { unsafe { abort() } }
+    fn crash() { unsafe { raise(9); } }
 }
 ";
 
 #[test]
 fn what_is_no_finding_kills_nothing() {
-    let project = project(&format!("{LIBRARY}{OTHERWISE}"));
+    let project = project("other-outcomes", &format!("{LIBRARY}{OTHERWISE}"));
     let outcome = |test: &str| {
         let mut command = command(project.folder(), &["orderings", "--time", "5", test]);
         let out = ran(command.env("INTERLOPER_PATIENCE_MS", "0")).expect(0).out;
@@ -262,7 +265,7 @@ fn what_is_no_finding_kills_nothing() {
     };
     assert_eq!(outcome("loops"), "timed out: tests::a_reader_loops ran for more than 5 s");
     let crashed = outcome("ends_the_process");
-    assert!(crashed.starts_with("crashed: tests::a_reader_ends_the_process: signal: 6"), "{crashed}");
+    assert!(crashed.starts_with("crashed: tests::a_reader_ends_the_process: signal: 9"), "{crashed}");
     let failed = outcome("makes_a_difference");
     assert!(failed.starts_with("failed without a finding: tests::a_reader_makes_a_difference: assertion"), "{failed}");
 }
@@ -270,7 +273,7 @@ fn what_is_no_finding_kills_nothing() {
 /// Generic code of a dependency, which several crates instantiate, and a use of a macro with two operations.
 #[test]
 fn a_dependency_and_a_macro() {
-    let project = project("");
+    let project = project("user", "");
     let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
     project.put("Cargo.toml", &format!("{manifest}\n[dependencies]\nlow = {{ path = \"low\" }}\n"));
     project.dependency("low", DEPENDENCY);
@@ -281,7 +284,7 @@ fn a_dependency_and_a_macro() {
     assert!(out.ends_with("\n2 needed, 0 stronger than these tests can justify, 0 unclear, 0 not reached\n"), "{out}");
     // Its own crate has the place of the macro alone.
     let own = project.run(&["orderings", "--instrument", "low"]).expect(0).out;
-    assert!(own.starts_with("the orderings of subject: 1 site, 300 executions as it is\n"), "{own}");
+    assert!(own.starts_with("the orderings of user: 1 site, 300 executions as it is\n"), "{own}");
     assert!(own.contains("\nsrc/lib.rs:11:5: Relaxed is enough: Release is stronger"), "{own}");
 }
 
