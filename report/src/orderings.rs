@@ -66,7 +66,7 @@ pub enum Outcome {
     },
     /// No execution showed anything.
     Survived {
-        /// The executions that ran.
+        /// The executions that ran the site under weak memory. Others say nothing.
         executions: u64,
     },
     /// No execution reached the site, although the program as it is reaches it.
@@ -126,7 +126,7 @@ pub struct Fix {
     pub site: Site,
     /// The stronger ordering.
     pub ordering: String,
-    /// The executions that ran with it and showed nothing.
+    /// The executions that ran the site under weak memory with it. They and all others showed nothing.
     pub executions: u64,
 }
 

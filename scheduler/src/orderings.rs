@@ -73,6 +73,8 @@ pub struct Executed {
     /// The number of its accesses where memory is weak: 0 for the failure of a compare-exchange that never failed, for
     /// example.
     pub times: u64,
+    /// The number of executions with such an access.
+    pub executions: u64,
 }
 
 /// An ordering, in the order of the variants of [`Ordering`] in std's documentation. std's own type has no order.
@@ -172,7 +174,10 @@ impl Orderings {
 pub fn add(counts: &mut Vec<Executed>, others: impl IntoIterator<Item = Executed>) {
     for other in others {
         match counts.binary_search_by(|known| known.site.cmp(&other.site)) {
-            Ok(at) => counts[at].times += other.times,
+            Ok(at) => {
+                counts[at].times += other.times;
+                counts[at].executions += other.executions;
+            }
             Err(at) => counts.insert(at, other),
         }
     }

@@ -7,12 +7,12 @@ mod process;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::time::Duration;
 
 use interloper::blocks::orderings::notes::{self, Note};
-use interloper::blocks::orderings::{Change, Executed, Site, fixes, shown, strengthen, weaken};
+use interloper::blocks::orderings::{Change, Executed, Site, add, fixes, reaching, shown, strengthen, weaken};
 use interloper::report::orderings::{Finding, Orderings, Outcome, Site as Shown, json, sarif, text};
 use interloper_adopt::{Controlled, Refusal, Task, WrittenOrdering};
 
@@ -83,21 +83,19 @@ fn replay_command(asked: &Asked) -> String {
 struct Baseline {
     test: Test,
     ran: Ran,
-    /// The orderings that it executes.
-    executed: BTreeMap<Site, u64>,
+    /// The orderings that it executes, in the order of places.
+    executed: Vec<Executed>,
 }
 
 impl Baseline {
     fn new(test: Test, ran: Ran) -> Baseline {
-        let mut executed = BTreeMap::new();
-        for Executed { site, times } in ran.notes.iter().flat_map(|note| &note.orderings) {
-            *executed.entry(site.clone()).or_default() += times;
-        }
+        let mut executed = Vec::new();
+        ran.notes.iter().for_each(|note| add(&mut executed, note.orderings.iter().cloned()));
         Baseline { test, ran, executed }
     }
 
     fn reaches(&self, site: &Site) -> bool {
-        self.executed.get(site).is_some_and(|&times| times > 0)
+        reaching(&self.executed, site) > 0
     }
 
     /// What failed it, if that was the finding of a check. A test fails with its last check.
@@ -157,18 +155,17 @@ impl Study<'_> {
 
     /// The sites of the chosen crates, in the order of their places, with what came of weakening them.
     fn sites(&self, written: &[WrittenOrdering]) -> Result<Vec<Shown>, Refusal> {
-        let mut executed: BTreeMap<Site, u64> = BTreeMap::new();
-        for (site, times) in self.runs.iter().flat_map(|run| &run.executed) {
-            if site.is_strong() && (self.is_chosen)(&site.place.file) {
-                *executed.entry(site.clone()).or_default() += times;
-            }
+        let is_looked_at = |one: &&Executed| one.site.is_strong() && (self.is_chosen)(&one.site.place.file);
+        let mut executed = Vec::new();
+        for run in &self.runs {
+            add(&mut executed, run.executed.iter().filter(is_looked_at).cloned());
         }
-        let reached = executed.values().filter(|&&times| times > 0).count();
-        note(&format!("weakening {reached} orderings"));
+        note(&format!("weakening {} orderings", executed.iter().filter(|one| one.times > 0).count()));
         let mut all = Vec::new();
-        for (site, times) in executed {
-            let trials = if times == 0 { Vec::new() } else { weaken(&site, |change| self.with_weaker(change))? };
-            all.push(shown(&Executed { site, times }, trials));
+        for one in &executed {
+            let trials =
+                if one.times == 0 { Vec::new() } else { weaken(&one.site, |change| self.with_weaker(change))? };
+            all.push(shown(one, trials));
         }
         let met: BTreeSet<_> = all.iter().map(|site| (site.file.clone(), site.line, site.column)).collect();
         let unmet = written.iter().filter(|one| !met.contains(&(one.file.clone(), one.line, one.column)));
@@ -181,7 +178,7 @@ impl Study<'_> {
     fn with_weaker(&self, change: &Change) -> Result<Outcome, Refusal> {
         let mut runs: Vec<&Baseline> = self.runs.iter().filter(|run| run.reaches(&change.site)).collect();
         runs.sort_by_key(|run| run.cost());
-        let (mut tried, mut reached, mut other) = (0, false, None);
+        let (mut all, mut reaching, mut other) = (0, 0, None);
         for run in runs {
             let ran = self.tests.run_again(&run.test, change, run.ran.time)?;
             let outcome = outcome_of(&run.test, &ran, |decisions| self.replay(change, decisions, &run.test));
@@ -189,15 +186,15 @@ impl Study<'_> {
                 Some(killed @ Outcome::Killed { .. }) => return Ok(killed),
                 Some(outcome) => other = other.or(Some(outcome)),
                 None => {
-                    tried += executions(&ran.notes);
-                    reached |= is_reached(&ran.notes, &change.site);
+                    all += executions(&ran.notes);
+                    reaching += ran.reaching(&change.site);
                 }
             }
         }
         Ok(match other {
             Some(outcome) => outcome,
-            None if reached => Outcome::Survived { executions: tried },
-            None => Outcome::Missed { executions: tried },
+            None if reaching == 0 => Outcome::Missed { executions: all },
+            None => Outcome::Survived { executions: reaching },
         })
     }
 
@@ -210,17 +207,17 @@ impl Study<'_> {
             tried: 0,
             fixes: Vec::new(),
         };
-        for (site, &times) in run.executed.iter().filter(|(_, times)| **times > 0) {
+        for executed in run.executed.iter().filter(|one| one.times > 0) {
+            let site = &executed.site;
             if !(self.is_chosen)(&site.place.file) {
                 continue;
             }
             finding.tried += 1;
             let helping = strengthen(site, |change| {
                 let ran = self.tests.run_again(&run.test, change, run.ran.time)?;
-                let removed = ran.passed() && is_reached(&ran.notes, site);
-                Ok::<_, Refusal>(removed.then(|| executions(&ran.notes)))
+                Ok::<_, Refusal>(Some(ran.reaching(site)).filter(|&reaching| reaching > 0 && ran.passed()))
             })?;
-            finding.fixes.extend(fixes(&Executed { site: site.clone(), times }, helping));
+            finding.fixes.extend(fixes(executed, helping));
         }
         Ok(finding)
     }
@@ -242,11 +239,6 @@ impl Study<'_> {
 
 fn executions(notes: &[Note]) -> u64 {
     notes.iter().map(|note| note.executions).sum()
-}
-
-fn is_reached(notes: &[Note], site: &Site) -> bool {
-    let mut executed = notes.iter().flat_map(|note| &note.orderings);
-    executed.any(|executed| executed.site == *site && executed.times > 0)
 }
 
 fn not_reached(written: &WrittenOrdering) -> Shown {

@@ -108,10 +108,10 @@ src/lib.rs:13:16    store       Release    Relaxed   killed: tests::a_letter_arr
 src/lib.rs:17:17    load        Acquire    Relaxed   killed: tests::a_letter_arrives: panic: no letter
 src/lib.rs:21:16    load        SeqCst     –         not reached
 src/lib.rs:27:12    store       SeqCst     –         not reached
-src/lib.rs:31:12    update      SeqCst     AcqRel    survived 300 executions
-                                           Acquire   survived 300 executions
-                                           Release   survived 300 executions
-                                           Relaxed   survived 300 executions
+src/lib.rs:31:12    update      SeqCst     AcqRel    survived 225 executions
+                                           Acquire   survived 225 executions
+                                           Release   survived 225 executions
+                                           Relaxed   survived 225 executions
 ";
     let (table, rest) = ran.out.split_once("\n\nsrc/lib.rs:13:16: Release is needed\n").expect("a verdict");
     let words = |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
@@ -201,7 +201,7 @@ fn a_test_that_fails_is_told_what_removes_its_finding() {
         "{out}"
     );
     assert!(out.contains("\n    see it: INTERLOPER_MEMORY=weak INTERLOPER_REPLAY=F"), "{out}");
-    let fix = "\n    Release instead of Relaxed removes it: the store at src/lib.rs:13:16 (300 executions)\n";
+    let fix = "\n    Release instead of Relaxed removes it: the store at src/lib.rs:13:16 (225 executions)\n";
     assert!(out.ends_with(fix), "{out}");
     let tests = TESTS.replace("fn nothing_is_checked_here() {}", "fn fails() { panic!(\"as always\") }");
     project.put("src/lib.rs", &format!("{LIBRARY}{tests}"));

@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use interloper_commutativity::ToValue;
 use interloper_report::orderings::{Finding, Fix, Orderings, Outcome, Site as Shown, Trial};
 pub use interloper_scheduler::orderings::{
-    Argument, Change, ChangeError, Executed, Orderings as Setting, Site, SiteError,
+    Argument, Change, ChangeError, Executed, Orderings as Setting, Site, SiteError, add,
 };
 
 use super::check::Checker;
@@ -73,7 +73,6 @@ impl Checker {
     fn with_weaker(&self, change: &Change, program: Body<'_>) -> Result<Outcome, Misuse> {
         let changed = self.clone().ordering(change.clone());
         let report = changed.check_as_it_is(program)?;
-        let executions = report.coverage.executions;
         Ok(match changed.failure(&report) {
             Some(violation) => {
                 let (test, finding) = (None, in_one_line(violation));
@@ -82,8 +81,10 @@ impl Checker {
                     false => Outcome::Killed { test, finding, replay: violation.counterexample.replay.clone() },
                 }
             }
-            None if is_reached(&report, &change.site) => Outcome::Survived { executions },
-            None => Outcome::Missed { executions },
+            None => match reaching(&report.coverage.orderings, &change.site) {
+                0 => Outcome::Missed { executions: report.coverage.executions },
+                executions => Outcome::Survived { executions },
+            },
         })
     }
 
@@ -111,8 +112,8 @@ impl Checker {
             let attempt = |change: &Change| {
                 let changed = self.clone().ordering(change.clone());
                 let report = changed.check_as_it_is(program)?;
-                let removed = changed.failure(&report).is_none() && is_reached(&report, &change.site);
-                Ok(removed.then_some(report.coverage.executions))
+                let executions = reaching(&report.coverage.orderings, &change.site);
+                Ok(Some(executions).filter(|&executions| executions > 0 && changed.failure(&report).is_none()))
             };
             finding.tried += 1;
             finding.fixes.extend(fixes(executed, strengthen(&executed.site, attempt)?));
@@ -148,7 +149,7 @@ pub fn weaken<E>(site: &Site, mut attempt: impl FnMut(&Change) -> Result<Outcome
 }
 
 /// Tries the orderings one level stronger than that of a site, and stronger ones as long as they do not help. Gives the
-/// weakest that help, each with the number of executions that showed nothing: what the attempts give.
+/// weakest that help, each with the number of executions that reached it: what the attempts give.
 ///
 /// # Errors
 /// As the attempts.
@@ -184,7 +185,7 @@ pub fn fixes(executed: &Executed, helping: Vec<(Ordering, u64)>) -> impl Iterato
 
 /// A site as a report shows it.
 pub fn shown(executed: &Executed, trials: Vec<Trial>) -> Shown {
-    let Executed { site, times } = executed;
+    let Executed { site, times, .. } = executed;
     Shown {
         file: site.place.file.clone(),
         line: site.place.line,
@@ -196,8 +197,9 @@ pub fn shown(executed: &Executed, trials: Vec<Trial>) -> Shown {
     }
 }
 
-fn is_reached(report: &Report, site: &Site) -> bool {
-    report.coverage.orderings.iter().any(|executed| executed.site == *site && executed.times > 0)
+/// In how many executions a site was reached.
+pub fn reaching(executed: &[Executed], site: &Site) -> u64 {
+    executed.iter().filter(|executed| executed.site == *site).map(|executed| executed.executions).sum()
 }
 
 fn in_one_line(violation: &Violation) -> String {

@@ -74,6 +74,7 @@ impl Kept {
     /// An execution begins, with its main task.
     pub(super) fn begin(&mut self) {
         self.memory.restart();
+        self.sites.begin();
         self.locations.clear();
         self.released.clear();
         self.forget_accesses();

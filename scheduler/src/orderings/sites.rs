@@ -13,8 +13,12 @@ pub(crate) struct Sites {
     orderings: Orderings,
     /// Whether there is anything to do.
     active: bool,
-    /// By their keys.
+    /// In the order in which they were met.
     met: Vec<Met>,
+    /// Which of them has a key, in the order of keys. Code that several crates instantiate has a key in each, for one site.
+    keys: Vec<(Key, usize)>,
+    /// The number of the execution.
+    execution: u64,
 }
 
 #[derive(Debug)]
@@ -24,10 +28,12 @@ struct Met {
     /// The ordering in force.
     to: Ordering,
     times: u64,
+    executions: u64,
+    /// The last execution with an access.
+    last: u64,
 }
 
-/// The address of a place, since comparing its text would take long. A place may have several addresses: code that several
-/// crates instantiate.
+/// The address of a place, since comparing its text would take long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     address: usize,
@@ -35,7 +41,7 @@ struct Key {
     order: Rank,
 }
 
-/// The orderings in force for an access, and where its sites are.
+/// The orderings in force for an access, and its sites.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     /// Of the access, or of one that succeeds.
@@ -47,7 +53,12 @@ pub(crate) struct Taken {
 
 impl Sites {
     pub(crate) fn new(orderings: Orderings) -> Sites {
-        Sites { active: orderings != Orderings::default(), orderings, met: Vec::new() }
+        Sites { active: orderings != Orderings::default(), orderings, ..Sites::default() }
+    }
+
+    /// An execution begins.
+    pub(crate) fn begin(&mut self) {
+        self.execution += 1;
     }
 
     /// The orderings in force for an access.
@@ -64,72 +75,75 @@ impl Sites {
         if !self.active {
             return order;
         }
-        let at = self.find(place, Argument::Fence, order);
-        self.met[at].times += 1;
-        self.met[at].to
+        let site = self.find(place, Argument::Fence, order);
+        self.met[site].count(self.execution);
+        self.met[site].to
     }
 
     /// The access was made.
     #[inline]
     pub(crate) fn count(&mut self, taken: Taken, failed: bool) {
         if let Some((first, failure)) = taken.sites {
-            self.met[if failed { failure } else { first }].times += 1;
+            self.met[if failed { failure } else { first }].count(self.execution);
         }
     }
 
     /// How often each site was executed since the last call, in the order of places.
     pub(crate) fn take(&mut self) -> Vec<Executed> {
-        if !self.orderings.counted {
-            return Vec::new();
-        }
         let mut all = Vec::new();
-        add(&mut all, self.met.iter_mut().map(Met::take));
+        if self.orderings.counted {
+            add(&mut all, self.met.iter_mut().map(Met::take));
+        }
         all
     }
 
     #[cold]
     #[inline(never)]
     fn look_up(&mut self, place: Place, effect: &Effect<'_>, (order, failure): (Ordering, Ordering)) -> Taken {
-        let first = self.key(place, argument(effect), order);
-        let Effect::Update { compares: true, .. } = effect else {
-            let at = self.find_key(place, first);
-            let to = self.met[at].to;
-            return Taken { order: to, failure: to, sites: Some((at, at)) };
+        let first = self.find(place, argument(effect), order);
+        let second = match effect {
+            Effect::Update { compares: true, .. } => self.find(place, Argument::Load, failure),
+            _ => first,
         };
-        let second = self.key(place, Argument::Load, failure);
-        // The second may be inserted before the first.
-        self.find_key(place, first);
-        let failure = self.find_key(place, second);
-        let at = self.find_key(place, first);
-        Taken { order: self.met[at].to, failure: self.met[failure].to, sites: Some((at, failure)) }
-    }
-
-    fn key(&self, place: Place, argument: Argument, order: Ordering) -> Key {
-        Key { address: std::ptr::from_ref(place).addr(), argument, order: Rank::of(order) }
+        Taken { order: self.met[first].to, failure: self.met[second].to, sites: Some((first, second)) }
     }
 
     fn find(&mut self, place: Place, argument: Argument, order: Ordering) -> usize {
-        self.find_key(place, self.key(place, argument, order))
-    }
-
-    fn find_key(&mut self, place: Place, key: Key) -> usize {
-        match self.met.binary_search_by_key(&key, |met| met.key) {
-            Ok(at) => at,
+        let key = Key { address: std::ptr::from_ref(place).addr(), argument, order: Rank::of(order) };
+        match self.keys.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => self.keys[at].1,
             Err(at) => {
-                let changed = self.orderings.changed.as_ref().filter(|change| is_at(change, place, key));
-                let to = changed.map_or(key.order.ordering(), Change::to);
-                self.met.insert(at, Met { key, place, to, times: 0 });
-                at
+                let site = self.meet(place, key);
+                self.keys.insert(at, (key, site));
+                site
             }
         }
+    }
+
+    /// The site of a key that is new.
+    fn meet(&mut self, place: Place, key: Key) -> usize {
+        let same = |met: &Met| (met.key.argument, met.key.order) == (key.argument, key.order) && met.place == place;
+        self.met.iter().position(same).unwrap_or_else(|| {
+            let changed = self.orderings.changed.as_ref().filter(|change| is_at(change, place, key));
+            let to = changed.map_or(key.order.ordering(), Change::to);
+            self.met.push(Met { key, place, to, times: 0, executions: 0, last: 0 });
+            self.met.len() - 1
+        })
     }
 }
 
 impl Met {
+    fn count(&mut self, execution: u64) {
+        self.times += 1;
+        self.executions += u64::from(self.last != execution);
+        self.last = execution;
+    }
+
     fn take(&mut self) -> Executed {
         let Key { argument, order, .. } = self.key;
         let site = Site { place: SourcePlace::from(self.place), argument, order };
-        Executed { site, times: std::mem::take(&mut self.times) }
+        let (times, executions) = (std::mem::take(&mut self.times), std::mem::take(&mut self.executions));
+        Executed { site, times, executions }
     }
 }
 

@@ -7,8 +7,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interloper::blocks::orderings::Change;
 use interloper::blocks::orderings::notes::{self, Note};
+use interloper::blocks::orderings::{Change, Site, reaching};
 use interloper::report::plain;
 use interloper_adopt::{Controlled, Refusal, TestBinary};
 
@@ -44,6 +44,11 @@ pub enum Ended {
 impl Ran {
     pub fn passed(&self) -> bool {
         self.ended == Ended::Passed
+    }
+
+    /// In how many executions it reached a site.
+    pub fn reaching(&self, site: &Site) -> u64 {
+        self.notes.iter().map(|note| reaching(&note.orderings, site)).sum()
     }
 }
 

@@ -128,8 +128,8 @@ impl Note {
 
     fn text(&self) -> String {
         let mut text = format!("check\t{}\t{}\t{}\n", self.executions, self.steps, plain::line(&self.program));
-        for Executed { site, times } in &self.orderings {
-            writeln!(text, "site\t{times}\t{site}").expect("a string takes all text");
+        for Executed { site, times, executions } in &self.orderings {
+            writeln!(text, "site\t{times}\t{executions}\t{site}").expect("a string takes all text");
         }
         if let Some(NotedFinding { finding, decisions, unrelated }) = &self.finding {
             let about = if *unrelated { "unrelated" } else { "finding" };
@@ -149,8 +149,9 @@ impl Note {
                 notes.push(Note { program: program.to_owned(), executions, steps, ..Note::default() });
             }
             "site" => {
-                let executed = Executed { site: rest.parse().ok()?, times: first.parse().ok()? };
-                notes.last_mut()?.orderings.push(executed);
+                let (executions, site) = rest.split_once('\t')?;
+                let (times, executions) = (first.parse().ok()?, executions.parse().ok()?);
+                notes.last_mut()?.orderings.push(Executed { site: site.parse().ok()?, times, executions });
             }
             "finding" | "unrelated" => {
                 let (finding, decisions) = (rest.to_owned(), first.to_owned());

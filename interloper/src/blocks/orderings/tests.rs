@@ -115,7 +115,7 @@ fn a_change_that_no_execution_reaches_survives_nothing() {
         let change = Change::new(site, Acquire).unwrap();
         checker().with_weaker(&change, &|| counts().to_value()).unwrap()
     };
-    assert_eq!(survived(here.clone()), Outcome::Survived { executions: 200 });
+    assert_eq!(survived(here.clone()), Outcome::Survived { executions: 150 });
     let elsewhere = SourcePlace { line: here.place.line + 1000, ..here.place.clone() };
     let nowhere = Site::new(elsewhere, here.argument, here.order()).unwrap();
     assert_eq!(survived(nowhere), Outcome::Missed { executions: 200 });

@@ -1,7 +1,7 @@
 use super::*;
 
 fn note(finding: Option<NotedFinding>) -> Note {
-    let executed = |times, site: &str| Executed { times, site: site.parse().unwrap() };
+    let executed = |times, site: &str| Executed { times, executions: times / 2, site: site.parse().unwrap() };
     let orderings = vec![executed(3, "a file.rs:1:2 load Acquire"), executed(0, "a file.rs:1:2 update AcqRel")];
     Note { program: "two words".to_owned(), executions: 7, steps: 90, orderings, finding }
 }
