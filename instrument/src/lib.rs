@@ -69,6 +69,7 @@ pub mod hash;
 pub mod hint;
 mod mirror;
 pub mod panic;
+pub mod plain;
 pub mod process;
 pub mod runtime;
 mod statics;

@@ -46,6 +46,7 @@ mod operation;
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -177,17 +178,17 @@ pub trait Runtime {
         let _ = number;
     }
 
-    /// The step that the task is in is an access to an atomic, in which `newest` is: what comes of it where memory is weak.
-    /// Asked for by [`Addresses::weaken`] only. `order` is that of the access, or of one that succeeds, and `failure` that of
+    /// The step that the task is in is an access to an atomic, which has these addresses, and in which `newest` is: what comes
+    /// of it where memory is weak. Asked for by [`Addresses::weaken`] only. `order` is that of the access, or of one that succeeds, and `failure` that of
     /// a compare-exchange that fails.
     fn access(
         &self,
         object: ObjectId,
-        newest: u64,
+        (extent, newest): (Range<usize>, u64),
         effect: Effect<'_>,
         (order, failure): (Ordering, Ordering),
     ) -> Accessed {
-        let _ = (object, order, failure);
+        let _ = (object, extent, order, failure);
         effect.on_newest(newest)
     }
 

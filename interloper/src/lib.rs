@@ -55,6 +55,7 @@
 
 pub mod blocks;
 mod composed;
+mod locate;
 pub mod objects;
 
 pub use blocks::mark::{atomic, atomic_returning};
@@ -89,4 +90,4 @@ pub use interloper_report as report;
 ///
 /// The same modules stand in for all of std in a crate that has
 /// `#[macro_use] extern crate interloper_std as std;` at its root.
-pub use interloper_std::{hash, hint, panic, process, sync, thread, thread_local, time};
+pub use interloper_std::{hash, hint, panic, plain, process, sync, thread, thread_local, time};

@@ -10,6 +10,7 @@ mod hub;
 mod object;
 mod own_stack;
 pub(crate) mod panics;
+mod plain;
 mod progress;
 mod reports;
 mod rounds;
@@ -34,6 +35,7 @@ use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::freedoms::Freedoms;
 use crate::orderings::{Executed, Orderings};
+use crate::plain::Watch;
 use crate::strategy::Strategy;
 use crate::traces::{Fingerprint, Fingerprints};
 use crate::words::Names;
@@ -63,6 +65,8 @@ pub struct Config {
     pub orderings: Orderings,
     /// The seed of default hashers and the like.
     pub seed: u64,
+    /// Whether the engine looks at plain memory; then it keeps track of what happens before what, in each execution.
+    pub plain: Option<Watch>,
     /// The watchdog, which reports a step that does not end.
     pub watchdog: Option<Watchdog>,
     /// The statics that start afresh in each execution, whatever they contain. Mirrored types in statics always do.
@@ -94,6 +98,8 @@ impl Default for Config {
     /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are
     /// abandoned; the trace and the decisions are recorded; no freedoms; the orderings of the program; seed 0; no watchdog;
     /// the statics of the crates that `cargo interloper` has put under control.
+    /// abandoned; the trace and the decisions are recorded; no freedoms; seed 0; plain memory is not looked at; no watchdog; the statics of the crates
+    /// that `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
@@ -106,6 +112,7 @@ impl Default for Config {
             freedoms: Freedoms::NONE,
             orderings: Orderings::default(),
             seed: 0,
+            plain: None,
             watchdog: None,
             statics: Statics::controlled(),
         }

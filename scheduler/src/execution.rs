@@ -7,6 +7,7 @@ use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId};
 
 use crate::engine::Stuck;
 use crate::freedoms::Freedoms;
+use crate::plain::Fault;
 
 /// A step of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +66,8 @@ pub struct Execution {
     pub weaker: bool,
     /// Whether further accesses could have taken another place, had the execution been free to do so more often.
     pub older_left: bool,
+    /// How many accesses to plain memory the engine looked at.
+    pub plain: u64,
     /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on
     /// without one, or whether a task went on so far that others could not come between its rounds: see
     /// [`crate::Freedom::Hints`].
@@ -125,6 +128,8 @@ pub enum End {
     /// A task made no step for too long: it loops without synchronising, or waits for something outside control. See
     /// [`Config::watchdog`](crate::Config::watchdog).
     Stuck(Box<Stuck>),
+    /// The program used plain memory wrongly: see [`Config::plain`](crate::Config::plain).
+    Memory(Box<Fault>),
     /// The program, or its observer, ended the execution.
     Failed {
         /// The task.
@@ -159,6 +164,7 @@ impl fmt::Display for End {
             End::StepBound(_) => f.write_str("the bound on the steps was reached"),
             End::Exited { task, exit, location } => write!(f, "task {} called {exit} at {location}", task.0),
             End::Stuck(stuck) => write!(f, "{stuck}"),
+            End::Memory(fault) => write!(f, "{} in task {}", fault.kind, fault.second.task.0),
             End::Failed { task, reason } => write!(f, "task {} failed: {reason}", task.0),
         }
     }

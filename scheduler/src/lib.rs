@@ -35,6 +35,7 @@ mod freedoms;
 mod holding;
 mod memory;
 pub mod orderings;
+mod plain;
 /// What a panic says, and panics that are not printed.
 pub mod panics {
     pub use crate::engine::panics::{Panicked, caught, message, quietly};
@@ -56,6 +57,7 @@ pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
 pub use interloper_std::runtime;
+pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Around, Pending, Strategy};
 pub use traces::{Counted, Fingerprint, Fingerprints, Pick, Tally, Traces, Unseen, meets};

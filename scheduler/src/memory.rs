@@ -130,6 +130,18 @@ impl Memory {
         self.tasks[of.index()].current = current;
     }
 
+    /// What happens before the next event of a task.
+    #[inline]
+    pub(crate) fn knows(&self, task: TaskId) -> &VectorClock {
+        &self.tasks[task.index()].current
+    }
+
+    /// The number of the next event of a task: whoever knows it knows all that the task does until then.
+    #[inline]
+    pub(crate) fn epoch(&self, task: TaskId) -> u32 {
+        self.tasks[task.index()].events as u32
+    }
+
     /// A location where this value is. Everybody knows it.
     pub(crate) fn add_location(&mut self, value: u64) -> LocationId {
         self.locations.push(Location::new(value));

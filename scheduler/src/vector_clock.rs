@@ -18,6 +18,10 @@ impl Clone for VectorClock {
 }
 
 impl VectorClock {
+    /// Knows nothing.
+    #[cfg(test)]
+    pub(crate) const EMPTY: VectorClock = VectorClock(Vec::new());
+
     /// Whether the step of this task at this place is known.
     #[inline]
     pub(crate) fn covers(&self, task: TaskId, place: usize) -> bool {

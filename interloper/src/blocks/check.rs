@@ -85,6 +85,16 @@ impl Checker {
         self.memory(Memory::Weak).settings(|settings| settings.orderings = Orderings::changed(change))
     }
 
+    /// Whether executions look at plain memory: see [`Settings::plain`].
+    pub fn plain(self, plain: bool) -> Checker {
+        self.settings(|settings| settings.plain = Some(plain))
+    }
+
+    /// Reports memory that an execution allocates and does not free: see [`Settings::leaks`].
+    pub fn leaks(self) -> Checker {
+        self.settings(|settings| settings.leaks = true)
+    }
+
     /// The seed of the random schedules.
     pub fn seed(self, seed: u64) -> Checker {
         self.settings(|settings| settings.seed = seed)
@@ -419,6 +429,7 @@ impl<'a> Search<'a> {
             orderings: settings.orderings.clone(),
             seed: settings.seed,
             unlock: Unlock::Step,
+            plain: settings.watch_of_plain_memory(),
             watchdog: settings.patience.map(|patience| Watchdog::new(patience).of(&checker.name)),
             ..Config::default()
         }

@@ -10,6 +10,7 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 use super::annotated::{Annotated, block_name};
 use super::long_rows::shorten;
 use super::mark::BlockResult;
+use super::memory;
 use super::outcome::Outcome;
 use super::report::{Finding, Step};
 use super::runner::Made;
@@ -226,8 +227,12 @@ impl Scene<'_> {
         };
         let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
         let rows = self.described(found).zip(steps).filter_map(row);
-        let rows = rows.map(|(index, row)| (marked.is_some_and(|marked| marked.contains(&index)), row));
-        shorten(rows.collect(), first)
+        let is_marked = |index: usize| marked.is_some_and(|marked| marked.contains(&index));
+        let mut rows: Vec<(usize, bool, Row)> = rows.map(|(index, row)| (index, is_marked(index), row)).collect();
+        if let Finding::Memory(fault) = &found.finding {
+            memory::add_rows(&mut rows, fault, &self.names);
+        }
+        shorten(rows.into_iter().map(|(_, marked, row)| (marked, row)).collect(), first)
     }
 
     fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {
@@ -313,6 +318,7 @@ impl Scene<'_> {
                 vec![Row { location: Some(location.to_string()), ..row(*task, event) }]
             }
             End::Stuck(stuck) => vec![row(stuck.task, Shown::Blocked(stuck.to_string()))],
+            End::Memory(_) => Vec::new(),
             End::Failed { task, reason } => vec![row(*task, Shown::Panicked(reason.clone()))],
         }
     }

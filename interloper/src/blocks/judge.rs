@@ -57,7 +57,8 @@ impl<'a> Judge<'a> {
         deadline: Deadline,
     ) -> Judge<'a> {
         let explanations = |freedoms: Freedoms| {
-            let config = Config { freedoms, ..config.clone() };
+            // In a serial order, tasks do not synchronise as they would.
+            let config = Config { freedoms, plain: None, ..config.clone() };
             let reference = Reference::new(program, settings, config, rule.clone(), deadline);
             Explanations { reference, explained: FxHashMap::default(), last: None }
         };
@@ -111,6 +112,7 @@ impl<'a> Judge<'a> {
             End::Leaked(_) => Some(Finding::Leaked),
             End::Livelock(_) => Some(Finding::Livelock),
             End::Exited { exit, location, .. } => Some(Finding::Exited { exit: *exit, place: (*location).into() }),
+            End::Memory(fault) => Some(Finding::Memory(fault.clone())),
             End::Failed { reason, .. } => Some(Finding::Failed { reason: reason.clone() }),
         };
         judgement

@@ -34,6 +34,7 @@ mod judge;
 pub(crate) mod leaving;
 mod long_rows;
 pub(crate) mod mark;
+mod memory;
 mod misuse;
 pub mod orderings;
 mod outcome;

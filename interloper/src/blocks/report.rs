@@ -6,10 +6,11 @@ use interloper_report::Counterexample;
 use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::Executed;
-use interloper_scheduler::{Freedoms, SourcePlace, Unseen};
+use interloper_scheduler::{Fault, Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::Exit;
 
 use super::grade::Grade;
+use super::memory;
 
 /// The result of a check.
 #[derive(Clone, Debug)]
@@ -108,6 +109,8 @@ pub enum Finding {
         /// Where.
         place: SourcePlace,
     },
+    /// The program used plain memory wrongly: a data race, for example, or memory that was freed before.
+    Memory(Box<Fault>),
     /// The program ended the execution as a failure.
     Failed {
         /// Why.
@@ -134,6 +137,7 @@ impl Finding {
             Finding::Livelock => "livelock",
             Finding::StepBound => "step-bound",
             Finding::Exited { .. } => "exited",
+            Finding::Memory(fault) => memory::word(fault.kind),
             Finding::Failed { .. } => "failed",
         }
     }
@@ -143,14 +147,19 @@ impl Finding {
         match self {
             Finding::Unexplained { outcome } => format!("{self}: {outcome}"),
             Finding::Panic { message, .. } | Finding::Aborted { message, .. } => format!("{self}: {message}"),
+            Finding::Memory(fault) => memory::in_full(fault),
             other => other.to_string(),
         }
     }
 
     /// Whether two executions fail in the same way: a panic with the same message, any two deadlocks, any two outcomes
-    /// that no serial order gives.
+    /// that no serial order gives, a race between the same places.
     pub(crate) fn is_like(&self, other: &Finding) -> bool {
-        matches!((self, other), (Finding::Unexplained { .. }, Finding::Unexplained { .. })) || self == other
+        match (self, other) {
+            (Finding::Unexplained { .. }, Finding::Unexplained { .. }) => true,
+            (Finding::Memory(one), Finding::Memory(other)) => memory::is_like(one, other),
+            _ => self == other,
+        }
     }
 }
 
@@ -167,6 +176,7 @@ impl fmt::Display for Finding {
             Finding::Livelock => out.write_str("livelock"),
             Finding::StepBound => out.write_str("no end within the step bound"),
             Finding::Exited { exit, .. } => write!(out, "{exit} is called"),
+            Finding::Memory(fault) => write!(out, "{}", fault.kind),
             Finding::Failed { reason } => write!(out, "failed: {reason}"),
         }
     }

@@ -4,12 +4,14 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use interloper_scheduler::orderings::Orderings;
-use interloper_scheduler::{Detached, Freedoms, Watchdog};
+use interloper_scheduler::{Detached, Freedoms, Watch as PlainWatch, Watchdog};
+use interloper_std::plain;
 
 use super::grade::Grade;
 use super::misuse::Misuse;
 use super::sections::Blocks;
 use super::watch::Watch;
+use crate::locate::locate;
 use interloper_scheduler::schedule::{Memory, Schedule};
 
 /// The most threads that run executions at the same time.
@@ -33,6 +35,11 @@ pub struct Settings {
     /// Whether the accesses of each memory ordering are counted, and which ordering of the program is changed. It matters
     /// only in executions with weak memory.
     pub orderings: Orderings,
+    /// Whether executions look at plain memory: for data races between loads and stores that the compiler announces, and for
+    /// memory that is used after it was freed. `None` looks if the program was built for it, as `cargo interloper` does.
+    pub plain: Option<bool>,
+    /// Whether memory that an execution allocates and does not free is a bug. Possible under `cargo interloper` only.
+    pub leaks: bool,
     /// The seed of the random schedules and of default hashers.
     pub seed: u64,
     /// The most executions of the search.
@@ -111,6 +118,12 @@ impl Settings {
         if self.memory == Some(Memory::Weak) { Memory::Weak.within(freedoms) } else { freedoms }
     }
 
+    /// How executions look at plain memory, if they do.
+    pub(crate) fn watch_of_plain_memory(&self) -> Option<PlainWatch> {
+        let looks = self.plain.unwrap_or_else(|| plain::is_announced() || plain::quarantines());
+        looks.then(|| PlainWatch { locate: Some(locate), leaks: self.leaks })
+    }
+
     /// Checks that a program can run with these settings.
     ///
     /// # Errors
@@ -120,6 +133,11 @@ impl Settings {
             let size = self.stack_size;
             let reason = format!("the stack size of {size} bytes is above the limit of {LARGEST_STACK} bytes");
             return Err(Misuse::Unusable { reason });
+        }
+        if self.leaks && !plain::is_announced() {
+            let reason = "leaks are seen only in a program whose crates the compiler prepared for it: run it with `cargo \
+                          interloper test`";
+            return Err(Misuse::Unusable { reason: reason.to_owned() });
         }
         Ok(())
     }
@@ -137,6 +155,8 @@ impl Default for Settings {
             freedoms: None,
             memory: Some(Memory::SequentiallyConsistent),
             orderings: Orderings::default(),
+            plain: None,
+            leaks: false,
             seed: 42,
             executions: 10_000,
             time: None,

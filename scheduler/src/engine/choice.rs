@@ -141,6 +141,11 @@ impl Core {
             self.strategy_panic.set(Some(Box::new("the strategy panicked")));
             return None;
         }
+        if let Some(fault) = self.kept.borrow().plain.fault() {
+            state.stuck = state.reports();
+            state.end = Some(End::Memory(Box::new(fault.clone())));
+            return None;
+        }
         let at_bound = state.steps >= self.config.step_bound;
         if !at_bound {
             state.be_fair(alone);

@@ -30,7 +30,9 @@ pub(super) fn run(
     core.begin(strategy, main, location);
     let panicking = std::thread::panicking();
     escape::install_handlers();
-    panics::observed(core, || core.with_runtime(|runtime| runtime::enter(runtime, || drive(core, fibers))));
+    panics::observed(core, || {
+        core.with_runtime(|runtime| runtime::enter(runtime, || core.watching(|| drive(core, fibers))))
+    });
     if !panicking {
         panics::forget_unfinished();
     }
@@ -75,7 +77,10 @@ fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
     // they have ended or are never resumed again.
     let trap = unsafe {
-        let forget = |start, length| core.addresses.forget_range(start, length);
+        let forget = |start, length| {
+            core.addresses.forget_range(start, length);
+            core.synchronise(|kept| kept.plain.begin_stack(start, length));
+        };
         fibers.start(task, forget, move |link| (*pointer).root(task, link))
     };
     core.traps.borrow_mut().set(task, trap);
@@ -143,6 +148,9 @@ fn drop_payloads(core: &Core) {
 fn summary(core: &Core) -> Execution {
     let mut state = core.state.borrow_mut();
     let mut kept = core.kept.borrow_mut();
+    if let Some(fault) = core.end_plain(&mut kept, &state) {
+        state.end = Some(End::Memory(Box::new(fault)));
+    }
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,
@@ -156,6 +164,7 @@ fn summary(core: &Core) -> Execution {
         accesses: std::mem::take(&mut kept.accesses),
         weaker: kept.weaker,
         older_left: kept.older_left,
+        plain: kept.plain.accesses(),
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),

@@ -1,6 +1,7 @@
 //! The runtime of an execution whose memory is weak: it keeps the [`Memory`] beside the engine.
 //!
-//! An execution whose memory is sequentially consistent has [`Core`] alone for its runtime, so it pays nothing for this.
+//! An execution whose memory is sequentially consistent has [`Core`] alone for its runtime, so it pays nothing for this,
+//! unless the engine looks at plain memory.
 //!
 //! What happens before what follows from what tasks do to objects. Taking a lock acquires what those released who could not
 //! hold it beside; the same goes for the steps of channels, once cells, barriers and collections, where a step that reads
@@ -8,6 +9,7 @@
 //! as std documents. Notifying does not: the lock of the waiter does.
 
 use std::any::Any;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -25,6 +27,7 @@ use crate::execution::Older;
 use crate::freedoms::Freedom;
 use crate::memory::{Kind, LocationId, Memory, Spot};
 use crate::orderings::{Orderings, Sites};
+use crate::plain::{Doing, Now, Plain};
 use crate::traces::Pick;
 use crate::vector_clock::VectorClock;
 
@@ -34,7 +37,10 @@ pub(super) struct Weak<'a>(pub(super) &'a Core);
 /// What such an execution keeps.
 #[derive(Default)]
 pub(super) struct Kept {
-    memory: Memory,
+    pub(super) memory: Memory,
+    pub(super) plain: Plain,
+    /// The main task has ended: what is dropped after that is dropped in no order.
+    pub(super) over: bool,
     /// The locations of atomics, by their objects.
     locations: Vec<Option<LocationId>>,
     /// What was released to other objects.
@@ -79,6 +85,7 @@ impl Kept {
         self.released.clear();
         self.forget_accesses();
         self.memory.begin_task(None);
+        self.over = false;
     }
 
     /// The execution that begins has made no access.
@@ -89,7 +96,15 @@ impl Kept {
         (self.older_left, self.weaker) = (false, false);
     }
 
+    /// Looks which `Arc`s the running task has dropped.
+    pub(super) fn look_at_arcs(&mut self, task: TaskId) {
+        let Kept { memory, plain, .. } = self;
+        plain.look_at_arcs(memory, task);
+    }
+
     pub(super) fn end_task(&mut self, task: TaskId) {
+        self.look_at_arcs(task);
+        self.over |= task == TaskId::MAIN;
         self.memory.end_task(task);
     }
 
@@ -160,7 +175,7 @@ impl Core {
 
     /// Whether the memory of the execution that begins is weak follows from its freedoms.
     pub(super) fn begin_memory(&self, state: &State) {
-        let weak = state.granted.count(Freedom::Memory) > 0;
+        let weak = state.granted.count(Freedom::Memory) > 0 || self.config.plain.is_some();
         self.weak.set(weak);
         self.addresses.weaken(weak);
         let mut kept = self.kept.borrow_mut();
@@ -179,14 +194,20 @@ impl Core {
     }
 
     /// The place of an access: a decision if there are several.
-    fn place(&self, state: &mut State, kept: &mut Kept, at: LocationId, asks: impl FnOnce(&mut Kept)) -> Spot {
+    fn place(&self, state: &mut State, kept: &mut Kept, at: LocationId, asks: impl Fn(&mut Kept)) -> Spot {
         let newest = kept.memory.newest_spot(at);
         let task = TaskId(state.current as u32);
         if kept.memory.is_settled(task, at) {
             return newest;
         }
         asks(kept);
-        if kept.places.len() < 2 {
+        if kept.places.len() > 1 {
+            // Who has dropped the last `Arc` knows more than it seems.
+            let Kept { memory, plain, .. } = kept;
+            plain.look_at_arcs(memory, task);
+            asks(kept);
+        }
+        if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
             return newest;
         }
         // As with other freedoms: where they are counted, each looks at what is left.
@@ -277,7 +298,7 @@ impl Runtime for Weak<'_> {
     fn access(
         &self,
         object: ObjectId,
-        newest: u64,
+        (extent, newest): (Range<usize>, u64),
         effect: Effect<'_>,
         (order, failure): (Ordering, Ordering),
     ) -> Accessed {
@@ -306,6 +327,14 @@ impl Runtime for Weak<'_> {
             }
         };
         kept.sites.count(taken, written.is_none());
+        if core.config.plain.is_some() {
+            let doing = if written.is_some() { Doing::AtomicWrite } else { Doing::AtomicRead };
+            let now = Now { task, event: state.trace.len() as u32 };
+            kept.plain.access_atomic(&mut kept.memory, now, extent, doing);
+            if kept.plain.fault().is_some() {
+                state.limit = 0;
+            }
+        }
         let access = kept.accesses.len() as u32;
         let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
         kept.accesses.push((event, of));

@@ -327,7 +327,7 @@ impl Exhaustive {
             (Some(Stray::Infeasible), _) => Some(Cut::Infeasible),
             (_, End::StepBound(_)) => Some(Cut::StepBound),
             (_, End::Livelock(_)) => Some(Cut::Livelock),
-            (_, End::Failed { .. }) => Some(Cut::Failed),
+            (_, End::Failed { .. } | End::Memory(_)) => Some(Cut::Failed),
             _ if execution.steered => Some(Cut::Steered),
             _ if execution.withheld => Some(Cut::Hints),
             _ => None,

@@ -53,7 +53,9 @@ pub(super) fn compare_exchange<A: Compact>(
 
 fn access<A: Compact>(here: &A, object: ObjectId, effect: Effect<'_>, orders: (Ordering, Ordering)) -> Accessed {
     let newest = A::bits(here.now());
-    let accessed = runtime::with(|current| current.runtime().access(object, newest, effect, orders));
+    let start = std::ptr::from_ref(here).addr();
+    let extent = start..start + size_of::<A>();
+    let accessed = runtime::with(|current| current.runtime().access(object, (extent, newest), effect, orders));
     let accessed = accessed.expect("memory is weak in a controlled run only");
     if let Some(newest) = accessed.newest {
         here.put(A::of_bits(newest));

@@ -1,0 +1,189 @@
+//! Plain memory: what a program reads, writes, allocates and frees without asking any runtime.
+//!
+//! Two things tell the runtime about it:
+//!
+//! - The compiler, in crates that it compiles with the flags of [`FLAGS`]: before each load and store it calls a function of
+//!   [`hooks`], which passes the address and the code on. This works with a stable compiler.
+//! - The allocator [`Quarantine`], if it is the global one: it keeps what an execution frees until the end of the execution,
+//!   so that an address means one block.
+//!
+//! Both ask for the [`Watcher`] of the thread first. Without one, which is the case outside executions and in those that do
+//! not look at plain memory, a load costs one read of a thread-local more, and an allocation likewise.
+
+mod allocator;
+mod hooks;
+
+use std::alloc::Layout;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use allocator::Quarantine;
+
+/// The flags with which the compiler announces loads and stores.
+pub const FLAGS: [&str; 4] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=1",
+    "-Cllvm-args=-sanitizer-coverage-trace-loads",
+    "-Cllvm-args=-sanitizer-coverage-trace-stores",
+];
+
+/// A load or a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The address of the first byte.
+    pub address: usize,
+    /// The number of bytes: 1, 2, 4, 8 or 16.
+    pub size: usize,
+    /// Whether it is a store.
+    pub writes: bool,
+    /// The code that makes it.
+    pub code: Code,
+}
+
+/// Where the program is: an address of code, and the frame that this code runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The address of the instruction after the call of the hook; 0 if it is not known.
+    pub address: usize,
+    /// The frame pointer, if the code was compiled with one (`-Cforce-frame-pointers=yes`).
+    pub frame: usize,
+}
+
+/// Whoever wants to know about plain memory.
+///
+/// No method may unwind: the compiler takes loads and stores for operations that do not.
+pub trait Watcher {
+    /// The program is about to access memory.
+    fn access(&self, access: Access);
+
+    /// The program has allocated a block, which has no content yet. The address of `code` is not known, its frame is that of
+    /// the allocator.
+    fn allocated(&self, address: usize, layout: Layout, code: Code);
+
+    /// The program frees a block. Whether the block is kept: then the watcher gives it back later, with [`give_back`].
+    fn freed(&self, address: usize, layout: Layout, code: Code) -> bool;
+}
+
+thread_local! {
+    static WATCHER: Cell<Option<&'static dyn Watcher>> = const { Cell::new(None) };
+}
+
+/// [`Quarantine`] is the global allocator of this process.
+static QUARANTINES: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program was built so that its code announces its loads and stores, with frame pointers.
+pub fn is_announced() -> bool {
+    cfg!(interloper_announced)
+}
+
+/// Whether [`Quarantine`] is the global allocator.
+pub fn quarantines() -> bool {
+    if !QUARANTINES.load(Ordering::Relaxed) {
+        drop(std::hint::black_box(Box::new(0_u8)));
+    }
+    QUARANTINES.load(Ordering::Relaxed)
+}
+
+/// Calls `body` while `watcher` watches this thread.
+pub fn watched<R>(watcher: &dyn Watcher, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<&'static dyn Watcher>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            WATCHER.set(self.0);
+        }
+    }
+    // SAFETY: only the lifetime changes. `Restore` takes the watcher away before its borrow ends, also on unwinding, and what
+    // reads it in between does not keep it.
+    let watcher = unsafe { std::mem::transmute::<&dyn Watcher, &'static dyn Watcher>(watcher) };
+    let _restore = Restore(WATCHER.replace(Some(watcher)));
+    body()
+}
+
+/// Gives back a block that was kept.
+///
+/// # Safety
+/// The block was freed with this layout, [`Watcher::freed`] kept it, and nobody uses it.
+pub unsafe fn give_back(address: usize, layout: Layout) {
+    let block = std::ptr::with_exposed_provenance_mut(address);
+    // SAFETY: `Quarantine` passes on what the system's allocator gave it, and did not pass on this free.
+    unsafe { std::alloc::GlobalAlloc::dealloc(&std::alloc::System, block, layout) };
+}
+
+impl Code {
+    /// What called this code, if the frame is one of the stack between these addresses: code that was compiled without
+    /// frame pointers leaves something else there.
+    pub fn caller(self, stack: &std::ops::Range<usize>) -> Option<Code> {
+        const WORD: usize = size_of::<usize>();
+        let is_frame = self.frame % WORD == 0 && self.frame >= stack.start && self.frame + 2 * WORD <= stack.end;
+        if !is_frame || size_of::<usize>() != 8 {
+            return None;
+        }
+        let words: *const [usize; 2] = std::ptr::with_exposed_provenance(self.frame);
+        // SAFETY: the caller says that a stack is there, of the running task. It is mapped as far as it is in use, which it is
+        // above a frame.
+        let [frame, address] = unsafe { words.read_volatile() };
+        // A stack grows down, so callers are above.
+        (frame > self.frame || frame == 0).then_some(Code { address, frame })
+    }
+}
+
+#[inline(always)]
+fn watcher() -> Option<&'static dyn Watcher> {
+    // A thread that is past its thread-locals runs nothing that is watched.
+    WATCHER.try_with(Cell::get).ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Log(RefCell<Vec<String>>);
+
+    impl Watcher for Log {
+        fn access(&self, access: Access) {
+            if let Ok(mut log) = self.0.try_borrow_mut() {
+                log.push(format!("{}{}", if access.writes { "w" } else { "r" }, access.size));
+            }
+        }
+
+        fn allocated(&self, _: usize, layout: Layout, _: Code) {
+            if let Ok(mut log) = self.0.try_borrow_mut() {
+                log.push(format!("+{}", layout.size()));
+            }
+        }
+
+        fn freed(&self, address: usize, layout: Layout, _: Code) -> bool {
+            if let Ok(mut log) = self.0.try_borrow_mut() {
+                log.push(format!("-{} {}", layout.size(), address != 0));
+            }
+            false
+        }
+    }
+
+    #[test]
+    fn the_watcher_is_told_between_the_calls_and_not_outside() {
+        let log = Log::default();
+        let quarantine = Quarantine::new();
+        let layout = Layout::from_size_align(40, 8).unwrap();
+        let again = || {
+            // SAFETY: the layout has a size, and the block is freed once, with it.
+            unsafe {
+                let block = std::alloc::GlobalAlloc::alloc(&quarantine, layout);
+                let block = std::alloc::GlobalAlloc::realloc(&quarantine, block, layout, 80);
+                std::alloc::GlobalAlloc::dealloc(&quarantine, block, Layout::from_size_align(80, 8).unwrap());
+            }
+        };
+        again();
+        watched(&log, || {
+            again();
+            hooks::tests::load_and_store();
+        });
+        again();
+        hooks::tests::load_and_store();
+        let expected = ["+40", "+80", "-40 true", "-80 true", "r4", "w8"];
+        assert_eq!(*log.0.borrow(), if hooks::ARE_SUPPORTED { &expected[..] } else { &expected[..4] });
+    }
+}

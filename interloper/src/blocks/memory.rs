@@ -1,0 +1,115 @@
+//! Faults of plain memory, in words.
+
+use interloper_report::{Event as Shown, Row};
+use interloper_scheduler::words::Names;
+use interloper_scheduler::{Doing, Fault, FaultKind, Touch};
+
+/// The kind of a fault as one word, as files have it.
+pub(super) fn word(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Race => "data-race",
+        FaultKind::UseAfterFree => "use-after-free",
+        FaultKind::DoubleFree => "double-free",
+        FaultKind::OtherLayout => "wrong-layout",
+        FaultKind::Leak(_) => "leak",
+    }
+}
+
+/// The fault with what distinguishes it from others of its kind.
+pub(super) fn in_full(fault: &Fault) -> String {
+    let places = [fault.first.as_ref(), Some(&fault.second)].into_iter().flatten();
+    let places: Vec<String> = places.map(|touch| format!("{} {}", does(touch), at(touch))).collect();
+    format!("{}: {}", fault.kind, places.join(", "))
+}
+
+/// Whether two faults are the same: of one kind, between the same places.
+pub(super) fn is_like(one: &Fault, other: &Fault) -> bool {
+    let places = |fault: &Fault| {
+        let mut places = [fault.first.as_ref().map(at), Some(at(&fault.second))];
+        places.sort();
+        places
+    };
+    word(one.kind) == word(other.kind) && places(one) == places(other)
+}
+
+fn at(touch: &Touch) -> String {
+    touch.place.as_ref().map_or("at an unknown place".to_owned(), |place| format!("at {place}"))
+}
+
+/// Puts what a fault is about between the steps of the execution, each of which has its index.
+pub(super) fn add_rows(rows: &mut Vec<(usize, bool, Row)>, fault: &Fault, names: &Names) {
+    let touches: Vec<&Touch> = fault.first.iter().chain([&fault.second]).collect();
+    for (position, touch) in touches.iter().enumerate() {
+        let mut notes = vec![format!("▲ {} of {}: {}", position + 1, touches.len(), role(fault, position, names))];
+        if position + 1 == touches.len() {
+            notes.extend(block(fault, names));
+            notes.extend(advice(fault).iter().map(|line| (*line).to_owned()));
+        }
+        let is_step = matches!(touch.doing, Some(Doing::AtomicRead | Doing::AtomicWrite));
+        let step = rows
+            .iter_mut()
+            .rev()
+            .find(|(index, _, row)| is_step && *index < touch.event as usize && row.column == touch.task.index());
+        if let Some((_, marked, row)) = step {
+            *marked = true;
+            row.notes.extend(notes);
+            continue;
+        }
+        let event = Shown::Operation(does(touch).to_owned());
+        let location = touch.place.as_ref().map(ToString::to_string);
+        let row = Row { location, notes, ..Row::event(touch.task.index(), event) };
+        let place = rows.iter().position(|(index, ..)| *index >= touch.event as usize).unwrap_or(rows.len());
+        rows.insert(place, (touch.event as usize, true, row));
+    }
+}
+
+/// What is done, as a step says it.
+fn does(touch: &Touch) -> &'static str {
+    match touch.doing {
+        Some(Doing::Read) => "reads plain memory",
+        Some(Doing::Write) => "writes plain memory",
+        Some(Doing::AtomicRead) => "reads an atomic",
+        Some(Doing::AtomicWrite) => "writes an atomic",
+        Some(Doing::Free) => "frees memory",
+        None => "allocates memory",
+    }
+}
+
+/// What a touch is in the fault.
+fn role(fault: &Fault, position: usize, names: &Names) -> String {
+    let other = fault.first.as_ref().map(|first| names.task(first.task)).unwrap_or_default();
+    match (fault.kind, position) {
+        (FaultKind::Race, 0) => "one side of the race".to_owned(),
+        (FaultKind::Race, _) => format!("nothing orders this after what {other} does"),
+        (FaultKind::UseAfterFree, 0) => "the memory is free from here on".to_owned(),
+        (FaultKind::UseAfterFree, _) => "uses the freed memory".to_owned(),
+        (FaultKind::DoubleFree, 0) => "the memory is free from here on".to_owned(),
+        (FaultKind::DoubleFree, _) => "frees the same memory again".to_owned(),
+        (FaultKind::OtherLayout, _) => "with another size or alignment than it was allocated with".to_owned(),
+        (FaultKind::Leak(1), _) => "no task frees it".to_owned(),
+        (FaultKind::Leak(blocks), _) => format!("no task frees this block, nor {} other", blocks - 1),
+    }
+}
+
+/// What would put things right, in lines.
+fn advice(fault: &Fault) -> &'static [&'static str] {
+    match fault.kind {
+        FaultKind::Race => &[
+            "what would order the two: a lock held for both, or a Release store",
+            "after the first that an Acquire load reads before the second",
+        ],
+        _ => &[],
+    }
+}
+
+/// Which memory it is.
+fn block(fault: &Fault, names: &Names) -> Option<String> {
+    let block = fault.block.as_ref()?;
+    let made = match &block.made {
+        Some(made) if made.place.is_some() => format!(", allocated by {} {}", names.task(made.task), at(made)),
+        Some(made) => format!(", allocated by {}", names.task(made.task)),
+        None => ", allocated before the execution".to_owned(),
+    };
+    let byte = if block.offset == 0 { String::new() } else { format!("byte {} of ", block.offset) };
+    Some(format!("{byte}a block of {} bytes{made}", block.size))
+}

@@ -1,0 +1,89 @@
+//! Whose code is at an address, from the debug information of the program.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use interloper_scheduler::{Located, SourcePlace};
+
+/// Whose code is at this address. Its inlined functions are asked first: the innermost one that is not of std decides.
+pub(crate) fn locate(address: usize) -> Located {
+    static KNOWN: LazyLock<Mutex<HashMap<usize, Located>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(address).or_insert_with(|| look_up(address)).clone()
+}
+
+fn look_up(address: usize) -> Located {
+    let mut found = Located::Library;
+    backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+        let (Some(file), Located::Library) = (symbol.filename(), &found) else { return };
+        found = of_file(file, symbol.lineno().unwrap_or(0), symbol.colno().unwrap_or(0));
+    });
+    found
+}
+
+fn of_file(file: &Path, line: u32, column: u32) -> Located {
+    let text = file.to_string_lossy();
+    if text.starts_with("/rustc/") || text.starts_with("/rust/deps/") || text.contains("/lib/rustlib/src/rust/") {
+        return Located::Library;
+    }
+    if OWN.iter().any(|folder| text.contains(&format!("{}/{folder}/src/", root()))) {
+        return Located::Checker;
+    }
+    Located::Program(SourcePlace { file: text.into_owned(), line, column })
+}
+
+/// The folders of the crates that check programs, and that put their code into those of the program.
+const OWN: [&str; 12] = [
+    "commutativity",
+    "harness",
+    "instrument",
+    "instrument/channel",
+    "instrument/collections",
+    "instrument/parking_lot",
+    "instrument/parking_lot_core",
+    "interloper",
+    "linearize",
+    "random",
+    "report",
+    "scheduler",
+];
+
+/// The folder that these folders are in.
+fn root() -> &'static str {
+    let own = env!("CARGO_MANIFEST_DIR");
+    own.strip_suffix("/interloper").unwrap_or(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    fn here() -> usize {
+        let mut address = 0;
+        backtrace::trace(|frame| {
+            // The frames below are those of the library that walks the stack.
+            let mut is_own = false;
+            backtrace::resolve_frame(frame, |symbol| {
+                is_own |= symbol.name().is_some_and(|name| name.to_string().contains("locate::tests::here"));
+            });
+            address = frame.ip().addr();
+            !is_own
+        });
+        address - 1
+    }
+
+    #[test]
+    fn code_is_of_std_of_the_checker_or_of_the_program() {
+        assert_eq!(locate(here()), Located::Checker);
+        assert_eq!(locate(0), Located::Library);
+        let program = |file: &str| of_file(Path::new(file), 3, 4);
+        assert_eq!(program("/rustc/0123/library/alloc/src/vec/mod.rs"), Located::Library);
+        assert_eq!(program(&format!("{}/instrument/src/sync/mutex.rs", root())), Located::Checker);
+        let place = |file: &str| SourcePlace { file: file.to_owned(), line: 3, column: 4 };
+        for file in ["/home/user/instrument/src/lib.rs", "src/lib.rs", &format!("{}/examples/src/a.rs", root())] {
+            assert_eq!(program(file), Located::Program(place(file)));
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Plain memory: data races, and memory that is used after it was freed.
+//!
+//! What tasks know of each other comes from the [model of memory](crate::memory): two accesses of different tasks that
+//! conflict are a race unless one happens before the other, whatever came of them in this execution.
+
+mod arcs;
+mod blocks;
+mod codes;
+mod shadow;
+
+use std::alloc::Layout;
+use std::fmt;
+use std::ops::Range;
+
+use interloper_std::plain::Code;
+use interloper_std::runtime::TaskId;
+
+use self::arcs::{Arcs, COUNTS, Dropped};
+use self::blocks::{Block, Blocks, Misfreed, Moment};
+use self::codes::{Codes, Whose};
+use self::shadow::{Making, Record, Shadow};
+use crate::execution::SourcePlace;
+use crate::memory::Memory;
+
+pub use self::codes::{Locate, Located};
+pub use self::shadow::Doing;
+
+/// Whether and how an engine looks at plain memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watch {
+    /// Says whose code is at an address. Without it no place is known, and all code counts as the program's.
+    pub locate: Option<Locate>,
+    /// Whether memory that an execution allocates and does not free is a fault. With `locate`, only blocks count that are
+    /// known to be allocated by code of the program.
+    pub leaks: bool,
+}
+
+/// What is wrong with the way in which an execution used plain memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What it is.
+    pub kind: FaultKind,
+    /// What came first: an access, a free.
+    pub first: Option<Touch>,
+    /// What came next; for a leak, the allocation.
+    pub second: Touch,
+    /// The block of memory, if it is one that the execution allocated.
+    pub block: Option<Allocation>,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// Two accesses, of which one writes and one is not atomic, and neither happens before the other.
+    Race,
+    /// An access to memory that was freed before.
+    UseAfterFree,
+    /// A block was freed twice.
+    DoubleFree,
+    /// A block was freed with another size or alignment than it was allocated with.
+    OtherLayout,
+    /// So many blocks of memory were never freed; the fault shows the first.
+    Leak(usize),
+}
+
+/// An access to memory, or what allocates or frees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// The task.
+    pub task: TaskId,
+    /// What it did. None if it allocated.
+    pub doing: Option<Doing>,
+    /// Where, if that is known.
+    pub place: Option<SourcePlace>,
+    /// How many events the trace had: the touch belongs to the task's last step among them.
+    pub event: u32,
+}
+
+/// An allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Its size, in bytes.
+    pub size: usize,
+    /// How far from its start the fault is, in bytes.
+    pub offset: usize,
+    /// Who made it. None if it is older than the execution.
+    pub made: Option<Touch>,
+}
+
+impl fmt::Display for FaultKind {
+    /// In a few words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultKind::Race => f.write_str("data race"),
+            FaultKind::UseAfterFree => f.write_str("use of freed memory"),
+            FaultKind::DoubleFree => f.write_str("memory freed twice"),
+            FaultKind::OtherLayout => f.write_str("memory freed with another layout"),
+            FaultKind::Leak(1) => f.write_str("memory never freed"),
+            FaultKind::Leak(blocks) => write!(f, "{blocks} blocks of memory never freed"),
+        }
+    }
+}
+
+/// Who does something now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) task: TaskId,
+    /// How many events the trace has.
+    pub(crate) event: u32,
+}
+
+/// The plain memory of an execution.
+#[derive(Debug, Default)]
+pub(crate) struct Plain {
+    shadow: Shadow,
+    blocks: Blocks,
+    arcs: Arcs,
+    codes: Codes,
+    /// The first fault of the execution.
+    fault: Option<Fault>,
+    /// How many accesses of the program were looked at.
+    accesses: u64,
+}
+
+impl Plain {
+    /// Forgets the last execution.
+    pub(crate) fn begin(&mut self) {
+        self.shadow.clear();
+        self.blocks.clear();
+        self.arcs.clear();
+        self.fault = None;
+        self.accesses = 0;
+    }
+
+    /// The first fault of the execution.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    pub(crate) fn accesses(&self) -> u64 {
+        self.accesses
+    }
+
+    /// This memory is the stack of a new task.
+    pub(crate) fn begin_stack(&mut self, start: usize, length: usize) {
+        self.shadow.forget(start, length);
+    }
+
+    /// Looks which `Arc`s the running task has dropped.
+    pub(crate) fn look_at_arcs(&mut self, memory: &mut Memory, task: TaskId) {
+        if !self.arcs.is_empty() {
+            self.arcs.look(|dropped, clock| tell(memory, task, dropped, clock));
+        }
+    }
+
+    /// An access by code of the program, or of the checker.
+    pub(crate) fn access(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        (address, size, doing): (usize, usize, Doing),
+        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
+    ) {
+        let Whose::Program(at) = self.codes.whose(code, stack, locate) else { return };
+        self.accesses += 1;
+        if size == size_of::<usize>() && doing == Doing::Write {
+            self.look_for_lonely_arc(memory, now.task, address);
+        }
+        self.touched(memory, now, (address, size, doing), at);
+    }
+
+    /// An access to an atomic of the mirror.
+    pub(crate) fn access_atomic(&mut self, memory: &mut Memory, now: Now, extent: Range<usize>, doing: Doing) {
+        self.touched(memory, now, (extent.start, extent.len(), doing), 0);
+    }
+
+    fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
+        if !self.shadow.is_touched(address)
+            && let Some(block) = self.blocks.find(address).copied()
+            && let Some(freed) = block.freed
+        {
+            let first = self.freed_touch(freed);
+            self.blame(FaultKind::UseAfterFree, Some(first), self.touch(now, Some(doing), at), Some((block, address)));
+            return;
+        }
+        let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
+        let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
+        if let Some(record) = self.shadow.access(address, size, making) {
+            self.found(memory, now, record, (address, doing, at));
+        }
+    }
+
+    /// An earlier access conflicts with the present one.
+    #[cold]
+    fn found(&mut self, memory: &mut Memory, now: Now, record: Record, (address, doing, at): (usize, Doing, usize)) {
+        let block = self.blocks.find(address).copied();
+        let first = self.touch(Now { task: record.task, event: record.event }, Some(record.doing), record.code);
+        let second = self.touch(now, Some(doing), at);
+        let place = block.map(|block| (block, address));
+        if record.doing == Doing::Free && doing != Doing::Free {
+            self.blame(FaultKind::UseAfterFree, Some(first), second, place);
+            return;
+        }
+        self.look_at_arcs(memory, now.task);
+        let is_ordered = memory.knows(now.task).covers(record.task, record.epoch as usize);
+        // The counts of an `Arc` are atomics.
+        let is_count = block.is_some_and(|block| address - block.start < COUNTS && self.arcs.has(block.start));
+        if !is_ordered && !is_count {
+            self.blame(FaultKind::Race, Some(first), second, place);
+        }
+    }
+
+    /// The program has allocated a block.
+    pub(crate) fn allocated(
+        &mut self,
+        now: Now,
+        (start, layout): (usize, Layout),
+        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
+    ) {
+        let code = match self.codes.whose(code, stack, locate) {
+            Whose::Program(code) => code,
+            Whose::Checker if locate.is_some() => return,
+            Whose::Checker => 0,
+        };
+        self.shadow.forget(start, layout.size());
+        self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code });
+        self.arcs.allocated(start, layout);
+    }
+
+    /// The program frees a block. Whether the block is kept.
+    pub(crate) fn freed(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        (start, layout): (usize, Layout),
+        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
+    ) -> bool {
+        let code = match self.codes.whose(code, stack, locate) {
+            Whose::Program(code) => code,
+            Whose::Checker => 0,
+        };
+        self.look_at_arcs(memory, now.task);
+        let (kept, wrong) = self.blocks.freed(start, layout, Moment { task: now.task, event: now.event, code });
+        self.arcs.freed(start);
+        let touch = self.touch(now, Some(Doing::Free), code);
+        match wrong {
+            Some(Misfreed::Twice(block)) => {
+                let first = block.freed.map(|freed| self.freed_touch(freed));
+                self.blame(FaultKind::DoubleFree, first, touch, Some((block, start)));
+                return kept;
+            }
+            Some(Misfreed::OtherLayout(block)) => {
+                self.blame(FaultKind::OtherLayout, None, touch, Some((block, start)));
+            }
+            None => {}
+        }
+        let epoch = memory.epoch(now.task);
+        let knows = memory.knows(now.task);
+        let making = Making { task: now.task, epoch, doing: Doing::Free, code, event: now.event, knows };
+        let races = self.shadow.free(start, layout.size(), making);
+        if let Some(record) = races.first().copied() {
+            self.found(memory, now, record, (start, Doing::Free, code));
+        }
+        kept
+    }
+
+    /// A block is freed while nobody looks at faults any more. Whether it is kept, or was kept before.
+    pub(crate) fn keeps(&mut self, start: usize, layout: Layout) -> bool {
+        self.arcs.freed(start);
+        self.blocks.freed(start, layout, Moment { task: TaskId::MAIN, event: 0, code: 0 }).0
+    }
+
+    /// The execution has come to its end, and nothing of it is left.
+    pub(crate) fn ended(&mut self, locate: Option<Locate>) {
+        let mut left = self.blocks.left();
+        left.retain(|block| locate.is_none() || block.allocated.is_some_and(|made| made.code != 0));
+        if let Some(block) = left.first()
+            && let Some(made) = block.allocated
+        {
+            let touch = self.touch(Now { task: made.task, event: made.event }, None, made.code);
+            self.blame(FaultKind::Leak(left.len()), None, touch, Some((*block, block.start)));
+        }
+    }
+
+    /// `Arc::get_mut` stores the weak count back, in which it had put `usize::MAX` for as long as it looked.
+    fn look_for_lonely_arc(&mut self, memory: &mut Memory, task: TaskId, address: usize) {
+        let start = address.wrapping_sub(size_of::<usize>());
+        if !address.is_multiple_of(size_of::<usize>()) || !self.arcs.has(start) {
+            return;
+        }
+        let word: *const usize = std::ptr::with_exposed_provenance(address);
+        // SAFETY: the program is about to store a word there.
+        if unsafe { word.read_volatile() } == usize::MAX {
+            self.look_at_arcs(memory, task);
+            self.arcs.is_alone(start, |dropped, clock| tell(memory, task, dropped, clock));
+        }
+    }
+
+    fn touch(&self, now: Now, doing: Option<Doing>, code: usize) -> Touch {
+        Touch { task: now.task, doing, place: self.codes.place(code), event: now.event }
+    }
+
+    fn freed_touch(&self, freed: Moment) -> Touch {
+        self.touch(Now { task: freed.task, event: freed.event }, Some(Doing::Free), freed.code)
+    }
+
+    /// Only the first fault counts: what comes after it can be its consequence.
+    fn blame(&mut self, kind: FaultKind, first: Option<Touch>, second: Touch, at: Option<(Block, usize)>) {
+        if self.fault.is_some() {
+            return;
+        }
+        let block = at.map(|(block, address)| {
+            let made = |made: Moment| self.touch(Now { task: made.task, event: made.event }, None, made.code);
+            Allocation { size: block.layout.size(), offset: address - block.start, made: block.allocated.map(made) }
+        });
+        self.fault = Some(Fault { kind, first, second, block });
+    }
+}
+
+fn tell(memory: &mut Memory, task: TaskId, dropped: Dropped, clock: &mut crate::vector_clock::VectorClock) {
+    match dropped {
+        Dropped::One => memory.release(task, clock),
+        Dropped::Last => memory.acquire(task, clock),
+    }
+}

@@ -1,0 +1,186 @@
+//! The blocks of memory that an execution allocates and frees. What it frees is kept to its end.
+
+use std::alloc::Layout;
+use std::collections::BTreeMap;
+
+use interloper_std::plain;
+use interloper_std::runtime::TaskId;
+
+/// When something happened: after so many events of the trace, by which task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Moment {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// How many events the trace had.
+    pub(crate) event: u32,
+    /// Where in the code; 0 if that is not known.
+    pub(crate) code: usize,
+}
+
+/// A block of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// Its address.
+    pub(crate) start: usize,
+    /// Its layout when it was allocated, or, if it is older than the execution, when it was freed.
+    pub(crate) layout: Layout,
+    /// When it was allocated. None if it is older than the execution.
+    pub(crate) allocated: Option<Moment>,
+    /// When it was freed.
+    pub(crate) freed: Option<Moment>,
+    /// How many blocks the execution had allocated before.
+    number: u32,
+}
+
+/// What is wrong with the way in which a block is freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misfreed {
+    /// It was freed before.
+    Twice(Block),
+    /// It was allocated with another layout.
+    OtherLayout(Block),
+}
+
+/// The blocks of an execution.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    blocks: BTreeMap<usize, Block>,
+    kept: Vec<(usize, Layout)>,
+    /// The sum of their sizes.
+    kept_bytes: usize,
+    allocated: u32,
+}
+
+/// An execution keeps no more than this, in bytes: what it frees beyond it is freed at once.
+const MOST_KEPT: usize = 256 << 20;
+
+impl Blocks {
+    /// Forgets everything, and gives back what was kept.
+    pub(crate) fn clear(&mut self) {
+        self.blocks.clear();
+        self.allocated = 0;
+        self.give_back();
+    }
+
+    fn give_back(&mut self) {
+        self.kept_bytes = 0;
+        for (address, layout) in self.kept.drain(..) {
+            // SAFETY: `freed` has kept the block, once, with the layout that it was freed with; if that was the wrong one, with the
+            // right one. The execution that could use it is over.
+            unsafe { plain::give_back(address, layout) };
+        }
+    }
+
+    pub(crate) fn allocated(&mut self, start: usize, layout: Layout, moment: Moment) {
+        let block = Block { start, layout, allocated: Some(moment), freed: None, number: self.allocated };
+        self.allocated += 1;
+        self.blocks.insert(start, block);
+    }
+
+    /// The block at this address or around it.
+    pub(crate) fn find(&self, address: usize) -> Option<&Block> {
+        let (_, block) = self.blocks.range(..=address).next_back()?;
+        (address - block.start < block.layout.size()).then_some(block)
+    }
+
+    /// A block is freed. Whether it is kept, and what is wrong with freeing it.
+    pub(crate) fn freed(&mut self, start: usize, layout: Layout, moment: Moment) -> (bool, Option<Misfreed>) {
+        let unknown = Block { start, layout, allocated: None, freed: None, number: u32::MAX };
+        let block = self.blocks.entry(start).or_insert(unknown);
+        if block.freed.is_some() {
+            return (true, Some(Misfreed::Twice(*block)));
+        }
+        let other = (block.layout != layout).then_some(Misfreed::OtherLayout(*block));
+        if self.kept_bytes + block.layout.size() > MOST_KEPT && other.is_none() {
+            self.blocks.remove(&start);
+            return (false, None);
+        }
+        block.freed = Some(moment);
+        self.kept_bytes += block.layout.size();
+        self.kept.push((start, block.layout));
+        (true, other)
+    }
+
+    /// The blocks that the execution has allocated and not freed, in the order in which it allocated them.
+    pub(crate) fn left(&self) -> Vec<Block> {
+        let is_left = |block: &&Block| block.freed.is_none() && block.allocated.is_some();
+        let mut left: Vec<Block> = self.blocks.values().filter(is_left).copied().collect();
+        left.sort_by_key(|block| block.number);
+        left
+    }
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Moment = Moment { task: TaskId(0), event: 0, code: 0 };
+
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(size, 8).unwrap()
+    }
+
+    /// A block of the system's allocator, which the tests free as a program would.
+    fn block(size: usize) -> usize {
+        // SAFETY: the layout has a size.
+        unsafe { std::alloc::GlobalAlloc::alloc(&std::alloc::System, layout(size)) }.expose_provenance()
+    }
+
+    #[test]
+    fn a_block_is_found_by_the_addresses_in_it() {
+        let mut blocks = Blocks::default();
+        let start = block(24);
+        blocks.allocated(start, layout(24), AT);
+        let found = |address: usize, blocks: &Blocks| blocks.find(address).map(|block| block.start);
+        assert_eq!(found(start - 1, &blocks), None);
+        assert_eq!((found(start, &blocks), found(start + 23, &blocks)), (Some(start), Some(start)));
+        assert_eq!(found(start + 24, &blocks), None);
+        assert_eq!(blocks.left().len(), 1);
+        assert_eq!(blocks.freed(start, layout(24), AT), (true, None));
+        assert!(blocks.find(start + 8).is_some_and(|block| block.freed == Some(AT)));
+        assert_eq!(blocks.left(), []);
+    }
+
+    #[test]
+    fn what_is_wrong_with_freeing_is_said_and_nothing_is_freed_twice() {
+        let mut blocks = Blocks::default();
+        let (start, older) = (block(24), block(8));
+        blocks.allocated(start, layout(24), AT);
+        let (kept, wrong) = blocks.freed(start, layout(16), AT);
+        assert!(kept && matches!(wrong, Some(Misfreed::OtherLayout(block)) if block.layout == layout(24)));
+        let (kept, wrong) = blocks.freed(start, layout(24), AT);
+        assert!(kept && matches!(wrong, Some(Misfreed::Twice(block)) if block.freed == Some(AT)));
+        assert_eq!(blocks.freed(older, layout(8), AT), (true, None), "it is older than the execution");
+        assert!(matches!(blocks.freed(older, layout(8), AT), (true, Some(Misfreed::Twice(_)))));
+        assert_eq!(blocks.kept.len(), 2);
+        blocks.clear();
+        assert_eq!((blocks.kept.len(), blocks.kept_bytes), (0, 0));
+    }
+
+    #[test]
+    fn what_is_left_comes_in_the_order_of_allocation() {
+        let mut blocks = Blocks::default();
+        for start in [500, 100, 300] {
+            blocks.allocated(start, layout(16), AT);
+        }
+        assert_eq!(blocks.left().iter().map(|block| block.start).collect::<Vec<_>>(), [500, 100, 300]);
+        blocks.blocks.clear();
+    }
+
+    #[test]
+    fn no_more_is_kept_than_the_limit() {
+        let mut blocks = Blocks { kept_bytes: MOST_KEPT - 8, ..Blocks::default() };
+        let start = block(24);
+        blocks.allocated(start, layout(24), AT);
+        assert_eq!(blocks.freed(start, layout(24), AT), (false, None));
+        assert!(blocks.find(start).is_none(), "another block may be there now");
+        // SAFETY: it was not kept.
+        unsafe { plain::give_back(start, layout(24)) };
+    }
+}

@@ -1,0 +1,153 @@
+//! Which code makes an access: the program's, or that of whoever checks it.
+//!
+//! The mirror of std and the drivers are generic, so the compiler puts much of them into the crates that use them, where
+//! their loads and stores are announced like the program's. They must not count: what a mutex of the mirror keeps is not
+//! protected by any lock. Functions of std that stand between the two (`Vec::push`, drop glue) belong to whoever calls them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use interloper_std::plain::Code;
+use rustc_hash::FxBuildHasher;
+
+use crate::execution::SourcePlace;
+
+/// Whose code is at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Located {
+    /// That of std, or code that nothing is known of: it belongs to its caller.
+    Library,
+    /// That of Interloper.
+    Checker,
+    /// The program's, with its place in the sources.
+    Program(SourcePlace),
+}
+
+/// Says whose code is at an address. It must give the same answer each time.
+pub type Locate = fn(usize) -> Located;
+
+/// Whose an access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The checker's.
+    Checker,
+    /// The program's; the address of its code, or 0 if that is not known.
+    Program(usize),
+}
+
+/// What is known of the code of the process.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    known: HashMap<usize, Located, FxBuildHasher>,
+    /// The last answers for code of the program, by parts of their addresses: most accesses are made by few places.
+    recent: Vec<usize>,
+}
+
+/// More functions of std than this do not call each other before the program's code comes.
+const MOST_FRAMES: usize = 32;
+const RECENT: usize = 1 << 10;
+
+impl Codes {
+    /// Whose code this is. `stack` is that of the running task.
+    #[inline]
+    pub(crate) fn whose(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
+        let Some(locate) = locate else { return Whose::Program(0) };
+        if code.address != 0 && self.recent.get(code.address % RECENT) == Some(&code.address) {
+            return Whose::Program(code.address);
+        }
+        self.walk(code, stack, locate)
+    }
+
+    fn walk(&mut self, code: Code, stack: &Range<usize>, locate: Locate) -> Whose {
+        let mut at = code;
+        for _ in 0..MOST_FRAMES {
+            match self.at(at.address, locate) {
+                Located::Checker => return Whose::Checker,
+                Located::Program(_) => {
+                    if at == code {
+                        self.recent.resize(RECENT, 0);
+                        self.recent[code.address % RECENT] = code.address;
+                    }
+                    return Whose::Program(at.address);
+                }
+                Located::Library => {}
+            }
+            match at.caller(stack) {
+                Some(caller) => at = caller,
+                None => break,
+            }
+        }
+        Whose::Program(0)
+    }
+
+    fn at(&mut self, address: usize, locate: Locate) -> &Located {
+        // The address is that of a return: the call before it is what is looked for.
+        let find = || if address == 0 { Located::Library } else { locate(address - 1) };
+        self.known.entry(address).or_insert_with(find)
+    }
+
+    /// The place of the program's code.
+    pub(crate) fn place(&self, address: usize) -> Option<SourcePlace> {
+        match self.known.get(&address) {
+            Some(Located::Program(place)) if address != 0 => Some(place.clone()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(line: u32) -> SourcePlace {
+        SourcePlace { file: "a.rs".to_owned(), line, column: 1 }
+    }
+
+    /// Code below 100 is of std, below 200 of the checker, all other of the program.
+    fn locate(address: usize) -> Located {
+        match address {
+            0..100 => Located::Library,
+            100..200 => Located::Checker,
+            _ => Located::Program(place(address as u32)),
+        }
+    }
+
+    /// A stack of frames, each of which has called the one before it: the code of the first, and where the stack is.
+    fn stack(words: &mut [[usize; 2]], codes: &[usize]) -> (Code, Range<usize>) {
+        let at = |index: usize, words: &[[usize; 2]]| words.as_ptr().expose_provenance() + 16 * index;
+        for (index, code) in codes[1..].iter().enumerate() {
+            let above = if index + 2 == codes.len() { 0 } else { at(index + 1, words) };
+            words[index] = [above, *code];
+        }
+        (Code { address: codes[0], frame: at(0, words) }, at(0, words)..at(words.len(), words))
+    }
+
+    #[track_caller]
+    fn check(codes: &[usize], expected: Whose) {
+        let mut words = [[0; 2]; 4];
+        let (code, range) = stack(&mut words, codes);
+        let mut known = Codes::default();
+        for _ in 0..2 {
+            assert_eq!(known.whose(code, &range, Some(locate)), expected, "{codes:?}");
+        }
+        if let Whose::Program(address @ 1..) = expected {
+            assert_eq!(known.place(address), Some(place(address as u32 - 1)));
+        }
+    }
+
+    #[test]
+    fn functions_of_std_belong_to_their_callers() {
+        check(&[300, 150], Whose::Program(300));
+        check(&[150, 300], Whose::Checker);
+        check(&[50, 60, 300], Whose::Program(300));
+        check(&[50, 60, 150, 300], Whose::Checker);
+        check(&[0, 60, 300], Whose::Program(300));
+        check(&[50, 60], Whose::Program(0));
+    }
+
+    #[test]
+    fn a_frame_outside_of_the_stack_is_not_read() {
+        let code = Code { address: 50, frame: 8 };
+        assert_eq!(Codes::default().whose(code, &(4096..8192), Some(locate)), Whose::Program(0));
+    }
+}

@@ -1,0 +1,353 @@
+//! What was accessed, by whom: enough to tell for each access whether it races with one before it.
+//!
+//! As in FastTrack (C. Flanagan, S. Freund, *FastTrack: efficient and precise dynamic race detection*, PLDI 2009), an access
+//! is kept as an *epoch*, its task and the number of the task's event, which one comparison with a vector clock orders. Unlike
+//! FastTrack a granule of eight bytes keeps a list of accesses, each with the bytes that it touched. An access leaves the
+//! list when another one that happens after it touches the same bytes and conflicts with whatever it conflicts with: what
+//! races with the first then races with the second. So the first race at each byte is found.
+
+use std::collections::HashMap;
+
+use interloper_std::runtime::TaskId;
+use rustc_hash::FxBuildHasher;
+
+use crate::vector_clock::VectorClock;
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Doing {
+    /// It reads plain memory.
+    Read,
+    /// It writes plain memory.
+    Write,
+    /// It reads an atomic.
+    AtomicRead,
+    /// It writes an atomic, or reads and writes it.
+    AtomicWrite,
+    /// It frees the memory.
+    Free,
+}
+
+/// An access, as it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Who made it.
+    pub(crate) task: TaskId,
+    /// The number of the task's next event when it was made.
+    pub(crate) epoch: u32,
+    pub(crate) doing: Doing,
+    /// Where in the code; 0 if that is not known.
+    pub(crate) code: usize,
+    /// How many events the trace had.
+    pub(crate) event: u32,
+    /// The bytes of the granule: a bit for each.
+    mask: u8,
+    /// The next record of the granule, counted from 1; 0 after the last.
+    next: u32,
+}
+
+/// The accesses of an execution.
+#[derive(Debug, Default)]
+pub(crate) struct Shadow {
+    pages: Vec<Page>,
+    /// The places of the pages, by their numbers.
+    places: HashMap<usize, usize, FxBuildHasher>,
+    /// The number and the place of the page that was used last.
+    last: Option<(usize, usize)>,
+    records: Vec<Record>,
+    /// Pages with another stamp are left over from earlier executions.
+    stamp: u32,
+}
+
+#[derive(Debug)]
+struct Page {
+    stamp: u32,
+    /// The first record of each granule, counted from 1.
+    first: Box<[u32; GRANULES]>,
+}
+
+const GRANULE: usize = 8;
+const GRANULES: usize = 512;
+const PAGE: usize = GRANULE * GRANULES;
+
+impl Doing {
+    /// Whether two unordered accesses of different tasks are a race: one of them writes, and one of them is not atomic.
+    pub(crate) fn conflicts(self, other: Doing) -> bool {
+        let writes = |doing| matches!(doing, Doing::Write | Doing::AtomicWrite | Doing::Free);
+        let is_plain = |doing| !matches!(doing, Doing::AtomicRead | Doing::AtomicWrite);
+        (writes(self) || writes(other)) && (is_plain(self) || is_plain(other))
+    }
+
+    /// Whether whatever conflicts with `other` conflicts with this, too.
+    fn covers(self, other: Doing) -> bool {
+        match self {
+            Doing::Write | Doing::Free => true,
+            Doing::Read => matches!(other, Doing::Read | Doing::AtomicRead),
+            Doing::AtomicWrite => matches!(other, Doing::AtomicWrite | Doing::AtomicRead),
+            Doing::AtomicRead => other == Doing::AtomicRead,
+        }
+    }
+}
+
+/// An access that is about to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Making<'a> {
+    pub(crate) task: TaskId,
+    pub(crate) epoch: u32,
+    pub(crate) doing: Doing,
+    pub(crate) code: usize,
+    pub(crate) event: u32,
+    /// What happens before it.
+    pub(crate) knows: &'a VectorClock,
+}
+
+impl Shadow {
+    /// Forgets everything; memory stays.
+    pub(crate) fn clear(&mut self) {
+        self.records.clear();
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.pages.iter_mut().for_each(|page| page.stamp = 0);
+            self.stamp = 1;
+        }
+    }
+
+    /// The page of this number, if anything in it was accessed.
+    fn page(&mut self, number: usize) -> Option<&mut Page> {
+        let place = *self.places.get(&number)?;
+        Some(&mut self.pages[place]).filter(|page| page.stamp == self.stamp)
+    }
+
+    /// Forgets what was in this memory: it is used for something else now.
+    pub(crate) fn forget(&mut self, start: usize, length: usize) {
+        for (number, granules) in parts(start, length) {
+            if let Some(page) = self.page(number) {
+                page.first[granules].fill(0);
+            }
+        }
+    }
+
+    /// Whether anything in the first granule of this memory was accessed.
+    pub(crate) fn is_touched(&mut self, address: usize) -> bool {
+        let granule = address / GRANULE;
+        self.page(granule / GRANULES).is_some_and(|page| page.first[granule % GRANULES] != 0)
+    }
+
+    /// Takes note that a block is freed. Gives the earlier accesses that race with this.
+    ///
+    /// Granules that nobody has accessed stay as they are, so a large block costs no more than what was done in it.
+    pub(crate) fn free(&mut self, start: usize, length: usize, making: Making<'_>) -> Vec<Record> {
+        let mut races = Vec::new();
+        for (number, granules) in parts(start, length) {
+            for granule in granules {
+                if self.page(number).is_none_or(|page| page.first[granule] == 0) {
+                    continue;
+                }
+                let base = (number * GRANULES + granule) * GRANULE;
+                let (from, to) = (start.max(base), (start + length).min(base + GRANULE));
+                races.extend(self.access(from, to - from, making));
+            }
+        }
+        races
+    }
+
+    /// Takes note of an access. Gives an earlier access that it races with, or the one that freed the memory.
+    #[inline]
+    pub(crate) fn access(&mut self, address: usize, size: usize, making: Making<'_>) -> Option<Record> {
+        let (first, last) = (address / GRANULE, (address + size - 1) / GRANULE);
+        let mut found = None;
+        for granule in first..=last {
+            let from = address.max(granule * GRANULE) % GRANULE;
+            let to = (address + size).min((granule + 1) * GRANULE) - granule * GRANULE;
+            let mask = (0xff_u8 >> (8 - (to - from))) << from;
+            found = self.access_granule(granule, mask, making).or(found);
+        }
+        found
+    }
+
+    fn access_granule(&mut self, granule: usize, mask: u8, making: Making<'_>) -> Option<Record> {
+        let number = granule / GRANULES;
+        let place = match self.last {
+            Some((last, place)) if last == number => place,
+            _ => self.place(number),
+        };
+        let Shadow { pages, records, stamp, .. } = self;
+        let page = &mut pages[place];
+        if page.stamp != *stamp {
+            page.stamp = *stamp;
+            page.first.fill(0);
+        }
+        let first = &mut page.first[granule % GRANULES];
+        let Making { task, epoch, doing, code, event, knows } = making;
+        let (mut found, mut at, mut before) = (None, *first, 0);
+        while at != 0 {
+            let record = records[at as usize - 1];
+            let is_own = record.task == task;
+            let freed = record.doing == Doing::Free;
+            if is_own && record.epoch == epoch && record.mask & mask == mask && record.doing.covers(doing) && !freed {
+                // Whatever races with this access races with that one.
+                return found;
+            }
+            let is_before = is_own || knows.covers(record.task, record.epoch as usize);
+            let is_race = !is_before && record.doing.conflicts(doing);
+            if record.mask & mask != 0 && (is_race || freed) {
+                found = Some(record);
+            }
+            if is_before && record.mask & !mask == 0 && doing.covers(record.doing) {
+                match before {
+                    0 => *first = record.next,
+                    before => records[before as usize - 1].next = record.next,
+                }
+            } else {
+                before = at;
+            }
+            at = record.next;
+        }
+        records.push(Record { task, epoch, doing, code, event, mask, next: *first });
+        *first = records.len() as u32;
+        found
+    }
+
+    /// The place of the page of this number, which is made if need be.
+    fn place(&mut self, number: usize) -> usize {
+        let Shadow { pages, places, last, .. } = self;
+        let place = *places.entry(number).or_insert_with(|| {
+            pages.push(Page::new());
+            pages.len() - 1
+        });
+        *last = Some((number, place));
+        place
+    }
+}
+
+/// The pages of a piece of memory, and its granules in each.
+fn parts(start: usize, length: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+    let end = start.saturating_add(length);
+    let numbers = if length == 0 { 1..=0 } else { start / PAGE..=(end - 1) / PAGE };
+    numbers.map(move |number| {
+        let base = number * PAGE;
+        (number, (start.max(base) - base) / GRANULE..(end - base).min(PAGE).div_ceil(GRANULE))
+    })
+}
+
+impl Page {
+    fn new() -> Page {
+        Page { stamp: 0, first: Box::new([0; GRANULES]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOINGS: [Doing; 4] = [Doing::Read, Doing::Write, Doing::AtomicRead, Doing::AtomicWrite];
+
+    /// Numbers below a bound, from a stream that each test begins anew.
+    struct Draw(u64);
+
+    impl Draw {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % bound
+        }
+    }
+
+    /// All accesses, each with what happened before it: the slow twin.
+    #[derive(Default)]
+    struct Twin(Vec<(TaskId, u32, Doing, std::ops::Range<usize>)>);
+
+    impl Twin {
+        /// Whether an access races with any before it.
+        fn access(&mut self, address: usize, size: usize, making: Making<'_>) -> bool {
+            let bytes = address..address + size;
+            let races = self.0.iter().any(|(task, epoch, doing, other)| {
+                let overlap = other.start < bytes.end && bytes.start < other.end;
+                overlap
+                    && *task != making.task
+                    && doing.conflicts(making.doing)
+                    && !making.knows.covers(*task, *epoch as usize)
+            });
+            self.0.push((making.task, making.epoch, making.doing, bytes));
+            races
+        }
+    }
+
+    /// Tasks that access 24 bytes around the end of a page and pass on what they know: in each of 40,000 executions the first
+    /// race comes at the same access as in the twin.
+    #[test]
+    fn the_first_race_is_that_of_all_pairs() {
+        let mut draw = Draw(7);
+        let mut shadow = Shadow::default();
+        let (mut with, mut without) = (0, 0);
+        for _ in 0..40_000 {
+            shadow.clear();
+            let mut twin = Twin::default();
+            let mut clocks = [const { (0_u32, VectorClock::EMPTY) }; 3];
+            let mut raced = false;
+            for _ in 0..12 {
+                let task = draw.below(3);
+                if draw.below(3) == 0 {
+                    // The other task learns what this one has done.
+                    let other = (task + 1 + draw.below(2)) % 3;
+                    let event = clocks[task].0;
+                    clocks[task].1.set(TaskId(task as u32), event as usize);
+                    clocks[task].0 += 1;
+                    let known = clocks[task].1.clone();
+                    clocks[other].1.join(&known);
+                    continue;
+                }
+                let size = [1, 2, 4, 8, 16][draw.below(5)];
+                let address = PAGE - 8 + draw.below(24 / size) * size.min(8);
+                let (epoch, knows) = (clocks[task].0, &clocks[task].1);
+                let doing = DOINGS[draw.below(4)];
+                let making = Making { task: TaskId(task as u32), epoch, doing, code: 0, event: 0, knows };
+                let found = shadow.access(address, size, making);
+                assert_eq!(found.is_some(), twin.access(address, size, making), "{:?}", twin.0);
+                if found.is_some() {
+                    raced = true;
+                    break;
+                }
+            }
+            if raced { with += 1 } else { without += 1 }
+        }
+        assert!(with > 5_000 && without > 5_000, "both kinds are common: {with}, {without}");
+    }
+
+    fn making(task: u32, doing: Doing, knows: &VectorClock) -> Making<'_> {
+        Making { task: TaskId(task), epoch: 0, doing, code: 0, event: 0, knows }
+    }
+
+    #[test]
+    fn freed_memory_is_told_to_whoever_comes_after() {
+        let (mut shadow, mut knows) = (Shadow::default(), VectorClock::default());
+        shadow.clear();
+        assert_eq!(shadow.access(64, 8, making(0, Doing::Write, &knows)), None);
+        knows.set(TaskId(0), 0);
+        assert_eq!(shadow.free(64, 100, making(1, Doing::Free, &knows)), []);
+        let found = shadow.access(68, 1, making(1, Doing::Read, &knows)).map(|record| record.doing);
+        assert_eq!(found, Some(Doing::Free), "although it was freed by the same task");
+        assert!(!shadow.is_touched(72), "nobody has accessed the rest");
+        shadow.forget(64, 8);
+        assert_eq!(shadow.access(68, 1, making(1, Doing::Read, &knows)), None);
+    }
+
+    #[test]
+    fn freeing_races_with_what_does_not_happen_before() {
+        let (mut shadow, knows) = (Shadow::default(), VectorClock::default());
+        shadow.clear();
+        shadow.access(64, 8, making(0, Doing::Read, &knows));
+        shadow.access(4096, 2, making(0, Doing::AtomicRead, &knows));
+        let races = shadow.free(60, 5000, making(1, Doing::Free, &knows));
+        assert_eq!(races.iter().map(|record| record.doing).collect::<Vec<_>>(), [Doing::Read, Doing::AtomicRead]);
+    }
+
+    #[test]
+    fn another_execution_begins_with_nothing() {
+        let (mut shadow, knows) = (Shadow::default(), VectorClock::default());
+        for _ in 0..3 {
+            shadow.clear();
+            assert_eq!(shadow.access(8, 8, making(0, Doing::Write, &knows)), None);
+            assert!(shadow.access(8, 8, making(1, Doing::Write, &knows)).is_some());
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Data races and freed memory. The programs announce their loads and stores themselves, as the compiler does for traced code.
+
+use std::cell::UnsafeCell;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use interloper_scheduler::strategies::RandomWalk;
+use interloper_scheduler::{Config, Doing, End, Engine, Fault, FaultKind, Watch};
+use interloper_std::plain::Quarantine;
+use interloper_std::sync::Mutex;
+use interloper_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use interloper_std::thread;
+
+#[global_allocator]
+static ALLOCATOR: Quarantine = Quarantine::new();
+
+unsafe extern "C" {
+    fn __sanitizer_cov_load8(address: *const u64);
+    fn __sanitizer_cov_store8(address: *const u64);
+}
+
+/// A plain variable that tasks share without asking the compiler.
+#[derive(Default)]
+struct Plain(UnsafeCell<u64>);
+
+// SAFETY: the tasks of an execution run on one thread, one at a time.
+unsafe impl Sync for Plain {}
+
+impl Plain {
+    fn read(&self) -> u64 {
+        // SAFETY: the hook takes an address, and the value is there.
+        unsafe {
+            __sanitizer_cov_load8(self.0.get());
+            self.0.get().read()
+        }
+    }
+
+    fn write(&self, value: u64) {
+        // SAFETY: the hook takes an address, and the value is there.
+        unsafe {
+            __sanitizer_cov_store8(self.0.get());
+            self.0.get().write(value);
+        }
+    }
+}
+
+fn engine(watch: Watch) -> Engine {
+    Engine::new(Config { plain: Some(watch), ..Config::default() })
+}
+
+/// The faults of 200 executions, each with a random schedule.
+fn faults(program: impl Fn() + Copy) -> Vec<Fault> {
+    let mut engine = engine(Watch::default());
+    let fault = |seed| match engine.run(&mut RandomWalk::new(seed), program).end {
+        End::Memory(fault) => Some(*fault),
+        End::Finished => None,
+        end => panic!("{end}"),
+    };
+    (0..200).filter_map(fault).collect()
+}
+
+#[track_caller]
+fn races(program: impl Fn() + Copy) {
+    let faults = faults(program);
+    assert!(faults.iter().all(|fault| fault.kind == FaultKind::Race), "{faults:?}");
+    // Whatever the schedule, the accesses are unordered.
+    assert_eq!(faults.len(), 200);
+}
+
+#[track_caller]
+fn is_clean(program: impl Fn() + Copy) {
+    assert_eq!(faults(program), []);
+}
+
+fn two_tasks(first: impl FnOnce(&(Plain, AtomicBool)) + 'static + Send, second: impl FnOnce(&(Plain, AtomicBool))) {
+    let shared = Arc::new(<(Plain, AtomicBool)>::default());
+    let child = thread::spawn({
+        let shared = shared.clone();
+        move || first(&shared)
+    });
+    second(&shared);
+    child.join().unwrap();
+}
+
+#[test]
+fn unordered_accesses_race_in_every_execution() {
+    races(|| two_tasks(|shared| shared.0.write(1), |shared| shared.0.write(2)));
+    races(|| two_tasks(|shared| _ = shared.0.read(), |shared| shared.0.write(2)));
+    is_clean(|| two_tasks(|shared| _ = shared.0.read(), |shared| _ = shared.0.read()));
+}
+
+#[test]
+fn a_lock_orders_and_two_locks_do_not() {
+    fn program(other: bool) {
+        let shared = Arc::new((Mutex::new(()), Mutex::new(()), Plain::default()));
+        let child = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let _guard = shared.0.lock().unwrap();
+                shared.2.write(1);
+            }
+        });
+        {
+            let _guard = if other { shared.1.lock() } else { shared.0.lock() }.unwrap();
+            shared.2.write(2);
+        }
+        child.join().unwrap();
+        shared.2.read();
+    }
+    races(|| program(true));
+    is_clean(|| program(false));
+}
+
+/// Publishes by a flag. The reader reads only if it sees the flag.
+fn publish(store: Ordering, load: Ordering) {
+    two_tasks(
+        move |shared| {
+            shared.0.write(1);
+            shared.1.store(true, store);
+        },
+        move |shared| {
+            if shared.1.load(load) {
+                assert_eq!(shared.0.read(), 1);
+            }
+        },
+    );
+}
+
+#[test]
+fn a_flag_publishes_if_its_orderings_do() {
+    is_clean(|| publish(Ordering::Release, Ordering::Acquire));
+    for (store, load) in [(Ordering::Relaxed, Ordering::Acquire), (Ordering::Release, Ordering::Relaxed)] {
+        let faults = faults(|| publish(store, load));
+        assert!(faults.iter().all(|fault| fault.kind == FaultKind::Race));
+        // In the others the reader does not see the flag.
+        assert!((20..180).contains(&faults.len()), "{}", faults.len());
+    }
+}
+
+#[test]
+fn a_plain_access_to_an_atomic_races_with_it() {
+    /// An atomic, and its value as plain memory.
+    fn program(ordered: bool) {
+        let shared = Arc::new((AtomicUsize::new(0), Mutex::new(())));
+        let child = thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let _guard = shared.1.lock();
+                shared.0.store(1, Ordering::Relaxed);
+            }
+        });
+        let guard = ordered.then(|| shared.1.lock());
+        // SAFETY: the hook takes an address.
+        unsafe { __sanitizer_cov_load8(shared.0.as_ptr().cast()) };
+        drop(guard);
+        child.join().unwrap();
+    }
+    races(|| program(false));
+    is_clean(|| program(true));
+}
+
+/// As a node that one task reads while the other one, which has unlinked it, frees it.
+#[test]
+fn memory_is_used_after_it_was_freed() {
+    fn program(waits: bool) {
+        let node = Box::into_raw(Box::new((AtomicUsize::new(7), Plain::default())));
+        let address = node.expose_provenance();
+        let child = thread::spawn(move || {
+            let node: *const (AtomicUsize, Plain) = std::ptr::with_exposed_provenance(address);
+            // SAFETY: the memory stays where it is to the end of the execution.
+            unsafe { (*node).0.load(Ordering::Relaxed) };
+        });
+        if waits {
+            child.join().unwrap();
+        } else {
+            // A step, before which the other task may run.
+            AtomicBool::new(false).store(true, Ordering::Relaxed);
+        }
+        // SAFETY: it was made by a box. The other task may still use it, which is what the test is about.
+        drop(unsafe { Box::from_raw(node) });
+        thread::yield_now();
+    }
+    let found = faults(|| program(false));
+    let used = found.iter().filter(|fault| fault.kind == FaultKind::UseAfterFree).count();
+    let raced = found.iter().filter(|fault| fault.kind == FaultKind::Race).count();
+    assert_eq!(used + raced, 200, "whoever comes first");
+    assert!(used > 20 && raced > 20, "{used} {raced}");
+    let freed = |fault: &Fault| fault.first.as_ref().is_some_and(|first| first.doing == Some(Doing::Free));
+    assert!(found.iter().filter(|fault| fault.kind == FaultKind::UseAfterFree).all(freed));
+    assert!(found.iter().all(|fault| fault.block.as_ref().is_some_and(|block| block.size == 16 && block.offset == 0)));
+    is_clean(|| program(true));
+}
+
+#[test]
+fn memory_is_freed_twice_or_with_another_layout() {
+    let twice = faults(|| {
+        let block = black_box(Box::into_raw(Box::new(5_u64)));
+        // SAFETY: the second one is wrong; the allocator notices.
+        unsafe {
+            drop(Box::from_raw(block));
+            drop(Box::from_raw(block));
+        }
+        thread::yield_now();
+    });
+    assert_eq!(twice.len(), 200);
+    assert!(twice.iter().all(|fault| fault.kind == FaultKind::DoubleFree));
+    let other = faults(|| {
+        let block = black_box(Box::into_raw(Box::new([5_u32; 4])));
+        // SAFETY: the layout is wrong; the allocator notices.
+        drop(unsafe { Box::from_raw(block.cast::<[u64; 2]>()) });
+        let fits = black_box(Box::into_raw(Box::new([5_u64; 4])));
+        // SAFETY: the layout is right.
+        drop(unsafe { Box::from_raw(fits.cast::<[usize; 4]>()) });
+    });
+    assert_eq!(other.len(), 200);
+    assert!(other.iter().all(|fault| fault.kind == FaultKind::OtherLayout));
+}
+
+/// Each task writes what the `Arc` owns, and whoever drops the last one reads it: the counts order this.
+#[test]
+fn the_counts_of_an_arc_order_what_its_owners_do() {
+    struct Owned(Box<Plain>, AtomicUsize);
+    impl Drop for Owned {
+        fn drop(&mut self) {
+            assert_eq!((self.0.read(), self.1.load(Ordering::Relaxed)), (7, 7));
+        }
+    }
+    fn program(unwrap: bool) {
+        let owned = Arc::new((Mutex::new(()), Owned(Box::default(), AtomicUsize::new(0))));
+        let other = owned.clone();
+        let child = thread::spawn(move || {
+            let guard = other.0.lock();
+            other.1.0.write(7);
+            other.1.1.store(7, Ordering::Relaxed);
+            drop(guard);
+            drop(other);
+        });
+        while Arc::strong_count(&owned) == 2 {
+            thread::yield_now();
+        }
+        if unwrap {
+            drop(Arc::try_unwrap(owned).ok().unwrap().1);
+        } else {
+            drop(owned);
+        }
+        child.join().unwrap();
+    }
+    is_clean(|| program(false));
+    is_clean(|| program(true));
+}
+
+#[test]
+fn an_arc_orders_nothing_before_it_is_dropped() {
+    races(|| {
+        let plain = Arc::new(Plain::default());
+        let other = plain.clone();
+        let child = thread::spawn(move || other.write(7));
+        while Arc::strong_count(&plain) == 2 {
+            thread::yield_now();
+        }
+        // The other task has dropped its `Arc`, but this one has not looked at the counts with `Acquire`.
+        plain.read();
+        child.join().unwrap();
+    });
+}
+
+#[test]
+fn fences_order() {
+    is_clean(|| {
+        two_tasks(
+            |shared| {
+                shared.0.write(1);
+                fence(Ordering::Release);
+                shared.1.store(true, Ordering::Relaxed);
+            },
+            |shared| {
+                if shared.1.load(Ordering::Relaxed) {
+                    fence(Ordering::Acquire);
+                    shared.0.read();
+                }
+            },
+        );
+    });
+}
+
+#[test]
+fn what_is_never_freed_is_a_leak_if_that_is_asked_for() {
+    let run = |leaks, program: fn()| {
+        let watch = Watch { locate: None, leaks };
+        engine(watch).run(&mut RandomWalk::new(0), program).end
+    };
+    let leaks = || std::mem::forget(Box::new([0_u64; 5]));
+    let End::Memory(fault) = run(true, leaks) else { panic!("a block of memory leaks") };
+    assert_eq!(fault.kind, FaultKind::Leak(1));
+    assert_eq!(fault.block.map(|block| block.size), Some(40));
+    assert_eq!(run(false, leaks), End::Finished);
+    assert_eq!(run(true, || drop(Box::new([0_u64; 5]))), End::Finished);
+}
+
+#[test]
+fn the_end_of_a_process_is_no_access() {
+    static LATE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+    is_clean(|| {
+        // Not joined: it is given up, or has come to its end, when the main task ends.
+        thread::spawn(|| LATE.lock().unwrap().push(1));
+        LATE.lock().unwrap().push(2);
+    });
+}
