@@ -10,8 +10,8 @@
 //! - The answer is only as good as the search: a weaker ordering that survives was tried in the executions that it names,
 //!   not in all.
 //! - One ordering changes at a time. Two orderings that are each enough alone both survive, but only one can go.
-//! - Memory that is not atomic is always as the last step left it, so an ordering that only protects such memory survives
-//!   unless the program shows the difference in another way.
+//! - Where executions do not look at plain memory ([`Settings::plain`](super::Settings::plain)), an ordering that protects
+//!   nothing but plain memory survives.
 //! - The limits of [`interloper_scheduler::orderings`] hold.
 
 pub mod notes;
@@ -203,7 +203,9 @@ pub fn reaching(executed: &[Executed], site: &Site) -> u64 {
 }
 
 fn in_one_line(violation: &Violation) -> String {
-    interloper_report::plain::line(&violation.finding.in_full()).into_owned()
+    let lines = violation.finding.in_full();
+    let lines: Vec<&str> = lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    interloper_report::plain::line(&lines.join("; ")).into_owned()
 }
 
 #[cfg(test)]
