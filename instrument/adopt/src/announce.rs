@@ -54,8 +54,7 @@ pub(crate) fn add(
     folder: &Path,
     triple: &str,
 ) -> Result<(), Refusal> {
-    let system =
-        |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
+    let system = |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
     let program = std::env::current_exe().map_err(|error| system("find this program", error))?;
     let library = make_library(folder, triple)?;
     if let Some(wrapper) = std::env::var_os(WRAPPER).filter(|wrapper| !wrapper.is_empty()) {
@@ -75,13 +74,7 @@ fn make_library(folder: &Path, triple: &str) -> Result<PathBuf, Refusal> {
     std::fs::write(&source, PLAIN).map_err(|error| Refusal::file("write", &source, &error))?;
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);
-    command.args([
-        "--edition=2024",
-        "--crate-type=staticlib",
-        "--crate-name=announced",
-        "-Cpanic=abort",
-        "-Copt-level=2",
-    ]);
+    command.args(["--edition=2024", "--crate-type=staticlib", "--crate-name=announced", "-Cpanic=abort", "-Copt-level=2"]);
     command.args(["--target", triple, "-o"]).arg(&library).arg(&source);
     let output = command.output().map_err(|error| crate::cargo::cannot_run(&command, &error))?;
     if output.status.success() {
