@@ -66,7 +66,8 @@ pub enum Outcome {
     },
     /// No execution showed anything.
     Survived {
-        /// The executions that ran the site under weak memory. Others say nothing.
+        /// The executions that reached the site where its ordering matters: under weak memory, or while data races are looked
+        /// for. Others say nothing.
         executions: u64,
     },
     /// No execution reached the site, although the program as it is reaches it.
@@ -126,7 +127,7 @@ pub struct Fix {
     pub site: Site,
     /// The stronger ordering.
     pub ordering: String,
-    /// The executions that ran the site under weak memory with it. They and all others showed nothing.
+    /// The executions that reached the site with it where orderings matter. They and all others showed nothing.
     pub executions: u64,
 }
 

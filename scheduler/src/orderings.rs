@@ -6,7 +6,7 @@
 //!
 //! # Limits
 //!
-//! - Orderings matter only where memory is weak. An execution whose memory is sequentially consistent counts and changes
+//! - Orderings matter only where memory is weak, and for data races on plain memory. Another execution counts and changes
 //!   nothing.
 //! - Operations that one use of a macro expands to have the place of that use. Those with the same [`Argument`] and the same
 //!   ordering are one [`Site`] and change together.
@@ -70,7 +70,7 @@ pub struct Orderings {
 pub struct Executed {
     /// The site.
     pub site: Site,
-    /// The number of its accesses where memory is weak: 0 for the failure of a compare-exchange that never failed, for
+    /// The number of its accesses where orderings matter: 0 for the failure of a compare-exchange that never failed, for
     /// example.
     pub times: u64,
     /// The number of executions with such an access.

@@ -8,8 +8,8 @@ use super::core::{Core, MAIN};
 use super::escape::Escape;
 use super::fiber::Fibers;
 use super::{escape, panics};
-use crate::freedoms::Freedom;
 use crate::execution::{End, Execution, PanicReport};
+use crate::freedoms::Freedom;
 use crate::strategy::Strategy;
 
 /// Runs one execution.
