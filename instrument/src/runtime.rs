@@ -22,6 +22,7 @@
 //! | `thread::scope` | `spawn` with the lifetime erased, as std does; [`Runtime::join`] on each before the scope ends, also when it unwinds |
 //! | `JoinHandle::join` | [`Runtime::join`], which gives the panic's payload |
 //! | `park`, `unpark`, `yield_now`, `spin_loop`, `sleep`, `Instant` | [`park`](Runtime::park), [`unpark`](Runtime::unpark), [`yield_now`](Runtime::yield_now), [`sleep`](Runtime::sleep), [`now`](Runtime::now) |
+//! | an executor of futures | [`Runtime::spawn`] for each task; [`Runtime::acquire`] before the first poll, [`Runtime::suspend`] between polls, [`Runtime::wake_task`] in wakers |
 //! | `thread_local!` | [`Runtime::local`] and [`Runtime::set_local`] |
 //! | `RandomState` | [`Runtime::seed`] |
 //! | `thread::panicking` | [`Runtime::panicking`] |
@@ -91,6 +92,17 @@ pub enum Woken {
     Notified,
     /// The virtual clock reached the end of the time.
     TimedOut,
+}
+
+/// What ends a wait between two polls of a future, besides a waker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suspension {
+    /// Nothing.
+    UntilWoken,
+    /// The virtual clock, after this time.
+    AtMost(Duration),
+    /// The task asks to be polled again once other tasks have gone on: [`Runtime::yield_now`].
+    Yields,
 }
 
 /// What ends a wait in the queue of an object, apart from the time.
@@ -312,6 +324,24 @@ pub trait Runtime {
 
     /// Gives a task its token: a visible step.
     fn unpark(&self, task: TaskId, location: Place);
+
+    /// Waits between two polls of the running task's future, after the first has found it unfinished. The task gives `lock`,
+    /// that of its executor, back: the visible step [`Action::Wait`]. It makes its next step once a waker has been called
+    /// for it since the last poll began ([`Runtime::wake_task`]): it takes the lock again, [`Action::Lock`], or, where there
+    /// is no lock, [`Action::ReadWrite`] of the task.
+    fn suspend(&self, lock: Option<ObjectId>, suspension: Suspension, location: Place) -> Woken;
+
+    /// A waker of a task is called: the visible step [`Action::Notify`], whose object is the task.
+    fn wake_task(&self, task: TaskId, location: Place);
+
+    /// Whether a future that has just been polled, and that the program allows to be cancelled, is to be dropped now: part
+    /// of the step that the task is in.
+    fn cancels(&self) -> bool {
+        false
+    }
+
+    /// The place of the running task's last step.
+    fn last_place(&self) -> Place;
 
     /// The task cannot go on usefully until another does something: a visible step. Other tasks run first, if any can.
     fn yield_now(&self, location: Place);

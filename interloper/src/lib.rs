@@ -28,6 +28,9 @@
 //! [`object`](macro@object) on an `impl` block, or a builder, describes an object that is itself concurrent: see
 //! [`objects`].
 //!
+//! [`block_on`] and [`spawn`], or `#[interloper::test] async fn`, run futures on an executor whose ready tasks are choices of
+//! the scheduler: see [`tasks`].
+//!
 //! # What is checked of a composed operation
 //!
 //! - **The program**: a closure over one or more collections, and its arguments: instrumented ones ([`collections`]), or, under
@@ -57,6 +60,7 @@ pub mod blocks;
 mod composed;
 mod locate;
 pub mod objects;
+pub mod tasks;
 
 pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
@@ -70,6 +74,7 @@ pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, object, test};
 pub use interloper_scheduler::Unseen;
 pub use interloper_scheduler::decisions::Decisions;
+pub use tasks::{block_on, spawn};
 
 /// The README's program compiles and does what it says.
 #[cfg(doctest)]

@@ -79,7 +79,18 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `check_determinism` | no value: each execution runs twice |
 /// | `allow_trivial` | no value: the test may pass although nothing was explored |
 /// | `fresh_statics` | no value: the statics of the test's crate start fresh in each execution, whatever they contain |
+/// | `flavor` | of an async test: `"current_thread"`, the default, or `"multi_thread"` |
+/// | `worker_threads` | a number, for `"multi_thread"`: the most spawned tasks that are polled at the same time; by default 2 |
+/// | `cancel` | `true`: some executions drop a spawned future, or a `cancellable` one, where it awaits something |
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes only with this grade; by default it passes with any grade except `"bug"` |
+///
+/// An async function runs on an executor of interloper, on which each ready task is a choice of the scheduler: see
+/// `interloper::tasks`.
+///
+/// ```text
+/// #[interloper::test(flavor = "multi_thread", worker_threads = 2)]
+/// async fn each_message_arrives() { … }
+/// ```
 ///
 /// These environment variables override the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
 /// `INTERLOPER_FREEDOMS`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS` and `INTERLOPER_PATIENCE_MS`.

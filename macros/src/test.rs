@@ -3,26 +3,27 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
-use syn::{Error, Expr, ItemFn, LitStr};
+use syn::{Error, Expr, Ident, ItemFn, LitStr, Signature};
 
-/// What is in the parentheses: statements on the settings, and the expected grade.
+/// What is in the parentheses: statements on the settings, the expected grade, and how an async test is run.
 #[derive(Default)]
 struct Options {
     changes: Vec<TokenStream>,
     expected: Option<TokenStream>,
+    flavor: Option<LitStr>,
+    workers: Option<(Ident, Expr)>,
 }
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
-    let Options { changes, expected } = parse(options)?;
+    let options = parse(options)?;
     let ItemFn { attrs, vis, sig, block } = syn::parse2(item)?;
-    if let Some(token) = &sig.asyncness {
-        return Err(Error::new(token.span, "a test cannot be async: run its futures inside the function"));
-    }
     if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
         return Err(Error::new_spanned(&sig.inputs, "a test takes no parameters"));
     }
     let (name, output) = (&sig.ident, &sig.output);
     let marked = marked_blocks(quote!(#block));
+    let body = body(&options, &sig, quote!(#block))?;
+    let Options { changes, expected, .. } = options;
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
         None => quote!(::core::option::Option::None),
@@ -31,7 +32,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         #(#attrs)*
         #[::core::prelude::v1::test]
         #vis fn #name() {
-            fn program() #output #block
+            fn program() #output #body
             ::interloper::blocks::attribute::test(
                 &::interloper::blocks::attribute::Site {
                     name: ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
@@ -47,6 +48,47 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             );
         }
     })
+}
+
+/// The body of the program: that of the test, on an executor if the test is async.
+fn body(options: &Options, sig: &Signature, block: TokenStream) -> Result<TokenStream, Error> {
+    if sig.asyncness.is_none() {
+        return match options {
+            Options { flavor: Some(flavor), .. } => Err(Error::new(flavor.span(), ONLY_ASYNC)),
+            Options { workers: Some((name, _)), .. } => Err(Error::new(name.span(), ONLY_ASYNC)),
+            _ => Ok(block),
+        };
+    }
+    let executor = executor(options)?;
+    let output = match &sig.output {
+        syn::ReturnType::Default => quote!(()),
+        syn::ReturnType::Type(_, output) => quote!(#output),
+    };
+    Ok(quote!({
+        async fn future() -> #output #block
+        #executor.block_on(future())
+    }))
+}
+
+const ONLY_ASYNC: &str = "flavor and worker_threads are for async tests: write `async fn`, or remove the option";
+
+/// The executor of an async test.
+fn executor(options: &Options) -> Result<TokenStream, Error> {
+    let current_thread = quote!(::interloper::tasks::Executor::new());
+    match (options.flavor.as_ref().map(LitStr::value).as_deref(), &options.workers) {
+        (None | Some("current_thread"), None) => Ok(current_thread),
+        (None | Some("current_thread"), Some((name, _))) => {
+            Err(Error::new(name.span(), "worker_threads needs flavor = \"multi_thread\""))
+        }
+        (Some("multi_thread"), workers) => {
+            let workers = workers.as_ref().map_or_else(|| quote!(2), |(_, workers)| quote!(#workers));
+            Ok(quote!(::interloper::blocks::attribute::multi_thread(#workers)))
+        }
+        (Some(_), _) => {
+            let flavor = options.flavor.as_ref().expect("it has a text");
+            Err(Error::new(flavor.span(), "a flavor is \"current_thread\" or \"multi_thread\""))
+        }
+    }
 }
 
 /// The names of the blocks that a test marks itself: the text behind `atomic(` and `atomic_returning(`. Each must run.
@@ -66,7 +108,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
 }
 
 const OPTIONS: &str = "the options are strategy, freedoms, memory, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, expect";
+                       critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, cancel, flavor, worker_threads, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -100,6 +142,18 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
             "fresh_statics" => {
                 Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))
+            }
+            "cancel" => {
+                value().map(|value| quote!(settings.cancel = #value;))
+            }
+            "flavor" => {
+                parsed.flavor = Some(option.value()?.parse()?);
+                return Ok(());
+            }
+            "worker_threads" => {
+                let name = option.path.get_ident().expect("it has a name").clone();
+                parsed.workers = Some((name, value()?));
+                return Ok(());
             }
             "expect" => {
                 parsed.expected = Some(grade(&option.value()?.parse()?)?);
@@ -208,14 +262,50 @@ mod tests {
             ),
             "a test takes no parameters"
         );
-        assert_eq!(
+        let of = |options| {
             error(
-                quote!(),
+                options,
                 quote!(
                     async fn f() {}
-                )
-            ),
-            "a test cannot be async: run its futures inside the function"
-        );
+                ),
+            )
+        };
+        assert_eq!(of(quote!(flavor = "both")), "a flavor is \"current_thread\" or \"multi_thread\"");
+        assert_eq!(of(quote!(worker_threads = 2)), "worker_threads needs flavor = \"multi_thread\"");
+        assert_eq!(of(quote!(flavor = "current_thread", worker_threads = 2)), of(quote!(worker_threads = 2)));
+        for options in [quote!(flavor = "multi_thread"), quote!(worker_threads = 2)] {
+            assert_eq!(
+                error(
+                    options,
+                    quote!(
+                        fn f() {}
+                    )
+                ),
+                ONLY_ASYNC
+            );
+        }
+    }
+
+    #[test]
+    fn an_async_test_runs_on_an_executor() {
+        let text = |options| {
+            expand(
+                options,
+                quote!(
+                    async fn case() -> u32 {
+                        1
+                    }
+                ),
+            )
+            .unwrap()
+            .to_string()
+        };
+        let plain = text(quote!());
+        assert!(plain.contains("fn program () -> u32 { async fn future () -> u32 { 1 }"), "{plain}");
+        assert!(plain.contains(":: interloper :: tasks :: Executor :: new () . block_on (future ())"), "{plain}");
+        assert!(text(quote!(flavor = "current_thread")).contains("Executor :: new ()"));
+        assert!(text(quote!(flavor = "multi_thread")).contains("attribute :: multi_thread (2)"));
+        assert!(text(quote!(flavor = "multi_thread", worker_threads = N)).contains("attribute :: multi_thread (N)"));
+        assert!(text(quote!(cancel = true)).contains("settings . cancel = true ;"));
     }
 }

@@ -11,6 +11,7 @@ mod object;
 mod own_stack;
 pub(crate) mod panics;
 mod plain;
+mod polls;
 mod progress;
 mod reports;
 mod rounds;

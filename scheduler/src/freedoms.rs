@@ -21,12 +21,21 @@ pub enum Freedom {
     /// An access to an atomic may take a place in the order of stores that is not the newest: it reads an older store, or
     /// stores before one that it has not seen. With this freedom memory is weak, as the orderings of the accesses allow.
     Memory,
+    /// A spawned future, or one that the program says may be cancelled, may be dropped where it awaits something.
+    Cancellation,
 }
 
 impl Freedom {
     /// All freedoms.
-    pub const ALL: [Freedom; 6] =
-        [Freedom::Time, Freedom::Wakeups, Freedom::Weak, Freedom::Hints, Freedom::Writers, Freedom::Memory];
+    pub const ALL: [Freedom; 7] = [
+        Freedom::Time,
+        Freedom::Wakeups,
+        Freedom::Weak,
+        Freedom::Hints,
+        Freedom::Writers,
+        Freedom::Memory,
+        Freedom::Cancellation,
+    ];
 
     /// The name of the freedom in texts.
     pub const fn name(self) -> &'static str {
@@ -37,6 +46,7 @@ impl Freedom {
             Freedom::Hints => "hints",
             Freedom::Writers => "writers",
             Freedom::Memory => "memory",
+            Freedom::Cancellation => "cancellation",
         }
     }
 
@@ -45,6 +55,7 @@ impl Freedom {
         match self {
             // Behind the number for hints, which was there first: recorded decisions keep their meaning.
             Freedom::Memory => 1 << (HINTS_AT + HINTS_BITS),
+            Freedom::Cancellation => 1 << (HINTS_AT + HINTS_BITS + 1),
             _ => 1 << self as u32,
         }
     }
@@ -78,7 +89,8 @@ impl Freedoms {
     pub const NONE: Freedoms = Freedoms { counts: [0; Freedom::ALL.len()] };
 
     /// One early end of a sleep, one spurious wake-up and one weak failure; each task goes on at most 64 times where it
-    /// spins or yields, and waiting writers keep readers out. Memory stays sequentially consistent.
+    /// spins or yields, and waiting writers keep readers out. Memory stays sequentially consistent, and no future is
+    /// cancelled.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
         .with(Freedom::Wakeups, 1)
@@ -132,11 +144,11 @@ impl Freedoms {
     }
 
     /// The number of answers to the question which freedoms an execution has.
-    pub(crate) const ANSWERS: u32 = Freedom::Memory.bit() << 1;
+    pub(crate) const ANSWERS: u32 = Freedom::Cancellation.bit() << 1;
 
     /// The bits of an answer that say which freedoms the execution has. Between them is the number for hints, up to 65,535,
     /// since that number determines which looks are steps. For the other freedoms the decisions say how often.
-    pub(crate) const WHICH: u32 = ((1 << HINTS_AT) - 1) | Freedom::Memory.bit();
+    pub(crate) const WHICH: u32 = ((1 << HINTS_AT) - 1) | Freedom::Memory.bit() | Freedom::Cancellation.bit();
 
     /// The answer that names these freedoms.
     pub(crate) fn answer(self) -> u32 {
@@ -200,10 +212,12 @@ impl FromStr for Freedoms {
                 None => (part, None),
             };
             let freedom = Freedom::ALL.into_iter().find(|freedom| freedom.name() == name);
-            let freedom =
-                freedom.ok_or(wrong("the freedoms are none, all, time, wakeups, weak, hints, writers and memory"))?;
+            let freedom = freedom.ok_or(wrong(
+                "the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation",
+            ))?;
             let count = match count {
                 None if freedom == Freedom::Memory => u32::MAX,
+                None if freedom == Freedom::Cancellation => 1,
                 None => Freedoms::ALL.count(freedom),
                 Some(count) => count.parse().map_err(|_| wrong("expected a number from 0 to 4294967295"))?,
             };
@@ -227,26 +241,27 @@ mod tests {
         check("none", Freedoms::NONE, "none");
         check("all", Freedoms::ALL, "time:1+wakeups:1+weak:1+hints:64+writers:1");
         check("weak:3+time", Freedoms::NONE.with(Freedom::Weak, 3).with(Freedom::Time, 1), "time:1+weak:3");
+        check("cancellation", Freedoms::NONE.with(Freedom::Cancellation, 1), "cancellation:1");
         check("time:0", Freedoms::NONE, "none");
         let reason = |text: &str| text.parse::<Freedoms>().unwrap_err().to_string();
         assert_eq!(
             reason("time+x"),
-            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers and memory"
+            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation"
         );
         assert_eq!(
             reason(""),
-            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers and memory"
+            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation"
         );
         assert_eq!(reason("weak:-1"), "\"weak:-1\" is not a freedom: expected a number from 0 to 4294967295");
     }
 
     #[test]
     fn answers() {
-        let memory = Freedom::Memory.bit();
-        for which in (0..32).flat_map(|which| [which, which | memory]) {
+        let (memory, cancellation) = (Freedom::Memory.bit(), Freedom::Cancellation.bit());
+        for which in (0..32).flat_map(|which| [which, which | memory, which | cancellation]) {
             let hints = if which & Freedom::Hints.bit() == 0 { 0 } else { 64 };
             let answer = which | hints << HINTS_AT;
-            let all = Freedoms::ALL.with(Freedom::Memory, 3);
+            let all = Freedoms::ALL.with(Freedom::Memory, 3).with(Freedom::Cancellation, 1);
             assert_eq!(all.of_answer(answer).answer(), answer);
             assert_eq!(Freedoms::UNBOUNDED.of_answer(answer).answer(), answer);
             assert!(answer < Freedoms::ANSWERS);

@@ -195,13 +195,7 @@ impl Plain {
         }
     }
 
-    fn touched(
-        &mut self,
-        memory: &mut Memory,
-        now: Now,
-        (address, size, doing): (usize, usize, Doing),
-        at: usize,
-    ) {
+    fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
         if !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed

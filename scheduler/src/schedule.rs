@@ -380,9 +380,11 @@ impl<S: Strategy> Around for SometimesFree<S> {
         let is_weak = admitted.count(Freedom::Memory) > 0 && !number.is_multiple_of(STRONG_EVERY);
         self.late_loads = is_weak && number % EARLY_LOADS_EVERY != EARLY_LOADS;
         let memory = if is_weak { admitted.count(Freedom::Memory) } else { 0 };
+        // Neither is cancellation: every second execution has it.
+        let cancellation = if self.next.is_multiple_of(2) { 0 } else { admitted.count(Freedom::Cancellation) };
         let is_free = self.next.is_multiple_of(self.every);
         let freedoms = if is_free { self.strategy.freedoms(admitted) } else { Freedoms::NONE };
-        freedoms.with(Freedom::Memory, memory)
+        freedoms.with(Freedom::Memory, memory).with(Freedom::Cancellation, cancellation)
     }
 }
 

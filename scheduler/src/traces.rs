@@ -186,9 +186,9 @@ fn objects_of(operation: &Operation) -> impl Iterator<Item = ObjectId> + use<> {
 /// puts one before the other.
 ///
 /// Where this never holds, every execution of a program has the same outcome.
-pub fn meets(trace: &[Event]) -> bool {
+pub fn meets<'a>(trace: impl IntoIterator<Item = &'a Event>) -> bool {
     let mut meeting = Meeting::default();
-    trace.iter().any(|event| meeting.note(event))
+    trace.into_iter().any(|event| meeting.note(event))
 }
 
 /// Follows an execution for [`meets`].

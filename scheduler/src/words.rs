@@ -8,6 +8,10 @@ use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Pla
 
 use crate::execution::{End, Event, Execution};
 
+/// The result of a task of an executor, for which another task may wait. A task that writes it without reading drops its
+/// future, so that there will be no result.
+pub const JOIN_HANDLE: ObjectKind = ObjectKind::Other("join handle");
+
 /// What the tasks and objects of one execution are called.
 ///
 /// An object is called by its kind, and a number among the objects of this kind in the order of first use: `mutex 2`.
@@ -89,6 +93,15 @@ impl Names {
         }
     }
 
+    fn is_task(&self, object: ObjectId) -> bool {
+        self.task_objects.iter().any(|(own, _)| *own == object)
+    }
+
+    fn is_kind(&self, object: ObjectId, expected: ObjectKind) -> bool {
+        let kind = self.objects.get(object.index()).copied().flatten();
+        kind.is_some_and(|(kind, _)| kind == Some(expected))
+    }
+
     /// What a held lock is called.
     pub fn held(&self, lock: ObjectId, mode: Mode) -> String {
         let how = match mode {
@@ -118,6 +131,13 @@ impl Names {
             Action::Sleep => "sleeps".to_owned(),
             Action::Park => "parks".to_owned(),
             Action::Invoke(verb, ..) | Action::Inspect(verb, ..) => self.call_of(verb, "an entry", object),
+            Action::Lock(_) if self.is_kind(object, ObjectKind::EXECUTOR) => "is polled".to_owned(),
+            Action::Write if self.is_kind(object, JOIN_HANDLE) => "drops its future".to_owned(),
+            Action::Unlock(_) if self.is_kind(object, ObjectKind::EXECUTOR) => "has been polled".to_owned(),
+            // Of a thread they are no steps.
+            Action::ReadWrite if self.is_task(object) => "is polled".to_owned(),
+            Action::Wait(_) if self.is_task(object) => "is suspended".to_owned(),
+            Action::Notify(_) if self.is_task(object) => format!("wakes {}", self.object(object)),
             _ => format!("{} {}", verb(action), self.object(object)),
         }
     }
@@ -281,6 +301,7 @@ mod tests {
             accesses: Vec::new(),
             weaker: false,
             older_left: false,
+            plain: 0,
             withheld: false,
             stuck: Vec::new(),
             panics: Vec::new(),

@@ -121,15 +121,15 @@ impl Project {
             package.role == Role::Dependency && !is_copied
         };
         let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
-        let synchronises = |package: &Package| {
-            matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot)
-        };
+        let synchronises =
+            |package: &Package| matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot);
         let outside: Vec<String> =
             packages.map(|(_, package)| package).filter(|package| synchronises(package)).map(Package::label).collect();
         if outside.is_empty() {
             return Ok(());
         }
-        let (shown, more) = (outside.iter().take(3).cloned().collect::<Vec<_>>().join(", "), outside.len().saturating_sub(3));
+        let (shown, more) =
+            (outside.iter().take(3).cloned().collect::<Vec<_>>().join(", "), outside.len().saturating_sub(3));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         Err(format!("{shown}{more} may synchronise outside of control (`--instrument`, or `--races on`)"))
     }
@@ -141,13 +141,15 @@ impl Project {
             let is_own = package.role == Role::Own;
             if is_own || package.role == Role::Dependency {
                 let folders = if is_own { &["src", "tests", "examples", "benches"][..] } else { &["src"] };
-                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir()) {
+                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir())
+                {
                     rust_files(&folder, &mut files)?;
                 }
             }
             let has = |file: &PathBuf| {
                 let text = fs::read_to_string(file).unwrap_or_default();
-                text.contains("global_allocator") && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
+                text.contains("global_allocator")
+                    && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
             };
             Ok(files.into_iter().find(has))
         };

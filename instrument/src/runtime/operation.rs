@@ -93,6 +93,9 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
+    /// An executor whose tasks are polled one at a time: a lock that a task holds while it is polled.
+    pub const EXECUTOR: ObjectKind = ObjectKind::Other("executor");
+
     /// The word for it in reports.
     #[must_use]
     pub fn name(self) -> &'static str {

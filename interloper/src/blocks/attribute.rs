@@ -11,6 +11,7 @@ use super::grade::Grade;
 use super::mark::Entered;
 use super::settings::Settings;
 use super::testing;
+use crate::tasks::{Executor, Flavor};
 use interloper_scheduler::schedule::Schedule;
 
 pub use super::testing::Site;
@@ -83,6 +84,16 @@ pub fn memory(text: &str) -> Memory {
 #[track_caller]
 pub fn jobs(number: usize) -> NonZeroUsize {
     NonZeroUsize::new(number).expect("jobs: at least one thread makes executions")
+}
+
+/// An executor whose polls overlap.
+///
+/// # Panics
+/// When the number of workers is 0.
+#[track_caller]
+pub fn multi_thread(workers: usize) -> Executor {
+    let workers = NonZeroUsize::new(workers).expect("worker_threads: at least one worker polls tasks");
+    Executor::new().flavor(Flavor::MultiThread { workers })
 }
 
 /// The crate of a module.

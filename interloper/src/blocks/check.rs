@@ -74,6 +74,11 @@ impl Checker {
         self.settings(|settings| settings.freedoms = Some(freedoms))
     }
 
+    /// Whether executions may drop a future where it awaits something: see [`Settings::cancel`].
+    pub fn cancel(self, cancel: bool) -> Checker {
+        self.settings(|settings| settings.cancel = cancel)
+    }
+
     /// Which memory executions have.
     pub fn memory(self, memory: Memory) -> Checker {
         self.settings(|settings| settings.memory = Some(memory))

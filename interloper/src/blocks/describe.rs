@@ -4,10 +4,11 @@ use interloper_collections::words::Said;
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::words::{Names, is_silent};
-use interloper_scheduler::{Blocked, End, Event, Freedom, Freedoms, Hold, Holding, TaskReport};
-use interloper_std::runtime::{Action, Operation, TaskId};
+use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, TaskReport};
+use interloper_std::runtime::{Action, ObjectKind, Operation, TaskId};
 
 use super::annotated::{Annotated, block_name};
+use super::futures;
 use super::long_rows::shorten;
 use super::mark::BlockResult;
 use super::memory;
@@ -32,7 +33,8 @@ pub(crate) fn describe(
     execution: Option<u64>,
 ) -> (Counterexample, Vec<Step>, Vec<Moment>) {
     let trace = worker.runner().engine.trace();
-    let names = worker.runner().engine.names(&made.execution);
+    let mut names = worker.runner().engine.names(&made.execution);
+    futures::name(worker.futures(), &mut names);
     let scene = Scene { worker, trace: &trace, names };
     let steps = scene.steps(found);
     let mut rows = scene.rows(found, &steps);
@@ -43,7 +45,8 @@ pub(crate) fn describe(
         _ => None,
     };
     let execution = execution.map(|execution| format!("execution {execution}"));
-    let detail = [cycle, execution, needs(made.execution.departures)];
+    let never = futures::never_polled(worker.futures(), &made.execution.end, &scene.names);
+    let detail = [cycle, never, execution, needs(made.execution.departures)];
     let orders = match (&found.finding, &made.outcome) {
         (Finding::Unexplained { .. }, Some(outcome)) => orders(worker, outcome),
         _ => Vec::new(),
@@ -106,6 +109,7 @@ fn needs(departures: Freedoms) -> Option<String> {
         Freedom::Weak => "a weak compare-exchange to fail although the expected value is there",
         Freedom::Hints => "a thread that spins or yields to go on although nothing has changed",
         Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
+        Freedom::Cancellation => "a future to be cancelled where it awaits something",
         Freedom::Memory => "weak memory: an atomic access that does not see the newest store",
     };
     let needs: Vec<&str> = departures.each().map(need).collect();
@@ -221,6 +225,7 @@ impl Scene<'_> {
             let holds = (!step.holds.is_empty()).then(|| format!("holds {}", step.holds.join(", ")));
             let state: Vec<String> = block.chain(holds).collect();
             let mut notes: Vec<String> = if state.is_empty() { Vec::new() } else { vec![state.join(", ")] };
+            notes.extend(self.woken_by(index));
             notes.extend(self.mark(step, index));
             let event = Shown::Operation(step.action.clone());
             Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
@@ -233,6 +238,25 @@ impl Scene<'_> {
             memory::add_rows(&mut rows, fault, &self.names);
         }
         shorten(rows.into_iter().map(|(_, marked, row)| (marked, row)).collect(), first)
+    }
+
+    /// Which task has woken the future that is polled here.
+    fn woken_by(&self, index: usize) -> Option<String> {
+        let Event { operation, cause, .. } = self.trace[index];
+        let kind = self.worker.runner().engine.object_kind(operation.object);
+        let polls = match operation.action {
+            Action::Lock(_) => kind == Some(ObjectKind::EXECUTOR),
+            Action::ReadWrite => kind == Some(ObjectKind::Task),
+            _ => false,
+        };
+        match cause {
+            Cause::Event(waker) if polls => {
+                let waker = self.trace[waker as usize];
+                Some(format!("woken by {} at {}", self.names.task(waker.task), waker.operation.location))
+            }
+            Cause::Idle(_) if polls => Some("woken by the clock".to_owned()),
+            _ => None,
+        }
     }
 
     fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {
@@ -254,7 +278,10 @@ impl Scene<'_> {
     /// What a task holds: each lock once, with how often where that is more than once.
     fn holds(&self, holding: &Holding, task: TaskId) -> Vec<String> {
         let own: Vec<Hold> = holding.of(task).collect();
-        let first = |&(index, hold): &(usize, &Hold)| !own[..index].contains(hold);
+        // A task that is polled has its executor: that goes without saying.
+        let kind = |hold: &Hold| self.worker.runner().engine.object_kind(hold.lock);
+        let first =
+            |&(index, hold): &(usize, &Hold)| kind(hold) != Some(ObjectKind::EXECUTOR) && !own[..index].contains(hold);
         let text = |(_, hold): (usize, &Hold)| {
             let times = own.iter().filter(|other| *other == hold).count();
             let often = if times > 1 { format!(" {times} times") } else { String::new() };
@@ -305,7 +332,7 @@ impl Scene<'_> {
                     let event = Shown::Blocked(format!("goes round in a loop: {text}"));
                     Row { location: Some(operation.location.to_string()), ..row(*task, event) }
                 };
-                steps.iter().map(goes_round).collect()
+                steps.iter().filter(|(_, operation)| !is_silent(operation.action)).map(goes_round).collect()
             }
             End::StackOverflow { task, last } => {
                 let event = Shown::Panicked("its stack is used up".to_owned());
@@ -325,7 +352,9 @@ impl Scene<'_> {
 
     /// What a task that cannot go on waits for, and what it holds.
     fn stuck(&self, report: &TaskReport) -> Row {
+        let is_suspended = futures::is_suspended(self.worker.futures(), report);
         let text = match (report.blocked, report.wants.action) {
+            _ if is_suspended => "is polled again".to_owned(),
             (Blocked::Queue, Action::Lock(_)) => "waits to be woken".to_owned(),
             _ => self.names.step(report.wants),
         };
@@ -336,6 +365,9 @@ impl Scene<'_> {
         }
         for held in &report.holds {
             notes.push(format!("holds {}, taken at {}", self.names.held(held.lock, held.mode), held.location));
+        }
+        if is_suspended {
+            notes.extend(futures::notes(self.worker.futures(), report.task, &self.names));
         }
         let event = Shown::Blocked(format!("{text}: never"));
         let location = Some(report.wants.location.to_string());

@@ -29,6 +29,7 @@ pub(crate) mod backtraces;
 mod check;
 mod describe;
 mod failures;
+mod futures;
 mod grade;
 mod judge;
 pub(crate) mod leaving;

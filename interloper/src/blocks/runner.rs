@@ -7,6 +7,7 @@ use interloper_scheduler::{Config, Effort, End, Engine, Event, Execution, Failin
 
 use super::mark::{BlockResult, collected, collecting, restart_collecting};
 use super::outcome::Outcome;
+use crate::tasks::known;
 
 /// The closure that is checked; what it returns is a value already.
 pub(crate) type Body<'a> = &'a (dyn Fn() -> Value + Sync);
@@ -39,6 +40,7 @@ impl<'a> Runner<'a> {
         let returned = Cell::new(None);
         let (program, engine) = (self.program, &mut self.engine);
         self.results.clear();
+        known::restart();
         let execution = collecting(&mut self.results, || engine.run(strategy, || returned.set(Some(program()))));
         let trace = self.engine.trace();
         strategy.end(&execution, &trace);
@@ -59,6 +61,7 @@ impl<'a> Runner<'a> {
         let returned = Cell::new(None);
         let program = || {
             restart_collecting();
+            known::restart();
             returned.set(None);
             returned.set(Some((self.program)()));
         };

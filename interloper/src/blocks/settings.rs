@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use interloper_scheduler::orderings::Orderings;
-use interloper_scheduler::{Detached, Freedoms, Watch as PlainWatch, Watchdog};
+use interloper_scheduler::{Detached, Freedom, Freedoms, Watch as PlainWatch, Watchdog};
 use interloper_std::plain;
 
 use super::grade::Grade;
@@ -29,8 +29,13 @@ pub struct Settings {
     /// in every fourth execution of each strategy; schedules that try everything have the two cheap freedoms, hints and
     /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
+    /// Whether executions may cancel a future: a spawned one, or a [`cancellable`](crate::tasks::cancellable) one, is dropped
+    /// where it awaits something. Every second execution of a random schedule may do so once, or as often as `freedoms`
+    /// say of `cancellation`.
+    pub cancel: bool,
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
-    /// than `SeqCst`.
+    /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
+    /// seen, which order what its owners do, so there sequential consistency is the default.
     pub memory: Option<Memory>,
     /// Whether the accesses of each memory ordering are counted, and which ordering of the program is changed. It matters
     /// only in executions with weak memory.
@@ -115,6 +120,10 @@ impl Settings {
     /// The freedoms that executions have. Weak memory is one of them.
     pub(crate) fn freedoms_in_force(&self) -> Freedoms {
         let freedoms = self.freedoms.unwrap_or_else(|| self.schedule.freedoms());
+        let freedoms = match self.cancel && freedoms.count(Freedom::Cancellation) == 0 {
+            true => freedoms.with(Freedom::Cancellation, 1),
+            false => freedoms,
+        };
         if self.memory == Some(Memory::Weak) { Memory::Weak.within(freedoms) } else { freedoms }
     }
 
@@ -153,7 +162,8 @@ impl Default for Settings {
             blocks: Blocks::Marked,
             schedule: Schedule::default(),
             freedoms: None,
-            memory: Some(Memory::SequentiallyConsistent),
+            cancel: false,
+            memory: (!plain::is_announced()).then_some(Memory::SequentiallyConsistent),
             orderings: Orderings::default(),
             plain: None,
             leaks: false,

@@ -26,6 +26,7 @@ use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
+use crate::tasks::known::{self, Known};
 
 /// Makes executions and has them judged, on one thread.
 pub(crate) struct Worker<'a> {
@@ -39,6 +40,8 @@ pub(crate) struct Worker<'a> {
     known: Vec<Twice>,
     /// What the steps of collections were in the last replay.
     said: Vec<Said>,
+    /// What was known of its futures.
+    futures: Known,
 }
 
 /// What came of some executions in a row.
@@ -123,6 +126,7 @@ impl<'a> Worker<'a> {
             places: Places::default(),
             known: Vec::new(),
             said: Vec::new(),
+            futures: Known::default(),
         }
     }
 
@@ -167,12 +171,30 @@ impl<'a> Worker<'a> {
         let seen = &mut summary.seen;
         seen.tasks = seen.tasks.max(made.execution.tasks);
         let asked = |question| engine.decisions().iter().any(|decision| decision.question == question);
-        seen.chose = seen.chose || asked(Question::Task);
         seen.drew = seen.drew || asked(Question::Other);
-        seen.met = seen.met || interloper_scheduler::meets(&engine.trace());
+        let (polls_are_all, order_of_polls) =
+            known::read(|known| (known.polls_are_all(made.execution.tasks), known.chose));
+        if polls_are_all {
+            // What tasks share need not be under control, since each poll is alone with it.
+            (seen.chose, seen.met) = (seen.chose || order_of_polls, seen.met || order_of_polls);
+        } else {
+            seen.chose = seen.chose || asked(Question::Task);
+            seen.met = seen.met || self.meets();
+        }
+        let (engine, seen) = (&self.runner.engine, &mut summary.seen);
         if seen.blocks.len() < self.settings.marked.len() {
             seen.blocks.extend((0..).map_while(|number| engine.block_name(number)));
         }
+    }
+
+    /// Whether tasks share something in the last execution, apart from an executor.
+    fn meets(&self) -> bool {
+        let engine = &self.runner.engine;
+        let of_executor = |event: &&Event| {
+            let operation = event.operation;
+            known::is_of_executor(operation, engine.object_kind(operation.object))
+        };
+        interloper_scheduler::meets(engine.trace().iter().filter(|event| !of_executor(event)))
     }
 
     /// Adds what the last execution shows.
@@ -269,6 +291,7 @@ impl<'a> Worker<'a> {
         let (made, said) = words::listen(|| self.runner.run(&mut guided));
         let made = made.expect("a replay is one execution");
         self.said = said;
+        self.futures = known::read(Known::clone);
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
@@ -320,6 +343,11 @@ impl<'a> Worker<'a> {
     /// What the steps of collections were in the last [`Worker::replay`], in their order.
     pub(crate) fn said(&self) -> &[Said] {
         &self.said
+    }
+
+    /// What is known of the futures of the last [`Worker::replay`].
+    pub(crate) fn futures(&self) -> &Known {
+        &self.futures
     }
 
     pub(crate) fn judge(&self) -> &Judge<'a> {

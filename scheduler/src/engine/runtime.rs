@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{
     Action, Addresses, Count, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place,
-    Runtime, TaskId, Wakes, Woken,
+    Runtime, Suspension, TaskId, Wakes, Woken,
 };
 
 use super::Unlock;
@@ -303,6 +303,23 @@ impl Runtime for Core {
         }
     }
 
+    fn suspend(&self, lock: Option<ObjectId>, suspension: Suspension, location: Place) -> Woken {
+        self.suspend_poll(lock, suspension, location)
+    }
+
+    fn wake_task(&self, task: TaskId, location: Place) {
+        self.wake_poll(task, location);
+    }
+
+    fn cancels(&self) -> bool {
+        self.cancels_poll()
+    }
+
+    fn last_place(&self) -> Place {
+        let state = self.state.borrow();
+        state.operation(state.current).location
+    }
+
     fn yield_now(&self, location: Place) {
         let gate = if self.panicking() { Gate::Open } else { Gate::Change };
         if gate == Gate::Change {
@@ -470,7 +487,7 @@ impl Core {
     }
 
     /// An operation of the running task on itself.
-    fn own(&self, action: Action, location: Place) -> Operation {
+    pub(super) fn own(&self, action: Action, location: Place) -> Operation {
         let state = self.state.borrow();
         Operation { object: state.tasks[state.current].object, action, location }
     }

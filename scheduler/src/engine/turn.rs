@@ -121,8 +121,8 @@ impl Core {
         }
         // No task needs to wake it any more.
         let gate = match gate {
-            Gate::Queue(_) => state.tasks[task].after,
-            Gate::Token | Gate::Clock | Gate::Change => Gate::Open,
+            Gate::Queue(_) | Gate::Token => state.tasks[task].after,
+            Gate::Clock | Gate::Change => Gate::Open,
             gate => gate,
         };
         state.set_gate(task, gate);

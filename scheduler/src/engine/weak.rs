@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{
     Accessed, Action, Addresses, Count, Effect, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind,
-    Operation, Place, Runtime, TaskId, Wakes, Woken,
+    Operation, Place, Runtime, Suspension, TaskId, Wakes, Woken,
 };
 
 use super::core::Core;
@@ -476,7 +476,28 @@ impl Runtime for Weak<'_> {
         self.0.unpark(task, location);
     }
 
+    fn suspend(&self, lock: Option<ObjectId>, suspension: Suspension, location: Place) -> Woken {
+        lock.into_iter().for_each(|lock| self.releases(lock, Mode::Exclusive));
+        let woken = self.0.suspend(lock, suspension, location);
+        lock.into_iter().for_each(|lock| self.acquired(lock, Mode::Exclusive));
+        woken
+    }
+
+    fn wake_task(&self, task: TaskId, location: Place) {
+        let object = self.0.state.borrow().tasks[task.index()].object;
+        self.releases(object, Mode::Exclusive);
+        self.0.wake_task(task, location);
+    }
+
     // The rest is as with any memory.
+
+    fn cancels(&self) -> bool {
+        self.0.cancels()
+    }
+
+    fn last_place(&self) -> Place {
+        self.0.last_place()
+    }
 
     fn execution(&self) -> ExecutionId {
         self.0.execution()
