@@ -263,7 +263,7 @@ fn fences_order() {
 #[test]
 fn what_is_never_freed_is_a_leak_if_that_is_asked_for() {
     let run = |leaks, program: fn()| {
-        let watch = Watch { locate: None, leaks };
+        let watch = Watch { leaks, ..Watch::default() };
         engine(watch).run(&mut RandomWalk::new(0), program).end
     };
     let leaks = || std::mem::forget(Box::new([0_u64; 5]));

@@ -20,6 +20,8 @@ use crate::replacement;
 
 /// Where the mirror of std looks for the crates whose statics it restores.
 const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
+/// Where the mirror of std looks whether executions are judged for data races.
+const RACES: &str = "INTERLOPER_RACES";
 /// Where tests look for how many of them run at once.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
@@ -111,16 +113,20 @@ impl Controlled {
             self.prepare_reached()?;
             command.env(crate::reached::VARIABLE, self.reached_folder());
         }
-        self.control_statics(&mut command, task, arguments);
+        self.prepare(&mut command, task, arguments);
         command.arg("--").args(arguments);
         command.status().map_err(|error| cannot_run(&command, &error))
     }
 
-    /// Has tests begin each execution with fresh statics, unless `arguments` prevent it.
-    pub(crate) fn control_statics(&self, command: &mut Command, task: Task, arguments: &[OsString]) {
+    /// What a program under control finds in its environment: the crates whose statics start fresh in each execution, unless
+    /// `arguments` prevent it, and whether executions are judged for races.
+    pub(crate) fn prepare(&self, command: &mut Command, task: Task, arguments: &[OsString]) {
         if self.restores_statics(task, arguments) {
             command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
             command.env(TEST_THREADS, "1");
+        }
+        if self.races.is_err() {
+            command.env(RACES, "off");
         }
     }
 
@@ -151,7 +157,7 @@ impl Controlled {
             command.args(["--target", triple]);
         }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
-        if self.announces.is_ok() {
+        if project.announces() {
             announce::add(&mut command, &self.crates(), &project.folder, &project.triple)?;
         }
         Ok(command)
@@ -190,7 +196,7 @@ impl Controlled {
             // Messages and places name the originals.
             format!("--remap-path-prefix={tree}=/"),
         ];
-        if self.announces.is_ok() {
+        if self.project.announces() {
             flags.extend(announce::ALL.map(str::to_owned));
         }
         if self.own_allocator.is_none() {

@@ -35,7 +35,7 @@ mod tree;
 
 pub use announce::Wrapper;
 pub use build::{Built, Task};
-pub use cargo::{Options, Plain};
+pub use cargo::{Options, Races};
 pub use control::{Controlled, Selection};
 pub use orderings::{Chosen, TestBinary, WrittenOrdering};
 pub use place::Place;

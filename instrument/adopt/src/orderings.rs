@@ -118,7 +118,7 @@ impl Controlled {
         if let Some(package) = packages.iter().find(|package| self.tree.of(&package.folder) == binary.folder) {
             command.env("CARGO_PKG_NAME", &package.name).env("CARGO_PKG_VERSION", package.version.to_string());
         }
-        self.control_statics(&mut command, Task::Test, &[]);
+        self.prepare(&mut command, Task::Test, &[]);
         command
     }
 
