@@ -182,6 +182,11 @@ fn only_some(project: &Project) {
     let out = project.run(&["orderings", "counted"]).expect(0).out;
     assert!(out.starts_with("the orderings of mailbox: 5 sites, 300 executions as it is\n"), "{out}");
     assert!(out.ends_with("\n0 needed, 1 stronger than these tests can justify, 0 unclear, 4 not reached\n"), "{out}");
+    let exact = project.run(&["orderings", "tests::a_letter_arrives", "--", "--exact"]).expect(0).out;
+    assert!(
+        exact.ends_with("\n2 needed, 0 stronger than these tests can justify, 0 unclear, 3 not reached\n"),
+        "{exact}"
+    );
     let nothing = project.run(&["orderings", "nothing_is_checked_here"]).expect(2);
     assert!(nothing.err.contains("nothing was explored: no test checks a program"), "{}", nothing.err);
     let nobody = project.run(&["orderings", "--sites", "nobody"]).expect(2);

@@ -156,11 +156,11 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// The arguments without the first, which filters names, unless it is an option.
-fn options(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
+/// The arguments without what chooses tests: the first, unless it is an option, and `--exact`, which may be there only once.
+pub(super) fn options(arguments: &[OsString]) -> impl Iterator<Item = &OsString> {
     let is_option = |argument: &OsString| argument.to_str().is_none_or(|text| text.starts_with('-'));
     let filters = arguments.first().is_some_and(|first| !is_option(first));
-    arguments.iter().skip(usize::from(filters))
+    arguments.iter().skip(usize::from(filters)).filter(|argument| *argument != "--exact")
 }
 
 /// The names in a list of tests. Benchmarks are left out.

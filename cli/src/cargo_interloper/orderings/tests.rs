@@ -1,4 +1,4 @@
-use super::process::{message, names};
+use super::process::{message, names, options};
 use super::*;
 
 #[test]
@@ -31,4 +31,15 @@ fn a_command_is_one_that_a_shell_takes() {
     assert_eq!(replay_command(&asked(&[], &[])), "cargo interloper test");
     let command = "cargo interloper test --instrument a,b --package c";
     assert_eq!(replay_command(&asked(&["a", "b"], &["c"])), command);
+}
+
+#[test]
+fn what_chooses_tests_is_not_passed_on() {
+    let left = |arguments: &str| {
+        let arguments: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
+        options(&arguments).map(|argument| argument.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(left("name --exact --nocapture"), "--nocapture");
+    assert_eq!(left("--skip name"), "--skip name");
+    assert_eq!(left(""), "");
 }
