@@ -97,10 +97,11 @@ pub fn is_announced() -> bool {
 }
 
 /// Whether executions of such a program are to be judged for data races. `cargo interloper` says so by a variable of the
-/// environment: not if crates that synchronise are outside of control.
+/// environment, unless crates that synchronise are outside of control. A program that is started by hand has no such variable,
+/// nor does it know which code is whose: see [`replaced`].
 pub fn judges_races() -> bool {
     static JUDGES: OnceLock<bool> = OnceLock::new();
-    *JUDGES.get_or_init(|| std::env::var_os("INTERLOPER_RACES").is_none_or(|value| value != "off"))
+    *JUDGES.get_or_init(|| std::env::var_os("INTERLOPER_RACES").is_some_and(|value| value == "on"))
 }
 
 /// The folders whose code is not the program's but the checker's, built in the place of the program's: `cargo interloper`

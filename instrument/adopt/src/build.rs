@@ -127,9 +127,7 @@ impl Controlled {
             command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
             command.env(TEST_THREADS, "1");
         }
-        if self.races.is_err() {
-            command.env(RACES, "off");
-        }
+        command.env(RACES, if self.races.is_ok() { "on" } else { "off" });
         command.env(REPLACED, std::env::join_paths(self.replaced()).unwrap_or_default());
     }
 
