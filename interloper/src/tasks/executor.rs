@@ -77,7 +77,7 @@ impl Executor {
         let entered = task.enter();
         shared.turns.begin(&task, place);
         let turn = Turn { task: &task, place };
-        let output = task.drive(pin!(future), place);
+        let output = task.drive(pin!(future), || false, place);
         drop(turn);
         drop(entered);
         drop(end);
