@@ -61,6 +61,7 @@
 //!   apply to them. They dereference to the originals.
 
 #![warn(missing_docs)]
+#![allow(unexpected_cfgs, reason = "`cargo interloper` sets some")]
 
 pub mod alloc;
 pub mod collections;
@@ -78,6 +79,11 @@ pub mod thread;
 pub mod time;
 
 pub use ::std::*;
+
+/// Keeps what an execution frees, so that uses of it are found.
+#[cfg(interloper_quarantine)]
+#[global_allocator]
+static ALLOCATOR: plain::Quarantine = plain::Quarantine::new();
 
 /// The real std, for the macros of this crate.
 #[doc(hidden)]

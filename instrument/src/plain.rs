@@ -2,8 +2,10 @@
 //!
 //! Two things tell the runtime about it:
 //!
-//! - The compiler, in crates that it compiles with the flags of [`FLAGS`]: before each load and store it calls a function of
-//!   [`hooks`], which passes the address and the code on. This works with a stable compiler.
+//! - The compiler, in crates that `cargo interloper` lets it prepare: LLVM's pass for ThreadSanitizer puts a call of a function
+//!   of the module `hooks` before each load and store, in the place of each copy, and in the place of each atomic operation.
+//!   The pass works with a stable compiler; the runtime of ThreadSanitizer is not used. The atomic operations are those that
+//!   no mirror replaces, such as the counts of an `Arc`.
 //! - The allocator [`Quarantine`], if it is the global one: it keeps what an execution frees until the end of the execution,
 //!   so that an address means one block.
 //!
@@ -11,6 +13,7 @@
 //! not look at plain memory, a load costs one read of a thread-local more, and an allocation likewise.
 
 mod allocator;
+#[cfg(interloper_announced)]
 mod hooks;
 
 use std::alloc::Layout;
@@ -19,20 +22,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use allocator::Quarantine;
 
-/// The flags with which the compiler announces loads and stores.
-pub const FLAGS: [&str; 4] = [
-    "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=1",
-    "-Cllvm-args=-sanitizer-coverage-trace-loads",
-    "-Cllvm-args=-sanitizer-coverage-trace-stores",
-];
-
 /// A load or a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// The address of the first byte.
     pub address: usize,
-    /// The number of bytes: 1, 2, 4, 8 or 16.
+    /// The number of bytes: more than 16 for a copy.
     pub size: usize,
     /// Whether it is a store.
     pub writes: bool,
@@ -41,12 +36,29 @@ pub struct Access {
 }
 
 /// Where the program is: an address of code, and the frame that this code runs in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     /// The address of the instruction after the call of the hook; 0 if it is not known.
     pub address: usize,
     /// The frame pointer, if the code was compiled with one (`-Cforce-frame-pointers=yes`).
     pub frame: usize,
+}
+
+/// An operation on an atomic that no mirror replaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Atomic {
+    /// The address of the first byte.
+    pub address: usize,
+    /// The number of bytes.
+    pub size: usize,
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Its ordering: that of the success or of the failure of a compare-exchange.
+    pub order: Ordering,
+    /// The code that makes it.
+    pub code: Code,
 }
 
 /// Whoever wants to know about plain memory.
@@ -55,6 +67,12 @@ pub struct Code {
 pub trait Watcher {
     /// The program is about to access memory.
     fn access(&self, access: Access);
+
+    /// The program is about to make an atomic operation, or has made one.
+    fn atomic(&self, atomic: Atomic);
+
+    /// The program makes a fence.
+    fn fence(&self, order: Ordering, code: Code);
 
     /// The program has allocated a block, which has no content yet. The address of `code` is not known, its frame is that of
     /// the allocator.
@@ -127,6 +145,24 @@ impl Code {
     }
 }
 
+/// Tells the watcher of a load or a store, as prepared code does.
+#[doc(hidden)]
+#[inline(never)]
+pub fn announce(address: usize, size: usize, writes: bool) {
+    if let Some(watcher) = watcher() {
+        watcher.access(Access { address, size, writes, code: Code::default() });
+    }
+}
+
+/// Tells the watcher of an atomic operation that reads and writes, as prepared code does.
+#[doc(hidden)]
+#[inline(never)]
+pub fn announce_update(address: usize, order: Ordering) {
+    if let Some(watcher) = watcher() {
+        watcher.atomic(Atomic { address, size: 8, reads: true, writes: true, order, code: Code::default() });
+    }
+}
+
 #[inline(always)]
 fn watcher() -> Option<&'static dyn Watcher> {
     // A thread that is past its thread-locals runs nothing that is watched.
@@ -143,6 +179,18 @@ mod tests {
     struct Log(RefCell<Vec<String>>);
 
     impl Watcher for Log {
+        fn atomic(&self, atomic: Atomic) {
+            if let Ok(mut log) = self.0.try_borrow_mut() {
+                log.push(format!("u{} {:?}", atomic.size, atomic.order));
+            }
+        }
+
+        fn fence(&self, order: Ordering, _: Code) {
+            if let Ok(mut log) = self.0.try_borrow_mut() {
+                log.push(format!("{order:?}"));
+            }
+        }
+
         fn access(&self, access: Access) {
             if let Ok(mut log) = self.0.try_borrow_mut() {
                 log.push(format!("{}{}", if access.writes { "w" } else { "r" }, access.size));
@@ -179,11 +227,13 @@ mod tests {
         again();
         watched(&log, || {
             again();
-            hooks::tests::load_and_store();
+            announce(8, 4, false);
+            announce(8, 8, true);
+            announce_update(8, Ordering::AcqRel);
         });
         again();
-        hooks::tests::load_and_store();
-        let expected = ["+40", "+80", "-40 true", "-80 true", "r4", "w8"];
-        assert_eq!(*log.0.borrow(), if hooks::ARE_SUPPORTED { &expected[..] } else { &expected[..4] });
+        announce(8, 8, true);
+        let expected = ["+40", "+80", "-40 true", "-80 true", "r4", "w8", "u8 AcqRel"];
+        assert_eq!(*log.0.borrow(), expected);
     }
 }

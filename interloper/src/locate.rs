@@ -27,7 +27,7 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
     if text.starts_with("/rustc/") || text.starts_with("/rust/deps/") || text.contains("/lib/rustlib/src/rust/") {
         return Located::Library;
     }
-    if OWN.iter().any(|folder| text.contains(&format!("{}/{folder}/src/", root()))) {
+    if roots().any(|root| OWN.iter().any(|folder| text.starts_with(&format!("{root}/{folder}/src/")))) {
         return Located::Checker;
     }
     Located::Program(SourcePlace { file: text.into_owned(), line, column })
@@ -49,10 +49,10 @@ const OWN: [&str; 12] = [
     "scheduler",
 ];
 
-/// The folder that these folders are in.
-fn root() -> &'static str {
-    let own = env!("CARGO_MANIFEST_DIR");
-    own.strip_suffix("/interloper").unwrap_or(own)
+/// The folder that these folders are in: where cargo builds it, and where the debug information says that it is.
+fn roots() -> impl Iterator<Item = &'static str> {
+    let parents = [env!("CARGO_MANIFEST_DIR").strip_suffix("/interloper"), file!().strip_suffix("/interloper/src/locate.rs")];
+    parents.into_iter().flatten().filter(|root| root.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -77,12 +77,13 @@ mod tests {
     #[test]
     fn code_is_of_std_of_the_checker_or_of_the_program() {
         assert_eq!(locate(here()), Located::Checker);
+        let root = roots().next().unwrap();
         assert_eq!(locate(0), Located::Library);
         let program = |file: &str| of_file(Path::new(file), 3, 4);
         assert_eq!(program("/rustc/0123/library/alloc/src/vec/mod.rs"), Located::Library);
-        assert_eq!(program(&format!("{}/instrument/src/sync/mutex.rs", root())), Located::Checker);
+        assert_eq!(program(&format!("{}/instrument/src/sync/mutex.rs", root)), Located::Checker);
         let place = |file: &str| SourcePlace { file: file.to_owned(), line: 3, column: 4 };
-        for file in ["/home/user/instrument/src/lib.rs", "src/lib.rs", &format!("{}/examples/src/a.rs", root())] {
+        for file in ["/home/user/instrument/src/lib.rs", "src/lib.rs", &format!("{root}/examples/src/a.rs")] {
             assert_eq!(program(file), Located::Program(place(file)));
         }
     }

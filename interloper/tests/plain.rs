@@ -4,18 +4,13 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 
 use interloper::blocks::{Checker, Finding, Grade, Report};
-use interloper::plain::Quarantine;
+use interloper::plain::{self, Quarantine};
 use interloper::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper::thread;
 use interloper_scheduler::FaultKind;
 
 #[global_allocator]
 static ALLOCATOR: Quarantine = Quarantine::new();
-
-unsafe extern "C" {
-    fn __sanitizer_cov_load8(address: *const u64);
-    fn __sanitizer_cov_store8(address: *const u64);
-}
 
 /// A plain variable that tasks share without asking the compiler.
 #[derive(Default)]
@@ -25,22 +20,16 @@ struct Plain(UnsafeCell<u64>);
 unsafe impl Sync for Plain {}
 
 impl Plain {
-    #[inline(always)]
     fn read(&self) -> u64 {
-        // SAFETY: the hook takes an address, and the value is there.
-        unsafe {
-            __sanitizer_cov_load8(self.0.get());
-            self.0.get().read()
-        }
+        plain::announce(self.0.get().addr(), 8, false);
+        // SAFETY: as above.
+        unsafe { self.0.get().read() }
     }
 
-    #[inline(always)]
     fn write(&self, value: u64) {
-        // SAFETY: the hook takes an address, and the value is there.
-        unsafe {
-            __sanitizer_cov_store8(self.0.get());
-            self.0.get().write(value);
-        }
+        plain::announce(self.0.get().addr(), 8, true);
+        // SAFETY: as above.
+        unsafe { self.0.get().write(value) };
     }
 }
 

@@ -255,6 +255,28 @@ impl Memory {
         self.write(task, location, order, spot, message);
     }
 
+    /// An operation on an atomic that always reads the newest store. `released` is what the store there has released.
+    pub(crate) fn at_newest(
+        &mut self,
+        task: TaskId,
+        released: &mut VectorClock,
+        (reads, writes): (bool, bool),
+        order: Ordering,
+    ) {
+        self.event(task);
+        let views = &mut self.tasks[task.index()];
+        if reads {
+            if acquires(order) { views.current.join(released) } else { views.pending.join(released) }
+        }
+        if writes {
+            if !reads {
+                // A release sequence goes on with read-modify-writes only.
+                released.clear();
+            }
+            released.join(if releases(order) { &views.current } else { &views.released });
+        }
+    }
+
     /// A fence. One that is relaxed does nothing.
     pub(crate) fn fence(&mut self, task: TaskId, order: Ordering) {
         let strongly = match order {

@@ -3,24 +3,26 @@
 //! What tasks know of each other comes from the [model of memory](crate::memory): two accesses of different tasks that
 //! conflict are a race unless one happens before the other, whatever came of them in this execution.
 
-mod arcs;
 mod blocks;
 mod codes;
 mod shadow;
 
 use std::alloc::Layout;
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
-use interloper_std::plain::Code;
+use interloper_std::plain::{Atomic, Code};
 use interloper_std::runtime::TaskId;
+use rustc_hash::FxBuildHasher;
 
-use self::arcs::{Arcs, COUNTS, Dropped};
 use self::blocks::{Block, Blocks, Misfreed, Moment};
 use self::codes::{Codes, Whose};
 use self::shadow::{Making, Record, Shadow};
 use crate::execution::SourcePlace;
 use crate::memory::Memory;
+use crate::vector_clock::VectorClock;
 
 pub use self::codes::{Locate, Located};
 pub use self::shadow::Doing;
@@ -114,7 +116,8 @@ pub(crate) struct Now {
 pub(crate) struct Plain {
     shadow: Shadow,
     blocks: Blocks,
-    arcs: Arcs,
+    /// What happens before whoever acquires an atomic that no mirror replaces, by its address.
+    released: HashMap<usize, VectorClock, FxBuildHasher>,
     codes: Codes,
     /// The first fault of the execution.
     fault: Option<Fault>,
@@ -127,7 +130,7 @@ impl Plain {
     pub(crate) fn begin(&mut self) {
         self.shadow.clear();
         self.blocks.clear();
-        self.arcs.clear();
+        self.released.clear();
         self.fault = None;
         self.accesses = 0;
     }
@@ -146,13 +149,6 @@ impl Plain {
         self.shadow.forget(start, length);
     }
 
-    /// Looks which `Arc`s the running task has dropped.
-    pub(crate) fn look_at_arcs(&mut self, memory: &mut Memory, task: TaskId) {
-        if !self.arcs.is_empty() {
-            self.arcs.look(|dropped, clock| tell(memory, task, dropped, clock));
-        }
-    }
-
     /// An access by code of the program, or of the checker.
     pub(crate) fn access(
         &mut self,
@@ -163,9 +159,6 @@ impl Plain {
     ) {
         let Whose::Program(at) = self.codes.whose(code, stack, locate) else { return };
         self.accesses += 1;
-        if size == size_of::<usize>() && doing == Doing::Write {
-            self.look_for_lonely_arc(memory, now.task, address);
-        }
         self.touched(memory, now, (address, size, doing), at);
     }
 
@@ -174,7 +167,41 @@ impl Plain {
         self.touched(memory, now, (extent.start, extent.len(), doing), 0);
     }
 
-    fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
+    /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there.
+    pub(crate) fn access_foreign(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        atomic: Atomic,
+        (stack, locate): (&Range<usize>, Option<Locate>),
+    ) {
+        let Whose::Program(at) = self.codes.whose(atomic.code, stack, locate) else { return };
+        let doing = if atomic.writes { Doing::AtomicWrite } else { Doing::AtomicRead };
+        self.touched(memory, now, (atomic.address, atomic.size, doing), at);
+        let released = self.released.entry(atomic.address).or_default();
+        memory.at_newest(now.task, released, (atomic.reads, atomic.writes), atomic.order);
+    }
+
+    /// A fence that no mirror replaces.
+    pub(crate) fn fence(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        (order, code): (Ordering, Code),
+        (stack, locate): (&Range<usize>, Option<Locate>),
+    ) {
+        if let Whose::Program(_) = self.codes.whose(code, stack, locate) {
+            memory.fence(now.task, order);
+        }
+    }
+
+    fn touched(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        (address, size, doing): (usize, usize, Doing),
+        at: usize,
+    ) {
         if !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed
@@ -186,13 +213,13 @@ impl Plain {
         let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
         let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
         if let Some(record) = self.shadow.access(address, size, making) {
-            self.found(memory, now, record, (address, doing, at));
+            self.found(now, record, (address, doing, at));
         }
     }
 
     /// An earlier access conflicts with the present one.
     #[cold]
-    fn found(&mut self, memory: &mut Memory, now: Now, record: Record, (address, doing, at): (usize, Doing, usize)) {
+    fn found(&mut self, now: Now, record: Record, (address, doing, at): (usize, Doing, usize)) {
         let block = self.blocks.find(address).copied();
         let first = self.touch(Now { task: record.task, event: record.event }, Some(record.doing), record.code);
         let second = self.touch(now, Some(doing), at);
@@ -201,13 +228,7 @@ impl Plain {
             self.blame(FaultKind::UseAfterFree, Some(first), second, place);
             return;
         }
-        self.look_at_arcs(memory, now.task);
-        let is_ordered = memory.knows(now.task).covers(record.task, record.epoch as usize);
-        // The counts of an `Arc` are atomics.
-        let is_count = block.is_some_and(|block| address - block.start < COUNTS && self.arcs.has(block.start));
-        if !is_ordered && !is_count {
-            self.blame(FaultKind::Race, Some(first), second, place);
-        }
+        self.blame(FaultKind::Race, Some(first), second, place);
     }
 
     /// The program has allocated a block.
@@ -224,7 +245,6 @@ impl Plain {
         };
         self.shadow.forget(start, layout.size());
         self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code });
-        self.arcs.allocated(start, layout);
     }
 
     /// The program frees a block. Whether the block is kept.
@@ -239,9 +259,7 @@ impl Plain {
             Whose::Program(code) => code,
             Whose::Checker => 0,
         };
-        self.look_at_arcs(memory, now.task);
         let (kept, wrong) = self.blocks.freed(start, layout, Moment { task: now.task, event: now.event, code });
-        self.arcs.freed(start);
         let touch = self.touch(now, Some(Doing::Free), code);
         match wrong {
             Some(Misfreed::Twice(block)) => {
@@ -259,14 +277,13 @@ impl Plain {
         let making = Making { task: now.task, epoch, doing: Doing::Free, code, event: now.event, knows };
         let races = self.shadow.free(start, layout.size(), making);
         if let Some(record) = races.first().copied() {
-            self.found(memory, now, record, (start, Doing::Free, code));
+            self.found(now, record, (start, Doing::Free, code));
         }
         kept
     }
 
     /// A block is freed while nobody looks at faults any more. Whether it is kept, or was kept before.
     pub(crate) fn keeps(&mut self, start: usize, layout: Layout) -> bool {
-        self.arcs.freed(start);
         self.blocks.freed(start, layout, Moment { task: TaskId::MAIN, event: 0, code: 0 }).0
     }
 
@@ -279,20 +296,6 @@ impl Plain {
         {
             let touch = self.touch(Now { task: made.task, event: made.event }, None, made.code);
             self.blame(FaultKind::Leak(left.len()), None, touch, Some((*block, block.start)));
-        }
-    }
-
-    /// `Arc::get_mut` stores the weak count back, in which it had put `usize::MAX` for as long as it looked.
-    fn look_for_lonely_arc(&mut self, memory: &mut Memory, task: TaskId, address: usize) {
-        let start = address.wrapping_sub(size_of::<usize>());
-        if !address.is_multiple_of(size_of::<usize>()) || !self.arcs.has(start) {
-            return;
-        }
-        let word: *const usize = std::ptr::with_exposed_provenance(address);
-        // SAFETY: the program is about to store a word there.
-        if unsafe { word.read_volatile() } == usize::MAX {
-            self.look_at_arcs(memory, task);
-            self.arcs.is_alone(start, |dropped, clock| tell(memory, task, dropped, clock));
         }
     }
 
@@ -314,12 +317,5 @@ impl Plain {
             Allocation { size: block.layout.size(), offset: address - block.start, made: block.allocated.map(made) }
         });
         self.fault = Some(Fault { kind, first, second, block });
-    }
-}
-
-fn tell(memory: &mut Memory, task: TaskId, dropped: Dropped, clock: &mut crate::vector_clock::VectorClock) {
-    match dropped {
-        Dropped::One => memory.release(task, clock),
-        Dropped::Last => memory.acquire(task, clock),
     }
 }

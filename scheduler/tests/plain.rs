@@ -6,18 +6,13 @@ use std::sync::Arc;
 
 use interloper_scheduler::strategies::RandomWalk;
 use interloper_scheduler::{Config, Doing, End, Engine, Fault, FaultKind, Watch};
-use interloper_std::plain::Quarantine;
+use interloper_std::plain::{self, Quarantine};
 use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use interloper_std::thread;
 
 #[global_allocator]
 static ALLOCATOR: Quarantine = Quarantine::new();
-
-unsafe extern "C" {
-    fn __sanitizer_cov_load8(address: *const u64);
-    fn __sanitizer_cov_store8(address: *const u64);
-}
 
 /// A plain variable that tasks share without asking the compiler.
 #[derive(Default)]
@@ -28,19 +23,15 @@ unsafe impl Sync for Plain {}
 
 impl Plain {
     fn read(&self) -> u64 {
-        // SAFETY: the hook takes an address, and the value is there.
-        unsafe {
-            __sanitizer_cov_load8(self.0.get());
-            self.0.get().read()
-        }
+        plain::announce(self.0.get().addr(), 8, false);
+        // SAFETY: as above.
+        unsafe { self.0.get().read() }
     }
 
     fn write(&self, value: u64) {
-        // SAFETY: the hook takes an address, and the value is there.
-        unsafe {
-            __sanitizer_cov_store8(self.0.get());
-            self.0.get().write(value);
-        }
+        plain::announce(self.0.get().addr(), 8, true);
+        // SAFETY: as above.
+        unsafe { self.0.get().write(value) };
     }
 }
 
@@ -150,8 +141,7 @@ fn a_plain_access_to_an_atomic_races_with_it() {
             }
         });
         let guard = ordered.then(|| shared.1.lock());
-        // SAFETY: the hook takes an address.
-        unsafe { __sanitizer_cov_load8(shared.0.as_ptr().cast()) };
+        plain::announce(shared.0.as_ptr().addr(), 8, false);
         drop(guard);
         child.join().unwrap();
     }
@@ -216,52 +206,38 @@ fn memory_is_freed_twice_or_with_another_layout() {
     assert!(other.iter().all(|fault| fault.kind == FaultKind::OtherLayout));
 }
 
-/// Each task writes what the `Arc` owns, and whoever drops the last one reads it: the counts order this.
-#[test]
-fn the_counts_of_an_arc_order_what_its_owners_do() {
-    struct Owned(Box<Plain>, AtomicUsize);
-    impl Drop for Owned {
-        fn drop(&mut self) {
-            assert_eq!((self.0.read(), self.1.load(Ordering::Relaxed)), (7, 7));
-        }
-    }
-    fn program(unwrap: bool) {
-        let owned = Arc::new((Mutex::new(()), Owned(Box::default(), AtomicUsize::new(0))));
-        let other = owned.clone();
-        let child = thread::spawn(move || {
-            let guard = other.0.lock();
-            other.1.0.write(7);
-            other.1.1.store(7, Ordering::Relaxed);
-            drop(guard);
-            drop(other);
+/// A count of owners that no mirror replaces, as that of an `Arc`: whoever is last reads what the others have written.
+fn owners(order: Ordering) -> impl Fn() + Copy {
+    move || {
+        let (shared, count) = (Arc::new(Plain::default()), Arc::new((std::sync::atomic::AtomicUsize::new(2), Mutex::new(()))));
+        let leave = move |shared: &Plain, count: &(std::sync::atomic::AtomicUsize, Mutex<()>), value| {
+            // A step, so that the tasks come here in both orders. It orders nothing.
+            AtomicBool::new(false).store(true, Ordering::Relaxed);
+            if value == 1 {
+                shared.write(value);
+            }
+            plain::announce_update(count.0.as_ptr().addr(), order);
+            if count.0.fetch_sub(1, Ordering::Relaxed) == 1 {
+                shared.read();
+            }
+        };
+        let child = thread::spawn({
+            let (shared, count) = (shared.clone(), count.clone());
+            move || leave(&shared, &count, 1)
         });
-        while Arc::strong_count(&owned) == 2 {
-            thread::yield_now();
-        }
-        if unwrap {
-            drop(Arc::try_unwrap(owned).ok().unwrap().1);
-        } else {
-            drop(owned);
-        }
+        leave(&shared, &count, 2);
         child.join().unwrap();
     }
-    is_clean(|| program(false));
-    is_clean(|| program(true));
 }
 
 #[test]
-fn an_arc_orders_nothing_before_it_is_dropped() {
-    races(|| {
-        let plain = Arc::new(Plain::default());
-        let other = plain.clone();
-        let child = thread::spawn(move || other.write(7));
-        while Arc::strong_count(&plain) == 2 {
-            thread::yield_now();
-        }
-        // The other task has dropped its `Arc`, but this one has not looked at the counts with `Acquire`.
-        plain.read();
-        child.join().unwrap();
-    });
+fn the_counts_of_owners_order_what_they_do() {
+    is_clean(owners(Ordering::AcqRel));
+    for order in [Ordering::Release, Ordering::Relaxed] {
+        let faults = faults(owners(order));
+        assert!(faults.iter().all(|fault| fault.kind == FaultKind::Race));
+        assert!((20..180).contains(&faults.len()), "{order:?}: whenever the main task is last, {}", faults.len());
+    }
 }
 
 #[test]

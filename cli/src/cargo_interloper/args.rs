@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use interloper_adopt::Options;
+use interloper_adopt::{Options, Plain};
 
 /// Crates under control, without editing them
 ///
@@ -75,6 +75,16 @@ pub enum Format {
     Json,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Races {
+    /// If all crates that synchronise are under control: what others order would look like a race
+    Auto,
+    /// In any case
+    On,
+    /// In no case
+    Off,
+}
+
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Common {
@@ -86,6 +96,9 @@ pub struct Common {
     /// [default: the list `real` in `[package.metadata.interloper]`]
     #[arg(long, value_name = "CRATES", value_delimiter = ',')]
     pub real: Vec<String>,
+    /// Whether the compiler announces loads and stores, so that data races and uses of freed memory are found
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Races::Auto)]
+    pub races: Races,
     /// Path to the manifest of the project
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub manifest_path: Option<PathBuf>,
@@ -218,6 +231,11 @@ impl Common {
             settings,
             locked: self.locked || self.frozen,
             real: self.real.clone(),
+            plain: match self.races {
+                Races::Auto => Plain::IfWhole,
+                Races::On => Plain::Always,
+                Races::Off => Plain::Never,
+            },
             build: build.into_iter().collect(),
         }
     }
@@ -308,6 +326,7 @@ mod tests {
             settings: vec!["--config".into(), "k=1".into(), "--offline".into()],
             locked: true,
             real: vec![],
+            plain: Plain::IfWhole,
             build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
         };
         assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);

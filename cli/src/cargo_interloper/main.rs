@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Command, Common, Format, Request};
-use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Task};
+use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Task, Wrapper};
 use serde::Serialize;
 
 /// Nothing unexpected.
@@ -41,7 +41,11 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<u8, Refusal> {
-    let cli = match args::parse(std::env::args_os()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let Some(wrapper) = Wrapper::of_environment(&arguments) {
+        return wrapper.run();
+    }
+    let cli = match args::parse(arguments) {
         Request::Run(cli) => cli,
         Request::Print(text) => return print(&text),
         Request::Refuse(text) => {
@@ -113,6 +117,16 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     }
     for unseen in &controlled.unseen {
         note(&format!("not under control: {unseen}"));
+    }
+    match &controlled.announces {
+        Ok(()) => note("data races: looked for"),
+        Err(reason) => note(&format!("data races: not looked for, {reason}")),
+    }
+    if let Some(file) = &controlled.own_allocator {
+        note(&format!(
+            "freed memory: uses of it are not found, since the project has an allocator of its own: {}",
+            file.display()
+        ));
     }
     Ok(controlled)
 }

@@ -9,6 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use cargo_metadata::{Message, diagnostic::DiagnosticLevel};
 use toml_edit::Value;
 
+use crate::announce;
 use crate::cargo::cannot_run;
 use crate::control::Controlled;
 use crate::flags;
@@ -55,7 +56,7 @@ impl Controlled {
         let mut command = self.command(match task {
             Task::Test => "test",
             Task::Run => "build",
-        });
+        })?;
         if task == Task::Test {
             command.arg("--no-run");
         }
@@ -98,7 +99,7 @@ impl Controlled {
         let mut command = self.command(match task {
             Task::Test => "test",
             Task::Run => "run",
-        });
+        })?;
         if task == Task::Test {
             self.prepare_reached()?;
             command.env(crate::reached::VARIABLE, self.reached_folder());
@@ -122,7 +123,7 @@ impl Controlled {
     }
 
     /// Cargo with the patches, the flags and what the user said.
-    fn command(&self, subcommand: &str) -> Command {
+    fn command(&self, subcommand: &str) -> Result<Command, Refusal> {
         let project = &self.project;
         let options = &project.options;
         let mut command = project.cargo.command(subcommand);
@@ -134,7 +135,10 @@ impl Controlled {
             command.args(["--target", triple]);
         }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
-        command
+        if self.announces.is_ok() {
+            announce::add(&mut command, &self.crates(), &project.folder, &project.triple)?;
+        }
+        Ok(command)
     }
 
     /// What puts the copies in the place of the originals.
@@ -170,6 +174,12 @@ impl Controlled {
             // Messages and places name the originals.
             format!("--remap-path-prefix={tree}=/"),
         ];
+        if self.announces.is_ok() {
+            flags.extend(announce::ALL.map(str::to_owned));
+        }
+        if self.own_allocator.is_none() {
+            flags.push("--cfg=interloper_quarantine".to_owned());
+        }
         if self.controls("interloper-channel", "crossbeam-channel") {
             flags.push("--cfg=interloper_real_channels".to_owned());
         }

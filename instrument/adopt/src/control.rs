@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::announce;
+use crate::cargo::Plain;
 use crate::edits::manifest::{self, Changes, Mirror};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::place::Place;
@@ -39,6 +41,10 @@ pub struct Controlled {
     pub(crate) copies: Vec<Copied>,
     /// What waits unseen below what is under control, with the reason.
     pub unseen: Vec<String>,
+    /// Whether the program announces its loads and stores; if not, why.
+    pub announces: Result<(), String>,
+    /// The file with an allocator of the project's own, if there is one.
+    pub own_allocator: Option<PathBuf>,
 }
 
 /// A package that is built from its copy.
@@ -78,10 +84,12 @@ impl Project {
         work.companions();
         let nodes = work.nodes(&tree)?;
         let Work { copies, unseen, .. } = work;
+        let announces = self.announces(&copies);
+        let own_allocator = self.own_allocator()?;
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, unseen })
+        Ok(Controlled { project: self, tree, copies, unseen, announces, own_allocator })
     }
 
     /// Where the mirror comes from.
@@ -96,6 +104,59 @@ impl Project {
             None => Mirror::Path(tree.of(&package.folder)),
             Some(source) => Mirror::Elsewhere(keys(source, package)),
         })
+    }
+
+    /// Whether the program announces its loads and stores; if not, why.
+    fn announces(&self, copies: &[Copied]) -> Result<(), String> {
+        if !announce::is_possible(&self.triple) {
+            return Err(format!("the compiler cannot announce loads and stores for {}", self.triple));
+        }
+        match self.options.plain {
+            Plain::Always => return Ok(()),
+            Plain::Never => return Err("`--races off`".to_owned()),
+            Plain::IfWhole => {}
+        }
+        let is_outside = |index: usize, package: &Package| {
+            let is_copied = copies.iter().any(|copy| copy.changed && copy.package == index);
+            package.role == Role::Dependency && !is_copied
+        };
+        let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
+        let synchronises = |package: &Package| {
+            matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot)
+        };
+        let outside: Vec<String> =
+            packages.map(|(_, package)| package).filter(|package| synchronises(package)).map(Package::label).collect();
+        if outside.is_empty() {
+            return Ok(());
+        }
+        let (shown, more) = (outside.iter().take(3).cloned().collect::<Vec<_>>().join(", "), outside.len().saturating_sub(3));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Err(format!("{shown}{more} may synchronise outside of control (`--instrument`, or `--races on`)"))
+    }
+
+    /// The file in which the project, or a crate that it is made of, has an allocator of its own.
+    fn own_allocator(&self) -> Result<Option<PathBuf>, Refusal> {
+        let of = |package: &Package| {
+            let mut files = BTreeSet::new();
+            let is_own = package.role == Role::Own;
+            if is_own || package.role == Role::Dependency {
+                let folders = if is_own { &["src", "tests", "examples", "benches"][..] } else { &["src"] };
+                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir()) {
+                    rust_files(&folder, &mut files)?;
+                }
+            }
+            let has = |file: &PathBuf| {
+                let text = fs::read_to_string(file).unwrap_or_default();
+                text.contains("global_allocator") && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
+            };
+            Ok(files.into_iter().find(has))
+        };
+        for package in &self.packages {
+            if let Some(file) = of(package)? {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
     }
 
     /// The packages whose methods are marked if they come under control: those that have collections which the driver of

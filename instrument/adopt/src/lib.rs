@@ -15,6 +15,7 @@
 //!   control, interloper's mirror of channels therefore is the copy and no longer wraps the original.
 //! - `include` in cargo's configuration files is not followed for `target.*.rustflags`.
 
+mod announce;
 mod build;
 mod cargo;
 mod control;
@@ -31,8 +32,9 @@ mod replacement;
 mod text;
 mod tree;
 
+pub use announce::Wrapper;
 pub use build::{Built, Task};
-pub use cargo::Options;
+pub use cargo::{Options, Plain};
 pub use control::{Controlled, Selection};
 pub use place::Place;
 pub use plan::{Class, Entry, Plan};

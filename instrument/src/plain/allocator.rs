@@ -81,9 +81,9 @@ fn told(block: *mut u8, layout: Layout) -> *mut u8 {
     block
 }
 
-/// The frame of the allocator, if it has one.
+/// The frame of the function that this is inlined into, if it has one.
 #[inline(always)]
-fn here() -> Code {
+pub(super) fn here() -> Code {
     let frame: usize;
     // SAFETY: the instruction copies a register.
     #[cfg(target_arch = "x86_64")]

@@ -1,75 +1,196 @@
-//! The functions that traced code calls before each load and store.
+//! The functions that prepared code calls.
 //!
-//! LLVM's SanitizerCoverage fixes their names (`-sanitizer-coverage-trace-loads`, `-trace-stores`). Each passes on, beside
-//! the address, where it was called from: its return address and the frame of its caller. A compiled function cannot read
-//! these, so the hooks are written in assembly, for processors of 64 bits. They leave no frame, so the functions that they
-//! jump to return into the program.
+//! LLVM's pass `tsan` fixes their names and arguments. Each finds out where it was called from by the frame pointer, which such a
+//! build keeps, so none of them is inlined.
 
-use super::{Access, Code, watcher};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-/// Whether loads and stores can be announced on this platform.
-#[cfg(test)]
-pub(super) const ARE_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+use super::{Access, Atomic, Code, watcher};
 
-macro_rules! hooks {
-    ($($load:ident $store:ident $loads:ident $stores:ident $size:literal)*) => { $(
-        hook! { $load => $loads, false, $size }
-        hook! { $store => $stores, true, $size }
-    )* };
-}
-
-macro_rules! hook {
-    ($name:ident => $handler:ident, $writes:literal, $size:literal) => {
-        extern "C" fn $handler(address: usize, code: usize, frame: usize) {
-            access(address, $size, $writes, Code { address: code, frame });
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            std::arch::naked_asm!("mov rsi, [rsp]", "mov rdx, rbp", "jmp {handler}", handler = sym $handler)
-        }
-
-        #[cfg(target_arch = "aarch64")]
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            std::arch::naked_asm!("mov x1, x30", "mov x2, x29", "b {handler}", handler = sym $handler)
-        }
+/// Where a hook was called: its frame has the address that it returns to, and below it that of its caller's frame.
+macro_rules! caller {
+    () => {
+        super::allocator::here().caller(&(0..usize::MAX)).unwrap_or_default()
     };
 }
 
-hooks! {
-    __sanitizer_cov_load1 __sanitizer_cov_store1 load1 store1 1
-    __sanitizer_cov_load2 __sanitizer_cov_store2 load2 store2 2
-    __sanitizer_cov_load4 __sanitizer_cov_store4 load4 store4 4
-    __sanitizer_cov_load8 __sanitizer_cov_store8 load8 store8 8
-    __sanitizer_cov_load16 __sanitizer_cov_store16 load16 store16 16
+#[inline(always)]
+fn tell(address: usize, size: usize, writes: bool, code: impl FnOnce() -> Code) {
+    if let Some(watcher) = watcher() {
+        watcher.access(Access { address, size, writes, code: code() });
+    }
+}
+
+macro_rules! plain {
+    ($($read:ident $write:ident $size:literal)*) => { $(
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $read(address: usize) {
+            tell(address, $size, false, || caller!());
+        }
+
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $write(address: usize) {
+            tell(address, $size, true, || caller!());
+        }
+    )* };
+}
+
+plain! {
+    __tsan_read1 __tsan_write1 1
+    __tsan_read2 __tsan_write2 2
+    __tsan_read4 __tsan_write4 4
+    __tsan_read8 __tsan_write8 8
+    __tsan_read16 __tsan_write16 16
+    __tsan_unaligned_read2 __tsan_unaligned_write2 2
+    __tsan_unaligned_read4 __tsan_unaligned_write4 4
+    __tsan_unaligned_read8 __tsan_unaligned_write8 8
+    __tsan_unaligned_read16 __tsan_unaligned_write16 16
+}
+
+/// Copies `size` bytes.
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
+    if size > 0 {
+        tell(from.addr(), size, false, || caller!());
+        tell(to.addr(), size, true, || caller!());
+    }
+    // SAFETY: the program asks for this copy.
+    unsafe { std::ptr::copy(from, to, size) };
+    to
+}
+
+/// Copies `size` bytes.
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn __tsan_memcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
+    if size > 0 {
+        tell(from.addr(), size, false, || caller!());
+        tell(to.addr(), size, true, || caller!());
+    }
+    // The two are either apart or the same.
+    // SAFETY: the program asks for this copy.
+    unsafe { std::ptr::copy(from, to, size) };
+    to
+}
+
+/// Fills `size` bytes.
+#[unsafe(no_mangle)]
+#[inline(never)]
+unsafe extern "C" fn __tsan_memset(to: *mut u8, value: c_int, size: usize) -> *mut u8 {
+    if size > 0 {
+        tell(to.addr(), size, true, || caller!());
+    }
+    // SAFETY: the program asks for this.
+    unsafe { std::ptr::write_bytes(to, value as u8, size) };
+    to
+}
+
+/// The ordering that has this number in C.
+fn order(number: c_int) -> Ordering {
+    match number {
+        0 => Ordering::Relaxed,
+        1 | 2 => Ordering::Acquire,
+        3 => Ordering::Release,
+        4 => Ordering::AcqRel,
+        _ => Ordering::SeqCst,
+    }
 }
 
 #[inline(always)]
-fn access(address: usize, size: usize, writes: bool, code: Code) {
+fn tell_atomic<A>(atomic: &A, (reads, writes): (bool, bool), number: c_int, code: impl FnOnce() -> Code) {
     if let Some(watcher) = watcher() {
-        watcher.access(Access { address, size, writes, code });
+        let (address, size) = (std::ptr::from_ref(atomic).addr(), size_of::<A>());
+        watcher.atomic(Atomic { address, size, reads, writes, order: order(number), code: code() });
     }
 }
 
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-
-    /// What traced code does: calls the hooks with an address.
-    pub(in super::super) fn load_and_store() {
-        let value = 5_u64;
-        let call = |hook: unsafe extern "C" fn()| {
-            // SAFETY: the hook takes an address in the first argument register, and a call passes it there.
-            let hook: extern "C" fn(*const u64) = unsafe { std::mem::transmute(hook) };
-            hook(&raw const value);
-        };
-        if ARE_SUPPORTED {
-            call(__sanitizer_cov_load4);
-            call(__sanitizer_cov_store8);
+/// The operations themselves are made with the strongest ordering. Under control that makes no difference, since tasks share a
+/// thread; elsewhere it only costs.
+macro_rules! atomics {
+    ($($atomic:ident $value:ident $load:ident $store:ident $exchange:ident $compare:ident
+       $($change:ident $method:ident)*;)*) => { $(
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $load(atomic: &$atomic, order: c_int) -> $value {
+            tell_atomic(atomic, (true, false), order, || caller!());
+            atomic.load(Ordering::SeqCst)
         }
+
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $store(atomic: &$atomic, value: $value, order: c_int) {
+            tell_atomic(atomic, (false, true), order, || caller!());
+            atomic.store(value, Ordering::SeqCst);
+        }
+
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $exchange(atomic: &$atomic, value: $value, order: c_int) -> $value {
+            tell_atomic(atomic, (true, true), order, || caller!());
+            atomic.swap(value, Ordering::SeqCst)
+        }
+
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $compare(
+            atomic: &$atomic,
+            expected: $value,
+            value: $value,
+            success: c_int,
+            failure: c_int,
+        ) -> $value {
+            match atomic.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(found) => {
+                    tell_atomic(atomic, (true, true), success, || caller!());
+                    found
+                }
+                Err(found) => {
+                    tell_atomic(atomic, (true, false), failure, || caller!());
+                    found
+                }
+            }
+        }
+
+        $(
+            #[unsafe(no_mangle)]
+            #[inline(never)]
+            extern "C" fn $change(atomic: &$atomic, value: $value, order: c_int) -> $value {
+                tell_atomic(atomic, (true, true), order, || caller!());
+                atomic.$method(value, Ordering::SeqCst)
+            }
+        )*
+    )* };
+}
+
+atomics! {
+    AtomicU8 u8 __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange __tsan_atomic8_compare_exchange_val
+        __tsan_atomic8_fetch_add fetch_add __tsan_atomic8_fetch_sub fetch_sub __tsan_atomic8_fetch_and fetch_and
+        __tsan_atomic8_fetch_or fetch_or __tsan_atomic8_fetch_xor fetch_xor __tsan_atomic8_fetch_nand fetch_nand;
+    AtomicU16 u16 __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange __tsan_atomic16_compare_exchange_val
+        __tsan_atomic16_fetch_add fetch_add __tsan_atomic16_fetch_sub fetch_sub __tsan_atomic16_fetch_and fetch_and
+        __tsan_atomic16_fetch_or fetch_or __tsan_atomic16_fetch_xor fetch_xor __tsan_atomic16_fetch_nand fetch_nand;
+    AtomicU32 u32 __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange __tsan_atomic32_compare_exchange_val
+        __tsan_atomic32_fetch_add fetch_add __tsan_atomic32_fetch_sub fetch_sub __tsan_atomic32_fetch_and fetch_and
+        __tsan_atomic32_fetch_or fetch_or __tsan_atomic32_fetch_xor fetch_xor __tsan_atomic32_fetch_nand fetch_nand;
+    AtomicU64 u64 __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange __tsan_atomic64_compare_exchange_val
+        __tsan_atomic64_fetch_add fetch_add __tsan_atomic64_fetch_sub fetch_sub __tsan_atomic64_fetch_and fetch_and
+        __tsan_atomic64_fetch_or fetch_or __tsan_atomic64_fetch_xor fetch_xor __tsan_atomic64_fetch_nand fetch_nand;
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn __tsan_atomic_thread_fence(number: c_int) {
+    if let Some(watcher) = watcher() {
+        watcher.fence(order(number), caller!());
+    }
+    if number != 0 {
+        fence(order(number));
     }
 }
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_atomic_signal_fence(_: c_int) {}

@@ -2,8 +2,9 @@
 
 use std::alloc::Layout;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Access, Code, Watcher};
+use interloper_std::plain::{self, Access, Atomic, Code, Watcher};
 use interloper_std::runtime::TaskId;
 
 use super::core::Core;
@@ -71,6 +72,18 @@ impl Watcher for Watching<'_> {
         let doing = if access.writes { Doing::Write } else { Doing::Read };
         self.with(|Kept { memory, plain, .. }, now, stack| {
             plain.access(memory, now, (access.address, access.size, doing), (access.code, stack, self.1.locate));
+        });
+    }
+
+    fn atomic(&self, atomic: Atomic) {
+        self.with(|Kept { memory, plain, .. }, now, stack| {
+            plain.access_foreign(memory, now, atomic, (stack, self.1.locate));
+        });
+    }
+
+    fn fence(&self, order: Ordering, code: Code) {
+        self.with(|Kept { memory, plain, .. }, now, stack| {
+            plain.fence(memory, now, (order, code), (stack, self.1.locate));
         });
     }
 

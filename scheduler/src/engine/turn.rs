@@ -145,7 +145,6 @@ impl Core {
         let link = state.tasks[task].link.expect("the running task has started");
         let execution = state.execution;
         drop(state);
-        self.synchronise(|kept| kept.look_at_arcs(TaskId(task as u32)));
         if runtime::with(|current| current.execution()) == Some(execution) {
             // SAFETY: the link belongs to the running task, whose fiber this is.
             unsafe { link.suspend() };

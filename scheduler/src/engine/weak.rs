@@ -88,14 +88,7 @@ impl Kept {
         (self.older_left, self.weaker) = (false, false);
     }
 
-    /// Looks which `Arc`s the running task has dropped.
-    pub(super) fn look_at_arcs(&mut self, task: TaskId) {
-        let Kept { memory, plain, .. } = self;
-        plain.look_at_arcs(memory, task);
-    }
-
     pub(super) fn end_task(&mut self, task: TaskId) {
-        self.look_at_arcs(task);
         self.over |= task == TaskId::MAIN;
         self.memory.end_task(task);
     }
@@ -186,19 +179,13 @@ impl Core {
     }
 
     /// The place of an access: a decision if there are several.
-    fn place(&self, state: &mut State, kept: &mut Kept, at: LocationId, asks: impl Fn(&mut Kept)) -> Spot {
+    fn place(&self, state: &mut State, kept: &mut Kept, at: LocationId, asks: impl FnOnce(&mut Kept)) -> Spot {
         let newest = kept.memory.newest_spot(at);
         let task = TaskId(state.current as u32);
         if kept.memory.is_settled(task, at) {
             return newest;
         }
         asks(kept);
-        if kept.places.len() > 1 {
-            // Who has dropped the last `Arc` knows more than it seems.
-            let Kept { memory, plain, .. } = kept;
-            plain.look_at_arcs(memory, task);
-            asks(kept);
-        }
         if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
             return newest;
         }

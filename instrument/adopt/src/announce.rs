@@ -1,0 +1,227 @@
+//! Code that announces its loads, stores and atomic operations.
+//!
+//! LLVM's pass for ThreadSanitizer puts calls into the code of a crate, also with a stable compiler: `-C passes` runs it, and
+//! an attribute that it looks for is forced upon all functions. That is right for the crates under control and for one's
+//! own, and wrong for build scripts and procedural macros. Cargo has no flags for single crates, so it is given a wrapper of
+//! the compiler, which is this program once more: see [`Wrapper::of_environment`].
+//!
+//! The functions that are called are in the mirror of std. A program that is built along and does not use the mirror still
+//! has to be linked, so a library with functions that do no more than the operation is linked to each program, after all
+//! others.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::refusal::Refusal;
+
+/// Where the wrapper finds the names of the crates, with commas between.
+const CRATES: &str = "INTERLOPER_ANNOUNCED";
+/// Where the wrapper finds the library.
+const LIBRARY: &str = "INTERLOPER_ANNOUNCED_LIBRARY";
+/// Where the wrapper finds the wrapper that the user has.
+const WRAPPED: &str = "INTERLOPER_WRAPPED";
+/// Where cargo finds the wrapper.
+const WRAPPER: &str = "RUSTC_WRAPPER";
+
+/// What the compiler is told for a crate whose code announces what it does.
+const FLAGS: [&str; 3] = [
+    "-Cpasses=forceattrs function(tsan)",
+    "-Cllvm-args=-force-attribute=sanitize_thread",
+    "-Cllvm-args=-tsan-instrument-func-entry-exit=0",
+];
+
+/// What all crates of such a build are told: that they are in one, and to keep frame pointers, by which the mirror finds
+/// who calls a function of std.
+pub(crate) const ALL: [&str; 2] = ["--cfg=interloper_announced", "-Cforce-frame-pointers=yes"];
+
+/// The source of the library for programs without the mirror.
+const PLAIN: &str = include_str!("announce/plain_functions.rs");
+
+/// Whether loads and stores can be announced on a platform: its processor and its linker are known.
+pub(crate) fn is_possible(triple: &str) -> bool {
+    triple.ends_with("-linux-gnu") && (triple.starts_with("x86_64-") || triple.starts_with("aarch64-"))
+}
+
+/// Tells `command`, which is cargo, to build the crates of these names so that they announce their loads and stores.
+///
+/// # Errors
+/// When the library cannot be made.
+pub(crate) fn add(
+    command: &mut Command,
+    crates: &BTreeSet<String>,
+    folder: &Path,
+    triple: &str,
+) -> Result<(), Refusal> {
+    let system = |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
+    let program = std::env::current_exe().map_err(|error| system("find this program", error))?;
+    let library = make_library(folder, triple)?;
+    if let Some(wrapper) = std::env::var_os(WRAPPER).filter(|wrapper| !wrapper.is_empty()) {
+        command.env(WRAPPED, wrapper);
+    }
+    let names: Vec<&str> = crates.iter().map(String::as_str).collect();
+    command.env(WRAPPER, program).env(CRATES, names.join(",")).env(LIBRARY, library);
+    Ok(())
+}
+
+/// Compiles the library for programs without the mirror.
+fn make_library(folder: &Path, triple: &str) -> Result<PathBuf, Refusal> {
+    let (source, library) = (folder.join("announced.rs"), folder.join(format!("libannounced-{triple}.a")));
+    if library.is_file() && std::fs::read_to_string(&source).is_ok_and(|text| text == PLAIN) {
+        return Ok(library);
+    }
+    std::fs::write(&source, PLAIN).map_err(|error| Refusal::file("write", &source, &error))?;
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(compiler);
+    command.args(["--edition=2024", "--crate-type=staticlib", "--crate-name=announced", "-Cpanic=abort", "-Copt-level=2"]);
+    command.args(["--target", triple, "-o"]).arg(&library).arg(&source);
+    let output = command.output().map_err(|error| crate::cargo::cannot_run(&command, &error))?;
+    if output.status.success() {
+        Ok(library)
+    } else {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(Refusal::System { doing: format!("compile {}", source.display()), reason })
+    }
+}
+
+/// The compiler, called by cargo through this program.
+#[derive(Debug)]
+pub struct Wrapper {
+    command: Command,
+}
+
+impl Wrapper {
+    /// The call of the compiler that these arguments are, if cargo has called this program as its wrapper.
+    pub fn of_environment(arguments: &[OsString]) -> Option<Wrapper> {
+        let crates = std::env::var(CRATES).ok()?;
+        let (compiler, arguments) = arguments.get(1..)?.split_first()?;
+        // A program that is run by cargo has the variables, too, and may run `cargo interloper` itself.
+        let is_path = Path::new(compiler).components().count() > 1;
+        if !is_path && compiler != "rustc" && std::env::var_os("RUSTC").as_ref() != Some(compiler) {
+            return None;
+        }
+        let mut command = match std::env::var_os(WRAPPED) {
+            Some(wrapper) => {
+                let mut command = Command::new(wrapper);
+                command.arg(compiler);
+                command
+            }
+            None => Command::new(compiler),
+        };
+        let crates: BTreeSet<&str> = crates.split(',').collect();
+        command.args(arguments).args(more(arguments, &crates, std::env::var_os(LIBRARY)));
+        Some(Wrapper { command })
+    }
+
+    /// Calls the compiler, and gives its exit code.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn run(mut self) -> Result<u8, Refusal> {
+        let status = self.command.status().map_err(|error| crate::cargo::cannot_run(&self.command, &error))?;
+        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+}
+
+/// What the compiler is told beside these arguments.
+fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsString>) -> Vec<OsString> {
+    let texts: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+    let after = |name: &str| {
+        let at = texts.iter().position(|text| *text == name)?;
+        texts.get(at + 1).copied()
+    };
+    let Some(name) = after("--crate-name") else { return Vec::new() };
+    let types: Vec<&str> = texts.windows(2).filter(|pair| pair[0] == "--crate-type").map(|pair| pair[1]).collect();
+    let is_built_for_cargo = name.starts_with("build_script_") || types.contains(&"proc-macro");
+    let mut more: Vec<OsString> = Vec::new();
+    let links = texts.contains(&"--test") || types.iter().any(|kind| !matches!(*kind, "lib" | "rlib" | "staticlib"));
+    if let (true, Some(library)) = (links, library) {
+        let mut argument = OsString::from("-Clink-arg=");
+        argument.push(library);
+        more.push(argument);
+    }
+    if is_built_for_cargo {
+        return more;
+    }
+    let has = |option: &str| {
+        let joined = format!("-C{option}=");
+        let spaced = format!("{option}=");
+        texts.iter().any(|text| text.starts_with(&joined))
+            || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1].starts_with(&spaced))
+    };
+    let mut add = |flag: &str| more.push(flag.into());
+    // Which code an access belongs to is read from the lines.
+    if !has("debuginfo") || texts.iter().any(|text| *text == "debuginfo=0" || *text == "-Cdebuginfo=0") {
+        add("-Cdebuginfo=line-tables-only");
+    }
+    if !crates.contains(name) {
+        return more;
+    }
+    if !has("opt-level") {
+        // Without any optimisation each local variable is in memory, which makes a tenfold of accesses.
+        add("-Copt-level=1");
+        for check in ["debug-assertions", "overflow-checks"] {
+            if !has(check) {
+                add(&format!("-C{check}=on"));
+            }
+        }
+    }
+    FLAGS.iter().for_each(|flag| add(flag));
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &str, expected: &[&str]) {
+        let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+        let found = more(&arguments, &BTreeSet::from(["own"]), Some(OsString::from("plain.a")));
+        assert_eq!(found, expected, "{arguments:?}");
+    }
+
+    #[test]
+    fn each_crate_is_told_what_concerns_it() {
+        let [passes, attribute, entry] = FLAGS;
+        let lines = "-Cdebuginfo=line-tables-only";
+        let checks = ["-Copt-level=1", "-Cdebug-assertions=on", "-Coverflow-checks=on"];
+        let [one, assertions, overflow] = checks;
+        check("--crate-name other --crate-type lib", &[lines]);
+        check("--crate-name other --crate-type lib -C debuginfo=2", &[]);
+        check("--crate-name own --crate-type lib -C debuginfo=2 -C opt-level=3", &[passes, attribute, entry]);
+        check("--crate-name own --crate-type lib", &[lines, one, assertions, overflow, passes, attribute, entry]);
+        check("--crate-name own -Cdebuginfo=1 -C debug-assertions=off", &[one, overflow, passes, attribute, entry]);
+        let link = "-Clink-arg=plain.a";
+        check("--crate-name own --test -C debuginfo=2 -C opt-level=1", &[link, passes, attribute, entry]);
+        check("--crate-name build_script_build --crate-type bin", &[link]);
+        check("--crate-name own --crate-type proc-macro", &[link]);
+        check("-vV", &[]);
+    }
+
+    #[test]
+    fn only_known_platforms() {
+        assert!(is_possible("x86_64-unknown-linux-gnu") && is_possible("aarch64-unknown-linux-gnu"));
+        assert!(!is_possible("x86_64-unknown-linux-musl") && !is_possible("wasm32-wasip1"));
+    }
+
+    #[test]
+    fn the_library_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        if !is_possible(&triple) {
+            return;
+        }
+        let library = make_library(folder.path(), &triple).unwrap();
+        let made = std::fs::metadata(&library).unwrap().modified().unwrap();
+        assert_eq!(make_library(folder.path(), &triple).unwrap(), library);
+        assert_eq!(std::fs::metadata(&library).unwrap().modified().unwrap(), made);
+    }
+
+    #[test]
+    fn a_command_of_the_user_is_no_call_of_the_compiler() {
+        let arguments = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert!(Wrapper::of_environment(&arguments("cargo-interloper interloper test")).is_none());
+    }
+}
