@@ -445,6 +445,19 @@ pub fn with<R>(use_it: impl FnOnce(Current<'_>) -> R) -> Option<R> {
     Some(use_it(current))
 }
 
+/// Which of several things comes first, where code that is not ours may take any: a decision of the execution, below
+/// `options`. 0, the ordinary answer, outside of a controlled run and where there is no choice.
+///
+/// What `cargo interloper` changes in the queues of tokio calls this.
+#[must_use]
+pub fn which_of(options: usize) -> usize {
+    let options = u32::try_from(options).unwrap_or(u32::MAX);
+    if options < 2 {
+        return 0;
+    }
+    with(|current| current.runtime().choose(options)).map_or(0, |answer| answer as usize)
+}
+
 /// Whether this thread is in a controlled run.
 #[inline]
 pub fn is_controlled() -> bool {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::announce;
 use crate::cargo::Plain;
+use crate::edits::choices;
 use crate::edits::manifest::{self, Changes, Mirror};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::place::Place;
@@ -121,15 +122,15 @@ impl Project {
             package.role == Role::Dependency && !is_copied
         };
         let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
-        let synchronises = |package: &Package| {
-            matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot)
-        };
+        let synchronises =
+            |package: &Package| matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot);
         let outside: Vec<String> =
             packages.map(|(_, package)| package).filter(|package| synchronises(package)).map(Package::label).collect();
         if outside.is_empty() {
             return Ok(());
         }
-        let (shown, more) = (outside.iter().take(3).cloned().collect::<Vec<_>>().join(", "), outside.len().saturating_sub(3));
+        let (shown, more) =
+            (outside.iter().take(3).cloned().collect::<Vec<_>>().join(", "), outside.len().saturating_sub(3));
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         Err(format!("{shown}{more} may synchronise outside of control (`--instrument`, or `--races on`)"))
     }
@@ -141,13 +142,15 @@ impl Project {
             let is_own = package.role == Role::Own;
             if is_own || package.role == Role::Dependency {
                 let folders = if is_own { &["src", "tests", "examples", "benches"][..] } else { &["src"] };
-                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir()) {
+                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir())
+                {
                     rust_files(&folder, &mut files)?;
                 }
             }
             let has = |file: &PathBuf| {
                 let text = fs::read_to_string(file).unwrap_or_default();
-                text.contains("global_allocator") && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
+                text.contains("global_allocator")
+                    && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
             };
             Ok(files.into_iter().find(has))
         };
@@ -390,6 +393,9 @@ impl Work<'_> {
             rust_files(folder, &mut files)?;
         }
         let mut edits = Vec::new();
+        for choice in choices::of(&package.name) {
+            self.choose(package, choice, &mut edits)?;
+        }
         for root in &roots {
             self.edit(package, root, File::Root, way, &mut edits)?;
         }
@@ -401,6 +407,39 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Makes a choice of a crate a decision of the scheduler, if the crate still has the lines that make the choice.
+    fn choose(&mut self, package: &Package, choice: &choices::Choice, edits: &mut Vec<String>) -> Result<(), Refusal> {
+        let read = |file: &str| {
+            let file = package.folder.join(file);
+            match self.changed.get(&file) {
+                Some(text) => Ok(text.clone()),
+                None if file.is_file() => {
+                    fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))
+                }
+                None => Ok(String::new()),
+            }
+        };
+        let needed = choice.needs.iter().map(|(file, text)| Ok(read(file)?.contains(text)));
+        let needed = needed.collect::<Result<Vec<bool>, Refusal>>()?.into_iter().all(|found| found);
+        match choice.edit(&read(choice.file)?).filter(|_| needed) {
+            Some(Edited { source, changes }) => {
+                let file = package.folder.join(choice.file);
+                let place = |line| Place { file: PathBuf::from(choice.file), line };
+                let changes = changes.into_iter();
+                edits.extend(changes.map(|(line, what)| format!("{} at {}: {what}", package.label(), place(line))));
+                self.changed.insert(file, source);
+            }
+            None => {
+                let (what, label, file) = (choice.what, package.label(), choice.file);
+                let note = format!("{what} of {label}: {file} is not as expected, so its own order is kept");
+                if !self.unseen.contains(&note) {
+                    self.unseen.push(note);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn edit(
         &mut self,
         package: &Package,
@@ -409,7 +448,10 @@ impl Work<'_> {
         way: Way,
         edits: &mut Vec<String>,
     ) -> Result<(), Refusal> {
-        let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
+        let text = match self.changed.get(file) {
+            Some(text) => text.clone(),
+            None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
+        };
         if role == File::Module && !way.paths && !way.calls && !text.contains("extern crate") {
             return Ok(());
         }
