@@ -50,7 +50,7 @@ const QUEUE: &str = "src/runtime/scheduler/multi_thread/queue.rs";
 const INJECTED: &str = "src/runtime/scheduler/inject/synced.rs";
 const TASK: &str = "src/runtime/task/core.rs";
 
-const CHOICES: [Choice; 9] = [
+const CHOICES: [Choice; 11] = [
     Choice {
         package: "tokio",
         what: ORDER,
@@ -69,7 +69,16 @@ const CHOICES: [Choice; 9] = [
              || (!self.tasks.is_empty() && !handle.shared.inject.is_empty() && std::runtime::which_of(2) == 1) {",
         needs: &[(CURRENT_THREAD, "inject: Inject<Arc<Handle>>")],
     },
-    // The future of `block_on` is polled when no task is left, or after 61 of them.
+    // The future of `block_on` is polled before all tasks if it was woken, and then when no task is left, or after 61 of them.
+    Choice {
+        package: "tokio",
+        what: "the turn of block_on among ready tasks",
+        file: CURRENT_THREAD,
+        from: "if handle.reset_woken() {",
+        to: "if (core.tasks.is_empty() || !handle.shared.woken.load(std::sync::atomic::Ordering::SeqCst) \
+             || std::runtime::which_of(2) == 0) && handle.reset_woken() {",
+        needs: &[(CURRENT_THREAD, "woken: AtomicBool"), (CURRENT_THREAD, "self.shared.woken.swap(false, AcqRel)")],
+    },
     Choice {
         package: "tokio",
         what: "the turn of block_on among ready tasks",
@@ -115,6 +124,17 @@ const CHOICES: [Choice; 9] = [
             (QUEUE, "pub(crate) fn len(&self) -> usize"),
             (QUEUE, "pub(crate) fn push_back(&mut self, tasks: impl ExactSizeIterator"),
         ],
+    },
+    // A worker runs the task in the slot at once, without looking at the queue.
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: WORKER,
+        from: "let task = match core.lifo_slot.take() {",
+        to: "let others = core.lifo_slot.is_some() && core.run_queue.has_tasks(); \
+             let waits = std::runtime::which_of(1 + usize::from(others)) == 1; \
+             let task = match if waits { None } else { core.lifo_slot.take() } {",
+        needs: &[(QUEUE, "pub(crate) fn has_tasks(&self) -> bool"), (WORKER, "return ControlFlow::Continue(core);")],
     },
     Choice {
         package: "tokio",
