@@ -80,11 +80,6 @@ pub mod time;
 
 pub use ::std::*;
 
-/// Keeps what an execution frees, so that uses of it are found.
-#[cfg(interloper_quarantine)]
-#[global_allocator]
-static ALLOCATOR: plain::Quarantine = plain::Quarantine::new();
-
 /// The real std, for the macros of this crate.
 #[doc(hidden)]
 pub use ::std as __std;

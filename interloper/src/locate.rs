@@ -27,6 +27,9 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
     if text.starts_with("/rustc/") || text.starts_with("/rust/deps/") || text.contains("/lib/rustlib/src/rust/") {
         return Located::Library;
     }
+    if roots().any(|root| text == format!("{root}/instrument/src/plain/allocator.rs")) {
+        return Located::Library;
+    }
     if roots().any(|root| OWN.iter().any(|folder| text.starts_with(&format!("{root}/{folder}/src/")))) {
         return Located::Checker;
     }
@@ -81,7 +84,8 @@ mod tests {
         assert_eq!(locate(0), Located::Library);
         let program = |file: &str| of_file(Path::new(file), 3, 4);
         assert_eq!(program("/rustc/0123/library/alloc/src/vec/mod.rs"), Located::Library);
-        assert_eq!(program(&format!("{}/instrument/src/sync/mutex.rs", root)), Located::Checker);
+        assert_eq!(program(&format!("{root}/instrument/src/sync/mutex.rs")), Located::Checker);
+        assert_eq!(program(&format!("{root}/instrument/src/plain/allocator.rs")), Located::Library);
         let place = |file: &str| SourcePlace { file: file.to_owned(), line: 3, column: 4 };
         for file in ["/home/user/instrument/src/lib.rs", "src/lib.rs", &format!("{root}/examples/src/a.rs")] {
             assert_eq!(program(file), Located::Program(place(file)));

@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{Atomic, Code};
+use interloper_std::plain::{self, Atomic, Code};
 use interloper_std::runtime::TaskId;
 use rustc_hash::FxBuildHasher;
 
@@ -221,6 +221,10 @@ impl Plain {
     #[cold]
     fn found(&mut self, now: Now, record: Record, (address, doing, at): (usize, Doing, usize)) {
         let block = self.blocks.find(address).copied();
+        // What the mirror keeps for itself, the program's code can still drop.
+        if block.is_some_and(|block| block.is_checkers) {
+            return;
+        }
         let first = self.touch(Now { task: record.task, event: record.event }, Some(record.doing), record.code);
         let second = self.touch(now, Some(doing), at);
         let place = block.map(|block| (block, address));
@@ -238,13 +242,14 @@ impl Plain {
         (start, layout): (usize, Layout),
         (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
     ) {
-        let code = match self.codes.whose(code, stack, locate) {
-            Whose::Program(code) => code,
-            Whose::Checker if locate.is_some() => return,
-            Whose::Checker => 0,
+        let (code, is_checkers) = match self.codes.whose(code, stack, locate) {
+            // Code that nothing is known of was not prepared.
+            Whose::Program(0) => (0, locate.is_some() && plain::is_announced()),
+            Whose::Program(code) => (code, false),
+            Whose::Checker => (0, true),
         };
         self.shadow.forget(start, layout.size());
-        self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code });
+        self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code }, is_checkers);
     }
 
     /// The program frees a block. Whether the block is kept.
@@ -288,9 +293,8 @@ impl Plain {
     }
 
     /// The execution has come to its end, and nothing of it is left.
-    pub(crate) fn ended(&mut self, locate: Option<Locate>) {
-        let mut left = self.blocks.left();
-        left.retain(|block| locate.is_none() || block.allocated.is_some_and(|made| made.code != 0));
+    pub(crate) fn ended(&mut self) {
+        let left = self.blocks.left();
         if let Some(block) = left.first()
             && let Some(made) = block.allocated
         {

@@ -150,17 +150,24 @@ fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsStrin
         texts.iter().any(|text| text.starts_with(&joined))
             || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1].starts_with(&spaced))
     };
+    let is = |option: &str| {
+        texts.contains(&format!("-C{option}").as_str()) || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1] == option)
+    };
     let mut add = |flag: &str| more.push(flag.into());
     // Which code an access belongs to is read from the lines.
-    if !has("debuginfo") || texts.iter().any(|text| *text == "debuginfo=0" || *text == "-Cdebuginfo=0") {
+    if !has("debuginfo") || is("debuginfo=0") {
         add("-Cdebuginfo=line-tables-only");
     }
     if !crates.contains(name) {
         return more;
     }
+    let is_optimised = ["2", "3"].iter().any(|level| is(&format!("opt-level={level}")));
+    if !is_optimised {
+        // At lower levels the compiler takes generic functions from other crates, where they announce nothing; and without any
+        // optimisation each local variable is in memory, which makes a tenfold of accesses.
+        add("-Copt-level=2");
+    }
     if !has("opt-level") {
-        // Without any optimisation each local variable is in memory, which makes a tenfold of accesses.
-        add("-Copt-level=1");
         for check in ["debug-assertions", "overflow-checks"] {
             if !has(check) {
                 add(&format!("-C{check}=on"));
@@ -186,15 +193,16 @@ mod tests {
     fn each_crate_is_told_what_concerns_it() {
         let [passes, attribute, entry] = FLAGS;
         let lines = "-Cdebuginfo=line-tables-only";
-        let checks = ["-Copt-level=1", "-Cdebug-assertions=on", "-Coverflow-checks=on"];
+        let checks = ["-Copt-level=2", "-Cdebug-assertions=on", "-Coverflow-checks=on"];
         let [one, assertions, overflow] = checks;
         check("--crate-name other --crate-type lib", &[lines]);
         check("--crate-name other --crate-type lib -C debuginfo=2", &[]);
         check("--crate-name own --crate-type lib -C debuginfo=2 -C opt-level=3", &[passes, attribute, entry]);
         check("--crate-name own --crate-type lib", &[lines, one, assertions, overflow, passes, attribute, entry]);
+        check("--crate-name own -Copt-level=1 -Cdebuginfo=1", &[one, passes, attribute, entry]);
         check("--crate-name own -Cdebuginfo=1 -C debug-assertions=off", &[one, overflow, passes, attribute, entry]);
         let link = "-Clink-arg=plain.a";
-        check("--crate-name own --test -C debuginfo=2 -C opt-level=1", &[link, passes, attribute, entry]);
+        check("--crate-name own --test -C debuginfo=2 -C opt-level=2", &[link, passes, attribute, entry]);
         check("--crate-name build_script_build --crate-type bin", &[link]);
         check("--crate-name own --crate-type proc-macro", &[link]);
         check("-vV", &[]);

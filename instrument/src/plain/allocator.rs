@@ -23,62 +23,83 @@ impl Quarantine {
     }
 }
 
+/// Keeps what an execution frees, so that uses of it are found. Here, so that the functions which the compiler makes of it are
+/// in this file: they belong to whoever calls them.
+#[cfg(interloper_quarantine)]
+#[global_allocator]
+static ALLOCATOR: Quarantine = Quarantine::new();
+
 // SAFETY: each block comes from the system's allocator with the layout asked for, and goes back to it with that layout, at
 // once or when the watcher gives it back.
 unsafe impl GlobalAlloc for Quarantine {
-    #[inline]
+    // Not inlined, so that the caller of the frame is whoever allocates.
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         QUARANTINES.store(true, Ordering::Relaxed);
+        let code = here();
         // SAFETY: the caller keeps the contract.
-        told(unsafe { System.alloc(layout) }, layout)
+        told(unsafe { System.alloc(layout) }, layout, code)
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let code = here();
         // SAFETY: the caller keeps the contract.
-        told(unsafe { System.alloc_zeroed(layout) }, layout)
+        told(unsafe { System.alloc_zeroed(layout) }, layout, code)
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if let Some(watcher) = watcher()
-            && watcher.freed(block.expose_provenance(), layout, here())
-        {
-            return;
-        }
-        // SAFETY: the caller keeps the contract, and the watcher has not kept the block.
-        unsafe { System.dealloc(block, layout) };
+        let code = here();
+        // SAFETY: the caller keeps the contract.
+        unsafe { free(block, layout, code) };
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if watcher().is_none() {
             // SAFETY: the caller keeps the contract.
             return unsafe { System.realloc(block, layout, size) };
         }
+        let code = here();
         // Under a watcher the content always moves: the old address stays what it was.
         // SAFETY: the caller promises that the new size fits the alignment.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: the new block is another one and at least as long as what is copied; the old one is freed once.
         unsafe {
-            let moved = self.alloc(new);
+            let moved = told(System.alloc(new), new, code);
             if !moved.is_null() {
                 std::ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
-                self.dealloc(block, layout);
+                free(block, layout, code);
             }
             moved
         }
     }
 }
 
-#[inline]
-fn told(block: *mut u8, layout: Layout) -> *mut u8 {
+#[inline(always)]
+fn told(block: *mut u8, layout: Layout, code: Code) -> *mut u8 {
     if let Some(watcher) = watcher()
         && !block.is_null()
     {
-        watcher.allocated(block.expose_provenance(), layout, here());
+        watcher.allocated(block.expose_provenance(), layout, code);
     }
     block
+}
+
+/// Frees a block, unless the watcher keeps it.
+///
+/// # Safety
+/// As of [`GlobalAlloc::dealloc`].
+#[inline(always)]
+unsafe fn free(block: *mut u8, layout: Layout, code: Code) {
+    if let Some(watcher) = watcher()
+        && watcher.freed(block.expose_provenance(), layout, code)
+    {
+        return;
+    }
+    // SAFETY: the caller keeps the contract, and the watcher has not kept the block.
+    unsafe { System.dealloc(block, layout) };
 }
 
 /// The frame of the function that this is inlined into, if it has one.

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, Code, watcher};
+use super::{Access, Atomic, watcher};
 
 /// Where a hook was called: its frame has the address that it returns to, and below it that of its caller's frame.
 macro_rules! caller {
@@ -15,11 +15,13 @@ macro_rules! caller {
     };
 }
 
-#[inline(always)]
-fn tell(address: usize, size: usize, writes: bool, code: impl FnOnce() -> Code) {
-    if let Some(watcher) = watcher() {
-        watcher.access(Access { address, size, writes, code: code() });
-    }
+/// Tells the watcher of a load or a store. A macro, since only the hook itself knows where it was called.
+macro_rules! tell {
+    ($address:expr, $size:expr, $writes:expr) => {
+        if let Some(watcher) = watcher() {
+            watcher.access(Access { address: $address, size: $size, writes: $writes, code: caller!() });
+        }
+    };
 }
 
 macro_rules! plain {
@@ -27,13 +29,13 @@ macro_rules! plain {
         #[unsafe(no_mangle)]
         #[inline(never)]
         extern "C" fn $read(address: usize) {
-            tell(address, $size, false, || caller!());
+            tell!(address, $size, false);
         }
 
         #[unsafe(no_mangle)]
         #[inline(never)]
         extern "C" fn $write(address: usize) {
-            tell(address, $size, true, || caller!());
+            tell!(address, $size, true);
         }
     )* };
 }
@@ -55,8 +57,8 @@ plain! {
 #[inline(never)]
 unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
     if size > 0 {
-        tell(from.addr(), size, false, || caller!());
-        tell(to.addr(), size, true, || caller!());
+        tell!(from.addr(), size, false);
+        tell!(to.addr(), size, true);
     }
     // SAFETY: the program asks for this copy.
     unsafe { std::ptr::copy(from, to, size) };
@@ -68,8 +70,8 @@ unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -
 #[inline(never)]
 unsafe extern "C" fn __tsan_memcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
     if size > 0 {
-        tell(from.addr(), size, false, || caller!());
-        tell(to.addr(), size, true, || caller!());
+        tell!(from.addr(), size, false);
+        tell!(to.addr(), size, true);
     }
     // The two are either apart or the same.
     // SAFETY: the program asks for this copy.
@@ -82,7 +84,7 @@ unsafe extern "C" fn __tsan_memcpy(to: *mut u8, from: *const u8, size: usize) ->
 #[inline(never)]
 unsafe extern "C" fn __tsan_memset(to: *mut u8, value: c_int, size: usize) -> *mut u8 {
     if size > 0 {
-        tell(to.addr(), size, true, || caller!());
+        tell!(to.addr(), size, true);
     }
     // SAFETY: the program asks for this.
     unsafe { std::ptr::write_bytes(to, value as u8, size) };
@@ -100,12 +102,15 @@ fn order(number: c_int) -> Ordering {
     }
 }
 
-#[inline(always)]
-fn tell_atomic<A>(atomic: &A, (reads, writes): (bool, bool), number: c_int, code: impl FnOnce() -> Code) {
-    if let Some(watcher) = watcher() {
-        let (address, size) = (std::ptr::from_ref(atomic).addr(), size_of::<A>());
-        watcher.atomic(Atomic { address, size, reads, writes, order: order(number), code: code() });
-    }
+/// Tells the watcher of an atomic operation.
+macro_rules! tell_atomic {
+    ($atomic:ident, $does:expr, $order:expr) => {
+        if let Some(watcher) = watcher() {
+            let (address, size) = (std::ptr::from_ref($atomic).addr(), size_of_val($atomic));
+            let (reads, writes) = $does;
+            watcher.atomic(Atomic { address, size, reads, writes, order: order($order), code: caller!() });
+        }
+    };
 }
 
 /// The operations themselves are made with the strongest ordering. Under control that makes no difference, since tasks share a
@@ -116,21 +121,21 @@ macro_rules! atomics {
         #[unsafe(no_mangle)]
         #[inline(never)]
         extern "C" fn $load(atomic: &$atomic, order: c_int) -> $value {
-            tell_atomic(atomic, (true, false), order, || caller!());
+            tell_atomic!(atomic, (true, false), order);
             atomic.load(Ordering::SeqCst)
         }
 
         #[unsafe(no_mangle)]
         #[inline(never)]
         extern "C" fn $store(atomic: &$atomic, value: $value, order: c_int) {
-            tell_atomic(atomic, (false, true), order, || caller!());
+            tell_atomic!(atomic, (false, true), order);
             atomic.store(value, Ordering::SeqCst);
         }
 
         #[unsafe(no_mangle)]
         #[inline(never)]
         extern "C" fn $exchange(atomic: &$atomic, value: $value, order: c_int) -> $value {
-            tell_atomic(atomic, (true, true), order, || caller!());
+            tell_atomic!(atomic, (true, true), order);
             atomic.swap(value, Ordering::SeqCst)
         }
 
@@ -145,11 +150,11 @@ macro_rules! atomics {
         ) -> $value {
             match atomic.compare_exchange(expected, value, Ordering::SeqCst, Ordering::SeqCst) {
                 Ok(found) => {
-                    tell_atomic(atomic, (true, true), success, || caller!());
+                    tell_atomic!(atomic, (true, true), success);
                     found
                 }
                 Err(found) => {
-                    tell_atomic(atomic, (true, false), failure, || caller!());
+                    tell_atomic!(atomic, (true, false), failure);
                     found
                 }
             }
@@ -159,7 +164,7 @@ macro_rules! atomics {
             #[unsafe(no_mangle)]
             #[inline(never)]
             extern "C" fn $change(atomic: &$atomic, value: $value, order: c_int) -> $value {
-                tell_atomic(atomic, (true, true), order, || caller!());
+                tell_atomic!(atomic, (true, true), order);
                 atomic.$method(value, Ordering::SeqCst)
             }
         )*

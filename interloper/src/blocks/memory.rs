@@ -1,8 +1,10 @@
 //! Faults of plain memory, in words.
 
+use std::collections::BTreeSet;
+
 use interloper_report::{Event as Shown, Row};
 use interloper_scheduler::words::Names;
-use interloper_scheduler::{Doing, Fault, FaultKind, Touch};
+use interloper_scheduler::{Doing, Fault, FaultKind, SourcePlace, Touch};
 
 /// The kind of a fault as one word, as files have it.
 pub(super) fn word(kind: FaultKind) -> &'static str {
@@ -38,6 +40,7 @@ fn at(touch: &Touch) -> String {
 
 /// Puts what a fault is about between the steps of the execution, each of which has its index.
 pub(super) fn add_rows(rows: &mut Vec<(usize, bool, Row)>, fault: &Fault, names: &Names) {
+    let fault = &with_files_of(rows, fault);
     let touches: Vec<&Touch> = fault.first.iter().chain([&fault.second]).collect();
     for (position, touch) in touches.iter().enumerate() {
         let mut notes = vec![format!("▲ {} of {}: {}", position + 1, touches.len(), role(fault, position, names))];
@@ -60,6 +63,24 @@ pub(super) fn add_rows(rows: &mut Vec<(usize, bool, Row)>, fault: &Fault, names:
         let place = rows.iter().position(|(index, ..)| *index >= touch.event as usize).unwrap_or(rows.len());
         rows.insert(place, (touch.event as usize, true, row));
     }
+}
+
+/// The fault with its places as the steps have them: the debug information names the folder of a file, the places of steps do
+/// not.
+fn with_files_of(rows: &[(usize, bool, Row)], fault: &Fault) -> Fault {
+    let files: BTreeSet<&str> =
+        rows.iter().filter_map(|(_, _, row)| row.location.as_ref()?.rsplitn(3, ':').nth(2)).collect();
+    let shorten = |place: &mut SourcePlace| {
+        let is_same = |file: &&&str| place.file.strip_suffix(**file).is_some_and(|folder| folder.ends_with('/'));
+        if let Some(file) = files.iter().filter(is_same).max_by_key(|file| file.len()) {
+            place.file = (*file).to_owned();
+        }
+    };
+    let mut fault = fault.clone();
+    let made = fault.block.as_mut().and_then(|block| block.made.as_mut());
+    let touches = fault.first.iter_mut().chain([&mut fault.second]).chain(made);
+    touches.filter_map(|touch| touch.place.as_mut()).for_each(shorten);
+    fault
 }
 
 /// What is done, as a step says it.

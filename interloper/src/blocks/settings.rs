@@ -29,11 +29,12 @@ pub struct Settings {
     /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
     /// Whether executions may cancel a future: a [`cancellable`](crate::tasks::cancellable) one, or a spawned one as long as
-    /// the program has a handle that could abort it, is dropped where it awaits something. Every second execution of a random schedule may do so once, or as often as `freedoms`
-    /// say of `cancellation`.
+    /// the program has a handle that could abort it, is dropped where it awaits something. Every second execution of a random
+    /// schedule may do so once, or as often as `freedoms` say of `cancellation`.
     pub cancel: bool,
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
-    /// than `SeqCst`.
+    /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
+    /// seen, which order what its owners do, so there sequential consistency is the default.
     pub memory: Option<Memory>,
     /// Whether executions look at plain memory: for data races between loads and stores that the compiler announces, and for
     /// memory that is used after it was freed. `None` looks if the program was built for it, as `cargo interloper` does.
@@ -158,7 +159,7 @@ impl Default for Settings {
             schedule: Schedule::default(),
             freedoms: None,
             cancel: false,
-            memory: Some(Memory::SequentiallyConsistent),
+            memory: (!plain::is_announced()).then_some(Memory::SequentiallyConsistent),
             plain: None,
             leaks: false,
             seed: 42,

@@ -32,7 +32,7 @@ impl Core {
         let watch = self.config.plain?;
         let is_whole = state.end.is_none() && state.tasks[..state.live].iter().all(|task| task.done);
         if watch.leaks && is_whole {
-            kept.plain.ended(watch.locate);
+            kept.plain.ended();
         }
         kept.plain.fault().cloned()
     }

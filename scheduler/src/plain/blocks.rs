@@ -28,6 +28,8 @@ pub(crate) struct Block {
     pub(crate) allocated: Option<Moment>,
     /// When it was freed.
     pub(crate) freed: Option<Moment>,
+    /// Whether the checker allocated it, for itself.
+    pub(crate) is_checkers: bool,
     /// How many blocks the execution had allocated before.
     number: u32,
 }
@@ -71,8 +73,9 @@ impl Blocks {
         }
     }
 
-    pub(crate) fn allocated(&mut self, start: usize, layout: Layout, moment: Moment) {
-        let block = Block { start, layout, allocated: Some(moment), freed: None, number: self.allocated };
+    pub(crate) fn allocated(&mut self, start: usize, layout: Layout, moment: Moment, is_checkers: bool) {
+        let number = self.allocated;
+        let block = Block { start, layout, allocated: Some(moment), freed: None, is_checkers, number };
         self.allocated += 1;
         self.blocks.insert(start, block);
     }
@@ -85,7 +88,7 @@ impl Blocks {
 
     /// A block is freed. Whether it is kept, and what is wrong with freeing it.
     pub(crate) fn freed(&mut self, start: usize, layout: Layout, moment: Moment) -> (bool, Option<Misfreed>) {
-        let unknown = Block { start, layout, allocated: None, freed: None, number: u32::MAX };
+        let unknown = Block { start, layout, allocated: None, freed: None, is_checkers: false, number: u32::MAX };
         let block = self.blocks.entry(start).or_insert(unknown);
         if block.freed.is_some() {
             return (true, Some(Misfreed::Twice(*block)));
@@ -103,7 +106,7 @@ impl Blocks {
 
     /// The blocks that the execution has allocated and not freed, in the order in which it allocated them.
     pub(crate) fn left(&self) -> Vec<Block> {
-        let is_left = |block: &&Block| block.freed.is_none() && block.allocated.is_some();
+        let is_left = |block: &&Block| block.freed.is_none() && block.allocated.is_some() && !block.is_checkers;
         let mut left: Vec<Block> = self.blocks.values().filter(is_left).copied().collect();
         left.sort_by_key(|block| block.number);
         left
@@ -136,7 +139,7 @@ mod tests {
     fn a_block_is_found_by_the_addresses_in_it() {
         let mut blocks = Blocks::default();
         let start = block(24);
-        blocks.allocated(start, layout(24), AT);
+        blocks.allocated(start, layout(24), AT, false);
         let found = |address: usize, blocks: &Blocks| blocks.find(address).map(|block| block.start);
         assert_eq!(found(start - 1, &blocks), None);
         assert_eq!((found(start, &blocks), found(start + 23, &blocks)), (Some(start), Some(start)));
@@ -151,7 +154,7 @@ mod tests {
     fn what_is_wrong_with_freeing_is_said_and_nothing_is_freed_twice() {
         let mut blocks = Blocks::default();
         let (start, older) = (block(24), block(8));
-        blocks.allocated(start, layout(24), AT);
+        blocks.allocated(start, layout(24), AT, false);
         let (kept, wrong) = blocks.freed(start, layout(16), AT);
         assert!(kept && matches!(wrong, Some(Misfreed::OtherLayout(block)) if block.layout == layout(24)));
         let (kept, wrong) = blocks.freed(start, layout(24), AT);
@@ -167,9 +170,9 @@ mod tests {
     fn what_is_left_comes_in_the_order_of_allocation() {
         let mut blocks = Blocks::default();
         for start in [500, 100, 300] {
-            blocks.allocated(start, layout(16), AT);
+            blocks.allocated(start, layout(16), AT, start == 100);
         }
-        assert_eq!(blocks.left().iter().map(|block| block.start).collect::<Vec<_>>(), [500, 100, 300]);
+        assert_eq!(blocks.left().iter().map(|block| block.start).collect::<Vec<_>>(), [500, 300], "and without those of the checker");
         blocks.blocks.clear();
     }
 
@@ -177,7 +180,7 @@ mod tests {
     fn no_more_is_kept_than_the_limit() {
         let mut blocks = Blocks { kept_bytes: MOST_KEPT - 8, ..Blocks::default() };
         let start = block(24);
-        blocks.allocated(start, layout(24), AT);
+        blocks.allocated(start, layout(24), AT, false);
         assert_eq!(blocks.freed(start, layout(24), AT), (false, None));
         assert!(blocks.find(start).is_none(), "another block may be there now");
         // SAFETY: it was not kept.
