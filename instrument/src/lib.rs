@@ -32,7 +32,7 @@
 //! # Limits
 //!
 //! - Under control, the runtime says whether memory is sequentially consistent, and what an atomic access reads where it is
-//!   not. Plain memory is always as the last step left it.
+//!   not. Plain memory is always as the last step left it; see [`plain`] for what a runtime can be told of it.
 //! - The counts of an `Arc` are those of std: the engine does not explore which task drops the last `Arc`, or what
 //!   `Arc::strong_count` returns, for its own sake.
 //! - An atomic has room only for its value, so the runtime knows it by its address. An atomic that is moved after its first

@@ -18,6 +18,7 @@ mod hooks;
 
 use std::alloc::Layout;
 use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use allocator::Quarantine;
@@ -92,6 +93,13 @@ static QUARANTINES: AtomicBool = AtomicBool::new(false);
 /// Whether the program was built so that its code announces its loads and stores, with frame pointers.
 pub fn is_announced() -> bool {
     cfg!(interloper_announced)
+}
+
+/// Whether executions of such a program are to be judged for data races. `cargo interloper` says so by a variable of the
+/// environment: not if crates that synchronise are outside of control.
+pub fn judges_races() -> bool {
+    static JUDGES: OnceLock<bool> = OnceLock::new();
+    *JUDGES.get_or_init(|| std::env::var_os("INTERLOPER_RACES").is_none_or(|value| value != "off"))
 }
 
 /// Whether [`Quarantine`] is the global allocator.

@@ -54,7 +54,8 @@ const OWN: [&str; 12] = [
 
 /// The folder that these folders are in: where cargo builds it, and where the debug information says that it is.
 fn roots() -> impl Iterator<Item = &'static str> {
-    let parents = [env!("CARGO_MANIFEST_DIR").strip_suffix("/interloper"), file!().strip_suffix("/interloper/src/locate.rs")];
+    let parents =
+        [env!("CARGO_MANIFEST_DIR").strip_suffix("/interloper"), file!().strip_suffix("/interloper/src/locate.rs")];
     parents.into_iter().flatten().filter(|root| root.starts_with('/'))
 }
 

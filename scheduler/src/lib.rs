@@ -8,10 +8,14 @@
 //!
 //! - Memory is sequentially consistent unless an execution has the freedom of memory ([`Freedom::Memory`]). Then accesses to
 //!   atomics read what C++20, and so Rust, allows them to read, but for load buffering: no load reads what a later step
-//!   stores, so two threads that each read the other's later store are not seen. Plain memory is always as the last
-//!   step left it.
-//! - Where memory is weak, what std orders by means that are not mirrored orders nothing. That is the reference count of
-//!   `Arc`: a destructor that runs when the last one goes may see stale values that a real run cannot see.
+//!   stores, so two threads that each read the other's later store are not seen.
+//! - Plain memory is always as the last step left it. Where the engine looks at it ([`Config::plain`]), an execution with a
+//!   data race ends there. Of code that was not prepared for that nothing is seen: std as it was compiled before, crates that
+//!   are not under control, foreign functions. A block of memory that the mirror allocates for itself counts as its own, with
+//!   whatever the program puts into it: a message in a channel, the value of a lazy static.
+//! - Where memory is weak, what std orders by means that are neither mirrored nor prepared orders nothing. That is the
+//!   reference count of `Arc` in a program that `cargo interloper` did not build: a destructor that runs when the last one
+//!   goes may see stale values there that a real run cannot see.
 //! - Where memory is weak, a step of a channel, a barrier, a once cell or a collection happens before the later ones on the
 //!   same object, also where std promises less: that two messages of different senders are ordered, for example.
 //! - A time-out passes only when no task can go on: until then the virtual clock stands still, unless a task polls it. In an

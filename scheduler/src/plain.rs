@@ -28,13 +28,22 @@ pub use self::codes::{Locate, Located};
 pub use self::shadow::Doing;
 
 /// Whether and how an engine looks at plain memory.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Watch {
     /// Says whose code is at an address. Without it no place is known, and all code counts as the program's.
     pub locate: Option<Locate>,
+    /// Whether data races are faults. Otherwise only what happens after memory was freed is one.
+    pub races: bool,
     /// Whether memory that an execution allocates and does not free is a fault. With `locate`, only blocks count that are
     /// known to be allocated by code of the program.
     pub leaks: bool,
+}
+
+impl Default for Watch {
+    /// Races are faults, leaks are none, and no place is known.
+    fn default() -> Watch {
+        Watch { locate: None, races: true, leaks: false }
+    }
 }
 
 /// What is wrong with the way in which an execution used plain memory.
@@ -119,6 +128,7 @@ pub(crate) struct Plain {
     /// What happens before whoever acquires an atomic that no mirror replaces, by its address.
     released: HashMap<usize, VectorClock, FxBuildHasher>,
     codes: Codes,
+    judges_races: bool,
     /// The first fault of the execution.
     fault: Option<Fault>,
     /// How many accesses of the program were looked at.
@@ -127,7 +137,8 @@ pub(crate) struct Plain {
 
 impl Plain {
     /// Forgets the last execution.
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, watch: Watch) {
+        self.judges_races = watch.races;
         self.shadow.clear();
         self.blocks.clear();
         self.released.clear();
@@ -195,13 +206,7 @@ impl Plain {
         }
     }
 
-    fn touched(
-        &mut self,
-        memory: &mut Memory,
-        now: Now,
-        (address, size, doing): (usize, usize, Doing),
-        at: usize,
-    ) {
+    fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
         if !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed
@@ -232,7 +237,9 @@ impl Plain {
             self.blame(FaultKind::UseAfterFree, Some(first), second, place);
             return;
         }
-        self.blame(FaultKind::Race, Some(first), second, place);
+        if self.judges_races {
+            self.blame(FaultKind::Race, Some(first), second, place);
+        }
     }
 
     /// The program has allocated a block.

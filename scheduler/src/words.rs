@@ -301,6 +301,7 @@ mod tests {
             accesses: Vec::new(),
             weaker: false,
             older_left: false,
+            plain: 0,
             withheld: false,
             stuck: Vec::new(),
             panics: Vec::new(),

@@ -209,7 +209,8 @@ fn memory_is_freed_twice_or_with_another_layout() {
 /// A count of owners that no mirror replaces, as that of an `Arc`: whoever is last reads what the others have written.
 fn owners(order: Ordering) -> impl Fn() + Copy {
     move || {
-        let (shared, count) = (Arc::new(Plain::default()), Arc::new((std::sync::atomic::AtomicUsize::new(2), Mutex::new(()))));
+        let (shared, count) =
+            (Arc::new(Plain::default()), Arc::new((std::sync::atomic::AtomicUsize::new(2), Mutex::new(()))));
         let leave = move |shared: &Plain, count: &(std::sync::atomic::AtomicUsize, Mutex<()>), value| {
             // A step, so that the tasks come here in both orders. It orders nothing.
             AtomicBool::new(false).store(true, Ordering::Relaxed);
@@ -262,7 +263,7 @@ fn fences_order() {
 #[test]
 fn what_is_never_freed_is_a_leak_if_that_is_asked_for() {
     let run = |leaks, program: fn()| {
-        let watch = Watch { locate: None, leaks };
+        let watch = Watch { leaks, ..Watch::default() };
         engine(watch).run(&mut RandomWalk::new(0), program).end
     };
     let leaks = || std::mem::forget(Box::new([0_u64; 5]));

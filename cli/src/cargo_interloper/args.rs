@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use interloper_adopt::{Options, Plain};
+use interloper_adopt::{Options, Races};
 
 /// Crates under control, without editing them
 ///
@@ -76,7 +76,7 @@ pub enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Races {
+pub enum When {
     /// If all crates that synchronise are under control: what others order would look like a race
     Auto,
     /// In any case
@@ -96,9 +96,9 @@ pub struct Common {
     /// [default: the list `real` in `[package.metadata.interloper]`]
     #[arg(long, value_name = "CRATES", value_delimiter = ',')]
     pub real: Vec<String>,
-    /// Whether the compiler announces loads and stores, so that data races and uses of freed memory are found
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Races::Auto)]
-    pub races: Races,
+    /// Whether executions are judged for data races
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
+    pub races: When,
     /// Path to the manifest of the project
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub manifest_path: Option<PathBuf>,
@@ -231,10 +231,10 @@ impl Common {
             settings,
             locked: self.locked || self.frozen,
             real: self.real.clone(),
-            plain: match self.races {
-                Races::Auto => Plain::IfWhole,
-                Races::On => Plain::Always,
-                Races::Off => Plain::Never,
+            races: match self.races {
+                When::Auto => Races::Auto,
+                When::On => Races::On,
+                When::Off => Races::Off,
             },
             build: build.into_iter().collect(),
         }
@@ -326,7 +326,7 @@ mod tests {
             settings: vec!["--config".into(), "k=1".into(), "--offline".into()],
             locked: true,
             real: vec![],
-            plain: Plain::IfWhole,
+            races: Races::Auto,
             build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
         };
         assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);

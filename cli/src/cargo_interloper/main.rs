@@ -118,7 +118,7 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     for unseen in &controlled.unseen {
         note(&format!("not under control: {unseen}"));
     }
-    match &controlled.announces {
+    match &controlled.races {
         Ok(()) => note("data races: looked for"),
         Err(reason) => note(&format!("data races: not looked for, {reason}")),
     }

@@ -3,6 +3,7 @@
 mod composed;
 mod editions;
 mod guide;
+mod memory;
 mod mirrors;
 mod plans;
 mod projects;

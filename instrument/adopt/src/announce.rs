@@ -54,7 +54,8 @@ pub(crate) fn add(
     folder: &Path,
     triple: &str,
 ) -> Result<(), Refusal> {
-    let system = |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
+    let system =
+        |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
     let program = std::env::current_exe().map_err(|error| system("find this program", error))?;
     let library = make_library(folder, triple)?;
     if let Some(wrapper) = std::env::var_os(WRAPPER).filter(|wrapper| !wrapper.is_empty()) {
@@ -74,7 +75,13 @@ fn make_library(folder: &Path, triple: &str) -> Result<PathBuf, Refusal> {
     std::fs::write(&source, PLAIN).map_err(|error| Refusal::file("write", &source, &error))?;
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);
-    command.args(["--edition=2024", "--crate-type=staticlib", "--crate-name=announced", "-Cpanic=abort", "-Copt-level=2"]);
+    command.args([
+        "--edition=2024",
+        "--crate-type=staticlib",
+        "--crate-name=announced",
+        "-Cpanic=abort",
+        "-Copt-level=2",
+    ]);
     command.args(["--target", triple, "-o"]).arg(&library).arg(&source);
     let output = command.output().map_err(|error| crate::cargo::cannot_run(&command, &error))?;
     if output.status.success() {
@@ -151,7 +158,8 @@ fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsStrin
             || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1].starts_with(&spaced))
     };
     let is = |option: &str| {
-        texts.contains(&format!("-C{option}").as_str()) || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1] == option)
+        texts.contains(&format!("-C{option}").as_str())
+            || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1] == option)
     };
     let mut add = |flag: &str| more.push(flag.into());
     // Which code an access belongs to is read from the lines.

@@ -19,6 +19,8 @@ use crate::replacement;
 
 /// Where the mirror of std looks for the crates whose statics it restores.
 const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
+/// Where the mirror of std looks whether executions are judged for data races.
+const RACES: &str = "INTERLOPER_RACES";
 /// Where tests look for how many of them run at once.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
@@ -111,6 +113,9 @@ impl Controlled {
             command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
             command.env(TEST_THREADS, "1");
         }
+        if self.races.is_err() {
+            command.env(RACES, "off");
+        }
         command.arg("--").args(arguments);
         command.status().map_err(|error| cannot_run(&command, &error))
     }
@@ -142,7 +147,7 @@ impl Controlled {
             command.args(["--target", triple]);
         }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
-        if self.announces.is_ok() {
+        if project.announces() {
             announce::add(&mut command, &self.crates(), &project.folder, &project.triple)?;
         }
         Ok(command)
@@ -181,7 +186,7 @@ impl Controlled {
             // Messages and places name the originals.
             format!("--remap-path-prefix={tree}=/"),
         ];
-        if self.announces.is_ok() {
+        if self.project.announces() {
             flags.extend(announce::ALL.map(str::to_owned));
         }
         if self.own_allocator.is_none() {

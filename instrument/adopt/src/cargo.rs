@@ -24,22 +24,22 @@ pub struct Options {
     pub locked: bool,
     /// The crates whose originals are wanted although there are mirrors of them.
     pub real: Vec<String>,
-    /// Whether the program announces its loads and stores.
-    pub plain: Plain,
+    /// Whether executions are judged for data races.
+    pub races: Races,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
 }
 
-/// Whether a program announces its loads and stores, so that data races are found.
+/// Whether executions are judged for data races.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Plain {
+pub enum Races {
     /// If no crate that synchronises is outside of control: what such a crate orders would look like a race.
     #[default]
-    IfWhole,
+    Auto,
     /// In any case.
-    Always,
+    On,
     /// In no case.
-    Never,
+    Off,
 }
 
 /// Cargo in a folder.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::announce;
-use crate::cargo::Plain;
+use crate::cargo::Races;
 use crate::edits::choices;
 use crate::edits::manifest::{self, Changes, Mirror};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
@@ -42,8 +42,8 @@ pub struct Controlled {
     pub(crate) copies: Vec<Copied>,
     /// What waits unseen below what is under control, with the reason.
     pub unseen: Vec<String>,
-    /// Whether the program announces its loads and stores; if not, why.
-    pub announces: Result<(), String>,
+    /// Whether executions are judged for data races; if not, why.
+    pub races: Result<(), String>,
     /// The file with an allocator of the project's own, if there is one.
     pub own_allocator: Option<PathBuf>,
 }
@@ -85,12 +85,12 @@ impl Project {
         work.companions();
         let nodes = work.nodes(&tree)?;
         let Work { copies, unseen, .. } = work;
-        let announces = self.announces(&copies);
+        let races = self.judges_races(&copies);
         let own_allocator = self.own_allocator()?;
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, unseen, announces, own_allocator })
+        Ok(Controlled { project: self, tree, copies, unseen, races, own_allocator })
     }
 
     /// Where the mirror comes from.
@@ -107,15 +107,20 @@ impl Project {
         })
     }
 
-    /// Whether the program announces its loads and stores; if not, why.
-    fn announces(&self, copies: &[Copied]) -> Result<(), String> {
-        if !announce::is_possible(&self.triple) {
+    /// Whether the program announces its loads and stores.
+    pub(crate) fn announces(&self) -> bool {
+        announce::is_possible(&self.triple)
+    }
+
+    /// Whether executions are judged for data races; if not, why.
+    fn judges_races(&self, copies: &[Copied]) -> Result<(), String> {
+        if !self.announces() {
             return Err(format!("the compiler cannot announce loads and stores for {}", self.triple));
         }
-        match self.options.plain {
-            Plain::Always => return Ok(()),
-            Plain::Never => return Err("`--races off`".to_owned()),
-            Plain::IfWhole => {}
+        match self.options.races {
+            Races::On => return Ok(()),
+            Races::Off => return Err("`--races off`".to_owned()),
+            Races::Auto => {}
         }
         let is_outside = |index: usize, package: &Package| {
             let is_copied = copies.iter().any(|copy| copy.changed && copy.package == index);

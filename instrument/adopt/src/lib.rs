@@ -34,7 +34,7 @@ mod tree;
 
 pub use announce::Wrapper;
 pub use build::{Built, Task};
-pub use cargo::{Options, Plain};
+pub use cargo::{Options, Races};
 pub use control::{Controlled, Selection};
 pub use place::Place;
 pub use plan::{Class, Entry, Plan};

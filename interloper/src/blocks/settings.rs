@@ -126,7 +126,7 @@ impl Settings {
     /// How executions look at plain memory, if they do.
     pub(crate) fn watch_of_plain_memory(&self) -> Option<PlainWatch> {
         let looks = self.plain.unwrap_or_else(|| plain::is_announced() || plain::quarantines());
-        looks.then(|| PlainWatch { locate: Some(locate), leaks: self.leaks })
+        looks.then(|| PlainWatch { locate: Some(locate), races: plain::judges_races(), leaks: self.leaks })
     }
 
     /// Checks that a program can run with these settings.

@@ -20,7 +20,7 @@ impl Core {
     pub(super) fn watching<R>(&self, drive: impl FnOnce() -> R) -> R {
         match self.config.plain {
             Some(watch) => {
-                self.kept.borrow_mut().plain.begin();
+                self.kept.borrow_mut().plain.begin(watch);
                 plain::watched(&Watching(self, watch), drive)
             }
             None => drive(),

@@ -172,13 +172,18 @@ mod tests {
         for start in [500, 100, 300] {
             blocks.allocated(start, layout(16), AT, start == 100);
         }
-        assert_eq!(blocks.left().iter().map(|block| block.start).collect::<Vec<_>>(), [500, 300], "and without those of the checker");
+        assert_eq!(
+            blocks.left().iter().map(|block| block.start).collect::<Vec<_>>(),
+            [500, 300],
+            "and without those of the checker"
+        );
         blocks.blocks.clear();
     }
 
     #[test]
     fn no_more_is_kept_than_the_limit() {
-        let mut blocks = Blocks { kept_bytes: MOST_KEPT - 8, ..Blocks::default() };
+        let mut blocks = Blocks::default();
+        blocks.kept_bytes = MOST_KEPT - 8;
         let start = block(24);
         blocks.allocated(start, layout(24), AT, false);
         assert_eq!(blocks.freed(start, layout(24), AT), (false, None));

@@ -119,6 +119,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3])
         accesses: Vec::new(),
         weaker: false,
         older_left: false,
+        plain: 0,
         withheld: false,
         stuck: Vec::new(),
         panics: Vec::new(),

@@ -1,0 +1,51 @@
+//! Data races and freed memory: the crate of examples/memory.
+
+use super::*;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/memory")
+}
+
+const TESTS: [&str; 8] = [
+    "a_block_is_freed_twice_or_never",
+    "a_cell_needs_release",
+    "a_lock_needs_release",
+    "a_node_that_others_read_must_not_be_freed",
+    "an_old_pointer_is_used_after_its_block_was_freed",
+    "the_last_owner_needs_a_fence",
+    "what_an_arc_orders_is_no_race",
+    "what_std_orders_is_no_race",
+];
+
+#[test]
+fn what_is_wrong_is_found_and_what_is_right_is_not() {
+    let ran = interloper(&folder(), &["test"]).expect(0);
+    ran.assert_passed(&TESTS);
+    assert!(ran.err.contains("data races: looked for\n"), "{}", ran.err);
+    // Nothing is compiled anew: only the judging differs. What is freed is watched all the same.
+    let off = interloper(&folder(), &["test", "--races", "off"]).expect(1);
+    assert_eq!(off.compiled(), 0, "{}", off.err);
+    assert!(off.err.contains("data races: not looked for, `--races off`\n"), "{}", off.err);
+    off.assert_passed(&["a_block_is_freed_twice_or_never", "a_node_that_others_read_must_not_be_freed"]);
+    assert!(off.out.contains("test tests::a_cell_needs_release ... FAILED\n"), "{}", off.out);
+}
+
+/// What a crate outside of control orders would look like a race.
+#[test]
+fn races_are_judged_if_all_that_synchronises_is_under_control() {
+    let project = Project::of_tests("once_cell = \"1\"", "#[test]\nfn passes() {}\n");
+    let without = project.run(&["test", "--no-run"]).expect(0);
+    let reason = "data races: not looked for, once_cell 1.";
+    assert!(without.err.contains(reason) && without.err.contains("may synchronise outside"), "{}", without.err);
+    let with = project.run(&["test", "--no-run", "--instrument", "once_cell"]).expect(0);
+    assert!(with.err.contains("data races: looked for\n"), "{}", with.err);
+}
+
+#[test]
+fn an_allocator_of_the_projects_own_is_named() {
+    let allocator = "#[global_allocator]\nstatic ALLOCATOR: std::alloc::System = std::alloc::System;\n";
+    let project = Project::of_tests("", &format!("{allocator}#[test]\nfn passes() {{}}\n"));
+    let ran = project.run(&["test"]).expect(0);
+    assert!(ran.err.contains("freed memory: uses of it are not found, since the project has"), "{}", ran.err);
+    ran.assert_passed(&["passes"]);
+}
