@@ -99,8 +99,8 @@ pub enum Woken {
 pub enum Suspension {
     /// Nothing.
     UntilWoken,
-    /// The virtual clock, after this time.
-    AtMost(Duration),
+    /// The virtual clock, when this time has passed since the start of the execution: see [`Runtime::now`].
+    Until(Duration),
     /// The task asks to be polled again once other tasks have gone on: [`Runtime::yield_now`].
     Yields,
 }

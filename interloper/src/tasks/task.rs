@@ -239,6 +239,7 @@ impl Task {
             drop(waker);
             if !self.is_cancelled() && has_handle() && cancels() {
                 self.cancelled.store(true, Relaxed);
+                self.ready.store(true, Relaxed);
                 let place = last_place().unwrap_or(place);
                 self.shared.turns.end(self, place);
                 self.shared.turns.begin(self, place);
@@ -268,16 +269,18 @@ impl Task {
     }
 
     fn wait(&self, place: Place) {
+        // Whether other tasks go on before one that yields is a choice.
+        self.ready.store(self.yields.load(Relaxed), Relaxed);
         let suspension = match self.timers.first() {
             _ if self.yields.load(Relaxed) => Suspension::Yields,
-            Some(rest) => Suspension::AtMost(rest),
+            Some(end) => Suspension::Until(end),
             None => Suspension::UntilWoken,
         };
         let place = last_place().unwrap_or(place);
         let woken = self.shared.turns.suspend(self, suspension, place);
-        if woken == Woken::TimedOut {
-            let now = self.timers.fire(&self.wakers);
-            if self.shared.others_due(self, now) {
+        if let (Woken::TimedOut, Suspension::Until(end)) = (woken, suspension) {
+            self.timers.fire(end, &self.wakers);
+            if self.shared.others_due(self, end) {
                 known::chose();
             }
         }
