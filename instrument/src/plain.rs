@@ -18,6 +18,7 @@ mod hooks;
 
 use std::alloc::Layout;
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -100,6 +101,16 @@ pub fn is_announced() -> bool {
 pub fn judges_races() -> bool {
     static JUDGES: OnceLock<bool> = OnceLock::new();
     *JUDGES.get_or_init(|| std::env::var_os("INTERLOPER_RACES").is_none_or(|value| value != "off"))
+}
+
+/// The folders whose code is not the program's but the checker's, built in the place of the program's: `cargo interloper`
+/// names them by a variable of the environment.
+pub fn replaced() -> &'static [PathBuf] {
+    static REPLACED: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    REPLACED.get_or_init(|| match std::env::var_os("INTERLOPER_REPLACED") {
+        Some(folders) => std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect(),
+        None => Vec::new(),
+    })
 }
 
 /// Whether [`Quarantine`] is the global allocator.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use interloper_scheduler::{Located, SourcePlace};
+use interloper_std::plain;
 
 /// Whose code is at this address. Its inlined functions are asked first: the innermost one that is not of std decides.
 pub(crate) fn locate(address: usize) -> Located {
@@ -31,6 +32,9 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
         return Located::Library;
     }
     if roots().any(|root| OWN.iter().any(|folder| text.starts_with(&format!("{root}/{folder}/src/")))) {
+        return Located::Checker;
+    }
+    if plain::replaced().iter().any(|folder| file.starts_with(folder)) {
         return Located::Checker;
     }
     Located::Program(SourcePlace { file: text.into_owned(), line, column })

@@ -75,13 +75,7 @@ fn make_library(folder: &Path, triple: &str) -> Result<PathBuf, Refusal> {
     std::fs::write(&source, PLAIN).map_err(|error| Refusal::file("write", &source, &error))?;
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);
-    command.args([
-        "--edition=2024",
-        "--crate-type=staticlib",
-        "--crate-name=announced",
-        "-Cpanic=abort",
-        "-Copt-level=2",
-    ]);
+    command.args(["--edition=2024", "--crate-type=rlib", "--crate-name=announced", "-Cpanic=abort", "-Copt-level=2"]);
     command.args(["--target", triple, "-o"]).arg(&library).arg(&source);
     let output = command.output().map_err(|error| crate::cargo::cannot_run(&command, &error))?;
     if output.status.success() {

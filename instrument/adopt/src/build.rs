@@ -21,6 +21,8 @@ use crate::replacement;
 const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
 /// Where the mirror of std looks whether executions are judged for data races.
 const RACES: &str = "INTERLOPER_RACES";
+/// Where the mirror of std finds the folders whose code is not the program's but ours.
+const REPLACED: &str = "INTERLOPER_REPLACED";
 /// Where tests look for how many of them run at once.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
@@ -116,8 +118,15 @@ impl Controlled {
         if self.races.is_err() {
             command.env(RACES, "off");
         }
+        command.env(REPLACED, std::env::join_paths(self.replaced()).unwrap_or_default());
         command.arg("--").args(arguments);
         command.status().map_err(|error| cannot_run(&command, &error))
+    }
+
+    /// The folders of the packages in whose place ours are built.
+    fn replaced(&self) -> impl Iterator<Item = &Path> {
+        let copies = self.copies.iter().filter(|copy| copy.changed).map(|copy| &self.project.packages[copy.package]);
+        copies.filter(|package| self.project.is_replaced(package)).map(|package| package.folder.as_path())
     }
 
     /// The crates whose statics are restored between executions: the user's own, and those that are under control.

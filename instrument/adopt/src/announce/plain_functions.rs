@@ -4,11 +4,6 @@
 
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst, fence};
 
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {}
-}
-
 macro_rules! plain {
     ($($name:ident)*) => { $(
         #[unsafe(no_mangle)]

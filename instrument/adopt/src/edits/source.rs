@@ -84,7 +84,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     }
     if way.paths {
         edits.paths(&tokens, way.core);
-        declared.iter().filter(|one| one.is_standard() && !one.outermost).for_each(|one| edits.rename(one));
+        declared.iter().filter(|one| one.is_standard() && !(root && one.outermost)).for_each(|one| edits.rename(one));
         if root {
             let line = format!("{}#[macro_use] extern crate {MIRROR_CRATE};", quiet(source));
             edits.line(&tokens, &line);
@@ -489,6 +489,12 @@ mod tests {
         let root = |source: &str, expected: &str| {
             check(Role::Root, PATHS, source, &format!("{ALLOW}#[macro_use] extern crate interloper_std; {expected}"));
         };
+        check(
+            Role::Module,
+            PATHS,
+            "extern crate std;\nuse self::std::sync::Once;\n",
+            "extern crate interloper_std as std;\nuse self::std::sync::Once;\n",
+        );
         root("use std::sync::Mutex;\n", "use interloper_std::sync::Mutex;\n");
         root("use ::std::sync;\n", "use ::interloper_std::sync;\n");
         root(
