@@ -40,7 +40,7 @@ fn examples_print_what_their_headers_say() {
         .map(|entry| entry.expect("an entry").path())
         .collect();
     sources.sort();
-    assert_eq!(sources.len(), 6, "{sources:?}");
+    assert_eq!(sources.len(), 7, "{sources:?}");
     for source in sources {
         let name = source.file_stem().and_then(|stem| stem.to_str()).expect("a plain name");
         let text = std::fs::read_to_string(&source).expect("readable");

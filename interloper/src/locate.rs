@@ -14,6 +14,12 @@ pub(crate) fn locate(address: usize) -> Located {
     known.entry(address).or_insert_with(|| look_up(address)).clone()
 }
 
+/// Whether the program has the debug information that [`locate`] reads: without it, code of the checker would be taken for the
+/// program's.
+pub(crate) fn knows_lines() -> bool {
+    locate(knows_lines as *const () as usize + 1) == Located::Checker
+}
+
 fn look_up(address: usize) -> Located {
     let mut found = Located::Library;
     backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
@@ -85,6 +91,7 @@ mod tests {
     #[test]
     fn code_is_of_std_of_the_checker_or_of_the_program() {
         assert_eq!(locate(here()), Located::Checker);
+        assert!(knows_lines());
         let root = roots().next().unwrap();
         assert_eq!(locate(0), Located::Library);
         let program = |file: &str| of_file(Path::new(file), 3, 4);

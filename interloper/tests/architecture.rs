@@ -141,7 +141,7 @@ fn allowed_outside() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("parking_lot_core", vec![]),
         ("interloper-linearize", vec!["indexmap", "rustc-hash"]),
         ("interloper-random", vec!["rand", "rand_pcg"]),
-        ("interloper-scheduler", vec!["corosensei", "libc"]),
+        ("interloper-scheduler", vec!["corosensei", "libc", "rustc-hash"]),
     ])
 }
 

@@ -14,6 +14,8 @@
 //!
 //! [`replay_file`] is the file that a finding leaves behind, and that replays it.
 //!
+//! [`orderings`] shows what each memory ordering of a program is for, as text, JSON and SARIF.
+//!
 //! [`plain`] makes foreign text safe to print.
 //!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
@@ -27,6 +29,7 @@ mod counterexample;
 pub mod file;
 pub mod html;
 pub mod json;
+pub mod orderings;
 pub mod plain;
 pub mod replay_file;
 pub mod shorten;

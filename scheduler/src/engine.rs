@@ -35,6 +35,7 @@ use self::watchdog::Watched;
 use crate::decisions::Decision;
 use crate::execution::{Event, Execution};
 use crate::freedoms::Freedoms;
+use crate::orderings::{Executed, Orderings};
 use crate::plain::Watch;
 use crate::strategy::Strategy;
 use crate::traces::{Fingerprint, Fingerprints};
@@ -61,6 +62,8 @@ pub struct Config {
     /// The freedoms that an execution may have. The strategy says which of them an execution has: see
     /// [`Strategy::freedoms`].
     pub freedoms: Freedoms,
+    /// What is done with the orderings of the program, where memory is weak.
+    pub orderings: Orderings,
     /// The seed of default hashers and the like.
     pub seed: u64,
     /// Whether the engine looks at plain memory; then it keeps track of what happens before what, in each execution.
@@ -94,6 +97,8 @@ pub enum Detached {
 
 impl Default for Config {
     /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are
+    /// abandoned; the trace and the decisions are recorded; no freedoms; the orderings of the program; seed 0; no watchdog;
+    /// the statics of the crates that `cargo interloper` has put under control.
     /// abandoned; the trace and the decisions are recorded; no freedoms; seed 0; plain memory is not looked at; no watchdog; the statics of the crates
     /// that `cargo interloper` has put under control.
     fn default() -> Config {
@@ -106,6 +111,7 @@ impl Default for Config {
             trace: true,
             decisions: true,
             freedoms: Freedoms::NONE,
+            orderings: Orderings::default(),
             seed: 0,
             plain: None,
             watchdog: None,
@@ -204,6 +210,11 @@ impl Engine {
     pub fn names(&self, execution: &Execution) -> Names {
         let blocks = self.core.state.borrow().blocks.clone();
         Names::new(execution, &self.trace(), |object| self.object_kind(object), blocks)
+    }
+
+    /// How often each ordering was used since the last call, if this is counted, in the order of places.
+    pub fn take_orderings(&mut self) -> Vec<Executed> {
+        self.core.kept.borrow_mut().sites.take()
     }
 
     /// The configuration.

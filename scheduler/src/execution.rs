@@ -231,7 +231,7 @@ pub struct PanicReport {
 }
 
 /// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourcePlace {
     /// The file.
     pub file: String,

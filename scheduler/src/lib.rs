@@ -38,6 +38,7 @@ mod explore;
 mod freedoms;
 mod holding;
 mod memory;
+pub mod orderings;
 mod plain;
 /// What a panic says, and panics that are not printed.
 pub mod panics {

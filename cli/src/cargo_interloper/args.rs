@@ -42,6 +42,39 @@ pub enum Command {
         #[arg(last = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
+    /// Say what each memory ordering is for: weaken one at a time, and run the tests that reach it
+    ///
+    /// Builds once, and runs the tests under weak memory. Then each atomic operation and fence with an ordering stronger than
+    /// Relaxed is weakened by one level, at run time. If a test fails, the finding is what the ordering prevents. If all pass,
+    /// the ordering is stronger than these tests can justify, or they are too weak. If a test fails to begin with, stronger
+    /// orderings are tried instead, to see which one removes its finding.
+    ///
+    /// Only checks count: `#[interloper::test]` and `Checker`.
+    Orderings {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        build: Build,
+        #[command(flatten)]
+        targets: Targets,
+        /// Only the orderings in these crates, which must be your own or under control [default: your own crates, or those
+        /// chosen with --package]
+        #[arg(long, value_name = "CRATES", value_delimiter = ',')]
+        sites: Vec<String>,
+        /// The longest time for one run of a test, in seconds [default: ten times as long as with the orderings of the source,
+        /// but at least 60]
+        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+        time: Option<u64>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Rendering::Text)]
+        format: Rendering,
+        /// Only tests whose names contain this
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// Arguments for the tests
+        #[arg(last = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// Run a binary or example of the project, built like the tests
     Run {
         #[command(flatten)]
@@ -73,6 +106,16 @@ pub enum Format {
     Text,
     /// One JSON document with a version field
     Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rendering {
+    /// A table, and a line for each ordering
+    Text,
+    /// One JSON document with a version field
+    Json,
+    /// A SARIF 2.1.0 log, with a result for each ordering that survived or was not reached
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -164,10 +207,10 @@ pub struct Build {
     pub verbose: u8,
 }
 
-/// What to test.
+/// Which crates to test.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tests")]
-pub struct Tests {
+pub struct Targets {
     /// Only the unit tests of the library
     #[arg(long)]
     pub lib: bool,
@@ -177,6 +220,14 @@ pub struct Tests {
     /// Only this integration test
     #[arg(long, value_name = "NAME")]
     pub test: Vec<String>,
+}
+
+/// What to test.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tests")]
+pub struct Tests {
+    #[command(flatten)]
+    pub targets: Targets,
     /// Build without running
     #[arg(long)]
     pub no_run: bool,
@@ -263,7 +314,7 @@ impl Build {
     }
 }
 
-impl Tests {
+impl Targets {
     /// Whether some of the tests are chosen.
     pub fn selects(&self) -> bool {
         self.lib || self.bins || !self.test.is_empty()
@@ -278,8 +329,14 @@ impl Tests {
         // Not the documentation tests.
         let chosen = self.selects() || build.chooses_targets();
         options.extend(flag("--tests", !chosen));
-        options.extend(flag("--no-fail-fast", self.no_fail_fast));
         options.into_iter()
+    }
+}
+
+impl Tests {
+    /// As cargo takes them.
+    pub fn options(&self, build: &Build) -> impl Iterator<Item = OsString> + use<> {
+        self.targets.options(build).chain(flag("--no-fail-fast", self.no_fail_fast))
     }
 }
 

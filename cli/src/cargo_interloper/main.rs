@@ -5,15 +5,18 @@
 //! crate that was named, 3 the tool is broken.
 
 mod args;
+mod orderings;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use args::{Command, Common, Format, Request};
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Task, Wrapper};
+use orderings::Asked;
 use serde::Serialize;
 
 /// Nothing unexpected.
@@ -66,9 +69,17 @@ fn run() -> Result<u8, Refusal> {
             let mut controlled = controlled;
             let code = build_and_run(&mut controlled, Task::Test, &arguments)?;
             // Who asks for some of the tests knows that others do not run.
-            let all = arguments.is_empty() && !tests.selects() && build.package.is_empty();
+            let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
             let missed = says_missed(&controlled.reached());
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
+        }
+        Command::Orderings { common, build, targets, sites, time, format, name, arguments } => {
+            let controlled = control(&folder, &common, common.options(build.options().chain(targets.options(&build))))?;
+            let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
+            let time = time.map(Duration::from_secs);
+            let instrument = common.instrument.clone().unwrap_or_default();
+            let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
+            orderings::run(&controlled, asked, format)
         }
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;

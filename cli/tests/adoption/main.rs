@@ -5,6 +5,7 @@ mod editions;
 mod guide;
 mod memory;
 mod mirrors;
+mod orderings;
 mod plans;
 mod projects;
 mod published;

@@ -156,6 +156,10 @@ fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsStrin
             || texts.windows(2).any(|pair| pair[0] == "-C" && pair[1] == option)
     };
     let mut add = |flag: &str| more.push(flag.into());
+    if has("strip") {
+        // Cargo strips what a profile without debug information has left.
+        add("-Cstrip=none");
+    }
     // Which code an access belongs to is read from the lines.
     if !has("debuginfo") || is("debuginfo=0") {
         add("-Cdebuginfo=line-tables-only");
@@ -207,6 +211,7 @@ mod tests {
         check("--crate-name own --test -C debuginfo=2 -C opt-level=2", &[link, passes, attribute, entry]);
         check("--crate-name build_script_build --crate-type bin", &[link]);
         check("--crate-name own --crate-type proc-macro", &[link]);
+        check("--crate-name other --crate-type lib -C debuginfo=0 -C strip=debuginfo", &["-Cstrip=none", lines]);
         check("-vV", &[]);
     }
 

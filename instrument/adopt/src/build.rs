@@ -6,13 +6,14 @@ use std::io::{BufReader, IsTerminal};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use cargo_metadata::{Message, diagnostic::DiagnosticLevel};
+use cargo_metadata::{Artifact, Message, diagnostic::DiagnosticLevel};
 use toml_edit::Value;
 
 use crate::announce;
 use crate::cargo::cannot_run;
 use crate::control::Controlled;
 use crate::flags;
+use crate::orderings::TestBinary;
 use crate::project::{Project, Role};
 use crate::refusal::Refusal;
 use crate::replacement;
@@ -39,12 +40,14 @@ pub enum Task {
 }
 
 /// How a build went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Built {
     /// Crates that were compiled.
     pub compiled: usize,
     /// Crates that were as they should be already.
     pub fresh: usize,
+    /// The test binaries, in the order of their names.
+    pub tests: Vec<TestBinary>,
 }
 
 impl Controlled {
@@ -79,6 +82,7 @@ impl Controlled {
         }
         let status = child.wait().map_err(|error| cannot_run(&command, &error))?;
         if status.success() {
+            reader.built.tests.sort_by(|a, b| (&a.name, &a.executable).cmp(&(&b.name, &b.executable)));
             Ok(reader.built)
         } else {
             Err(Refusal::Build { messages: reader.errors, edits: reader.edits.into_iter().collect() })
@@ -111,6 +115,14 @@ impl Controlled {
             self.prepare_reached()?;
             command.env(crate::reached::VARIABLE, self.reached_folder());
         }
+        self.prepare(&mut command, task, arguments);
+        command.arg("--").args(arguments);
+        command.status().map_err(|error| cannot_run(&command, &error))
+    }
+
+    /// What a program under control finds in its environment: the crates whose statics start fresh in each execution, unless
+    /// `arguments` prevent it, and whether executions are judged for races.
+    pub(crate) fn prepare(&self, command: &mut Command, task: Task, arguments: &[OsString]) {
         if self.restores_statics(task, arguments) {
             command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
             command.env(TEST_THREADS, "1");
@@ -119,8 +131,6 @@ impl Controlled {
             command.env(RACES, "off");
         }
         command.env(REPLACED, std::env::join_paths(self.replaced()).unwrap_or_default());
-        command.arg("--").args(arguments);
-        command.status().map_err(|error| cannot_run(&command, &error))
     }
 
     /// The folders of the packages in whose place ours are built.
@@ -269,10 +279,18 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn artifact(&mut self, artifact: Artifact) {
+        *(if artifact.fresh { &mut self.built.fresh } else { &mut self.built.compiled }) += 1;
+        let folder = artifact.manifest_path.parent().map(|folder| folder.as_std_path().to_owned());
+        if let (Some(executable), Some(folder), true) = (artifact.executable, folder, artifact.profile.test) {
+            let (name, executable) = (artifact.target.name, executable.into_std_path_buf());
+            self.built.tests.push(TestBinary { name, folder, executable });
+        }
+    }
+
     fn message(&mut self, message: Message) {
         match message {
-            Message::CompilerArtifact(artifact) if artifact.fresh => self.built.fresh += 1,
-            Message::CompilerArtifact(_) => self.built.compiled += 1,
+            Message::CompilerArtifact(artifact) => self.artifact(artifact),
             Message::CompilerMessage(message)
                 if matches!(message.message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice) =>
             {

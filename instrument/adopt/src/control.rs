@@ -557,7 +557,7 @@ impl Work<'_> {
 }
 
 /// The Rust files below a folder.
-fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), Refusal> {
+pub(crate) fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), Refusal> {
     let wrong = |error| Refusal::file("read", folder, &error);
     for entry in fs::read_dir(folder).map_err(wrong)? {
         let entry = entry.map_err(wrong)?.path();

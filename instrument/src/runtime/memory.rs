@@ -12,6 +12,8 @@ pub enum Effect<'a> {
     Update {
         /// A function that gives the same for the same.
         change: &'a dyn Fn(u64) -> Option<u64>,
+        /// Whether it is a compare-exchange, which has an ordering of its own for when it fails.
+        compares: bool,
         /// Whether it may also write nothing where the function gives something: a weak compare-exchange.
         may_fail: bool,
     },
@@ -45,8 +47,9 @@ impl fmt::Debug for Effect<'_> {
         match self {
             Effect::Load => f.write_str("Load"),
             Effect::Store(value) => f.debug_tuple("Store").field(value).finish(),
-            Effect::Update { may_fail, .. } => {
-                f.debug_struct("Update").field("may_fail", may_fail).finish_non_exhaustive()
+            Effect::Update { compares, may_fail, .. } => {
+                let mut shown = f.debug_struct("Update");
+                shown.field("compares", compares).field("may_fail", may_fail).finish_non_exhaustive()
             }
         }
     }

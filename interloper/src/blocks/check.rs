@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
+use interloper_scheduler::orderings::{self, Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Schedule};
 use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Around, Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
@@ -18,6 +19,7 @@ use super::describe::describe;
 use super::grade::Grade;
 use super::leaving::Checking;
 use super::misuse::Misuse;
+use super::orderings::notes;
 use super::report::{Coverage, CutShort, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::Measured;
@@ -80,6 +82,12 @@ impl Checker {
     /// Which memory executions have.
     pub fn memory(self, memory: Memory) -> Checker {
         self.settings(|settings| settings.memory = Some(memory))
+    }
+
+    /// Another memory ordering at one place of the program, as if the source had it there. It matters where memory is weak,
+    /// so executions have weak memory.
+    pub fn ordering(self, change: Change) -> Checker {
+        self.memory(Memory::Weak).settings(|settings| settings.orderings = Orderings::changed(change))
     }
 
     /// Whether executions look at plain memory: see [`Settings::plain`].
@@ -172,14 +180,30 @@ impl Checker {
     }
 
     pub(crate) fn check_values(&self, program: Body<'_>) -> Result<Report, Misuse> {
+        match notes::adjusted(&self.settings)? {
+            Some(settings) => notes::noted(&self.clone().settings(|own| *own = settings), program),
+            None => self.check_as_it_is(program),
+        }
+    }
+
+    /// Checks with the settings alone, whatever the environment says.
+    pub(crate) fn check_as_it_is(&self, program: Body<'_>) -> Result<Report, Misuse> {
         if self.settings.memory.is_none() {
             let memory = self.memory_for(program)?;
-            return self.clone().memory(memory).check_values(program);
+            return self.clone().memory(memory).check_as_it_is(program);
         }
         self.undisturbed(program, |statics| self.check_once(program, statics))
     }
 
     pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
+        match notes::adjusted(&self.settings)? {
+            Some(settings) => self.clone().settings(|own| *own = settings).replay_as_it_is(decisions, program),
+            None => self.replay_as_it_is(decisions, program),
+        }
+    }
+
+    /// Replays with the settings alone, whatever the environment says.
+    pub(crate) fn replay_as_it_is(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
         self.undisturbed(program, |statics| self.replay_once(decisions, program, statics))
     }
 
@@ -244,7 +268,9 @@ impl Checker {
         }
         let freedoms = self.settings.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
         let memory = if self.settings.memory == Some(Memory::Weak) { ", memory weak" } else { "" };
-        let schedule = format!("{}, seed {}{freedoms}{memory}", self.settings.schedule, self.settings.seed);
+        let changed = self.settings.orderings.changed.as_ref();
+        let changed = changed.map(|change| format!(", ordering {change}")).unwrap_or_default();
+        let schedule = format!("{}, seed {}{freedoms}{memory}{changed}", self.settings.schedule, self.settings.seed);
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
@@ -321,6 +347,7 @@ impl Checker {
             complete: summary.exhausted && summary.cut.is_none(),
             cut: summary.cut,
             stale: summary.stale,
+            orderings: summary.orderings.clone(),
             ..Coverage::default()
         };
         Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
@@ -357,8 +384,10 @@ impl Checker {
         backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
         let text = shown.decisions.to_string();
         // The seed reproduces a longer one.
+        let changed = self.settings.orderings.changed.as_ref();
+        let changed = changed.map(|change| format!(".ordering(\"{change}\".parse()?)")).unwrap_or_default();
         counterexample.replay =
-            (text.len() <= LONGEST_SHOWN).then(|| format!(".replay(&\"{text}\".parse()?, program)"));
+            (text.len() <= LONGEST_SHOWN).then(|| format!("{changed}.replay(&\"{text}\".parse()?, program)"));
         let Found { finding, number, decisions, .. } = shown;
         let (smallest, execution) = (decisions.clone(), number + 1);
         let departures = made.execution.departures;
@@ -402,6 +431,7 @@ impl<'a> Search<'a> {
             step_bound: settings.steps.steps(),
             detached: settings.detached,
             livelock_rounds: settings.livelock_rounds,
+            orderings: settings.orderings.clone(),
             seed: settings.seed,
             unlock: Unlock::Step,
             plain: settings.watch_of_plain_memory(),
@@ -588,11 +618,13 @@ impl Summary {
     /// The executions of `self`, and then those of `later`.
     fn and(mut self, later: Summary) -> Summary {
         self.traces.merge(&later.traces);
+        orderings::add(&mut self.orderings, later.orderings);
         self.warnings.extend(later.warnings);
         Summary {
             executions: self.executions + later.executions,
             steps: self.steps + later.steps,
             traces: self.traces,
+            orderings: self.orderings,
             seen: self.seen.and(later.seen),
             violated: self.violated + later.violated,
             bugs: self.bugs + later.bugs,

@@ -37,6 +37,7 @@ mod long_rows;
 pub(crate) mod mark;
 mod memory;
 mod misuse;
+pub mod orderings;
 mod outcome;
 mod overrides;
 mod precedence;

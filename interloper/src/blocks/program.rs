@@ -3,6 +3,7 @@
 use std::fmt;
 
 use interloper_commutativity::Value;
+use interloper_report::orderings::Orderings;
 use interloper_scheduler::decisions::Decisions;
 
 use super::check::Checker;
@@ -153,6 +154,17 @@ impl Program {
     /// [`Misuse::Diverged`] when the decisions do not fit the program.
     pub fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
         self.checker(settings).replay_values(decisions, &self.body)
+    }
+
+    /// What each of its memory orderings is for: see [`Checker::orderings`].
+    ///
+    /// # Errors
+    /// As those of [`Program::check_with`].
+    ///
+    /// # Panics
+    /// As [`Checker::check`].
+    pub fn orderings_with(&self, settings: &Settings) -> Result<Orderings, Misuse> {
+        self.checker(settings).orderings_of(&self.body)
     }
 
     /// Checks it with its own settings.

@@ -5,6 +5,7 @@ use std::fmt;
 use interloper_report::Counterexample;
 use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::orderings::Executed;
 use interloper_scheduler::{Fault, Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::Exit;
 
@@ -214,6 +215,9 @@ pub struct Coverage {
     /// The number of different Mazurkiewicz traces: executions that differ only in the order of independent steps belong to
     /// the same trace.
     pub traces: u64,
+    /// How often each memory ordering was executed under weak memory, in the order of places. Empty unless the settings ask
+    /// for it.
+    pub orderings: Vec<Executed>,
     /// Whether there were more traces than are counted.
     pub more_traces: bool,
     /// For random schedules, unless the search ended at a bug: an estimate of the traces that no execution has shown.

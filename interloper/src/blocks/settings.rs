@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use interloper_scheduler::orderings::Orderings;
 use interloper_scheduler::{Detached, Freedom, Freedoms, Watch as PlainWatch, Watchdog};
 use interloper_std::plain;
 
@@ -10,7 +11,7 @@ use super::grade::Grade;
 use super::misuse::Misuse;
 use super::sections::Blocks;
 use super::watch::Watch;
-use crate::locate::locate;
+use crate::locate::{knows_lines, locate};
 use interloper_scheduler::schedule::{Memory, Schedule};
 
 /// The most threads that run executions at the same time.
@@ -36,6 +37,9 @@ pub struct Settings {
     /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
     /// seen, which order what its owners do, so there sequential consistency is the default.
     pub memory: Option<Memory>,
+    /// Whether the accesses of each memory ordering are counted, and which ordering of the program is changed. It matters
+    /// only in executions with weak memory.
+    pub orderings: Orderings,
     /// Whether executions look at plain memory: for data races between loads and stores that the compiler announces, and for
     /// memory that is used after it was freed. `None` looks if the program was built for it, as `cargo interloper` does.
     pub plain: Option<bool>,
@@ -139,6 +143,11 @@ impl Settings {
             let reason = format!("the stack size of {size} bytes is above the limit of {LARGEST_STACK} bytes");
             return Err(Misuse::Unusable { reason });
         }
+        if plain::is_announced() && self.plain != Some(false) && !knows_lines() {
+            let reason = "data races cannot be judged, since the program has no debug information: build it with `debug = \
+                          \"line-tables-only\"`";
+            return Err(Misuse::Unusable { reason: reason.to_owned() });
+        }
         if self.leaks && !plain::is_announced() {
             let reason = "leaks are seen only in a program whose crates the compiler prepared for it: run it with `cargo \
                           interloper test`";
@@ -149,7 +158,7 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Marked blocks, the portfolio with its freedoms, seed 42, 10,000 executions of at most 1,000,000 steps on one thread.
+    /// Marked blocks, the portfolio with its freedoms, the orderings of the program, seed 42, 10,000 executions of at most 1,000,000 steps on one thread.
     /// Threads that still run at the end are abandoned. A livelock after 1,000 rounds, at most 20,000 serial executions, at
     /// most 2,000 executions (with 20,000,000 steps in all) for shrinking, a stack of 1 MiB, five seconds for a step. Bugs
     /// fail a test.
@@ -160,6 +169,7 @@ impl Default for Settings {
             freedoms: None,
             cancel: false,
             memory: (!plain::is_announced()).then_some(Memory::SequentiallyConsistent),
+            orderings: Orderings::default(),
             plain: None,
             leaks: false,
             seed: 42,

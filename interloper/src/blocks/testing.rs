@@ -9,6 +9,7 @@ use super::check::{Checker, LONGEST_SHOWN};
 use super::failures;
 use super::grade::Grade;
 use super::misuse::Misuse;
+use super::orderings::notes::CHANGE;
 use super::overrides::{self, BadVariable};
 use super::report::{Report, Violation};
 use super::runner::Body;
@@ -207,7 +208,9 @@ impl Test<'_> {
             let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
             // The seed reproduces a longer one.
             let what = path.map(|path| path.display().to_string()).or_else(decisions);
-            violation.counterexample.replay = what.map(|what| format!("INTERLOPER_REPLAY={what} cargo test {test}"));
+            let changed = (self.variable)(CHANGE).map(|change| format!("{CHANGE}='{change}' ")).unwrap_or_default();
+            let command = |what| format!("{changed}INTERLOPER_REPLAY={what} cargo test {test}");
+            violation.counterexample.replay = what.map(command);
         }
         format!("{report}\n  the same search: INTERLOPER_SEED={} cargo test {test}", self.settings.seed)
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
+use interloper_scheduler::orderings::Executed;
 use interloper_scheduler::schedule::STEERED;
 use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::words::Names;
@@ -68,6 +69,8 @@ pub(crate) struct Summary {
     /// The steps of the executions.
     pub(crate) steps: u64,
     pub(crate) traces: Traces,
+    /// How often each memory ordering was executed.
+    pub(crate) orderings: Vec<Executed>,
     pub(crate) seen: Seen,
 }
 
@@ -154,6 +157,7 @@ impl<'a> Worker<'a> {
             }
         }
         summary.serial = self.judge.take_needed();
+        summary.orderings = self.runner.engine.take_orderings();
         summary
     }
 

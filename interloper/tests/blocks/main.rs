@@ -7,6 +7,7 @@ mod ends;
 mod freedoms;
 mod grades;
 mod limits;
+mod orderings;
 mod paper;
 mod programs;
 mod searches;

@@ -81,3 +81,15 @@ fn memory_can_follow_from_the_orderings() {
     let report = free().check(strong).unwrap();
     assert!(report.coverage.schedule.ends_with("seed 42"), "{report}");
 }
+
+/// To look at plain memory, the engine keeps the model of weak memory, although each access sees the newest store.
+#[test]
+fn an_exhaustive_search_that_looks_at_plain_memory_leaves_nothing_out() {
+    for (memory, executions) in [(Memory::SequentiallyConsistent, 2), (Memory::Weak, 2 + 2)] {
+        for plain in [false, true] {
+            let search = checker(memory).schedule(Schedule::Exhaustive).plain(plain);
+            let report = search.check(publishes(Release, Acquire)).unwrap();
+            assert_eq!((report.coverage.executions, report.coverage.complete), (executions, true), "{plain} {report}");
+        }
+    }
+}

@@ -71,6 +71,7 @@ pub(super) const MAIN: usize = TaskId::MAIN.index();
 impl Core {
     pub(super) fn new(config: Config, beat: Option<Arc<Beat>>) -> Core {
         Core {
+            kept: RefCell::new(Kept::new(config.orderings.clone())),
             config,
             beat,
             state: RefCell::new(State::new()),
@@ -91,7 +92,6 @@ impl Core {
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
             weak: Cell::new(false),
-            kept: RefCell::default(),
             fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),

@@ -9,6 +9,7 @@ use super::escape::Escape;
 use super::fiber::Fibers;
 use super::{escape, panics};
 use crate::execution::{End, Execution, PanicReport};
+use crate::freedoms::Freedom;
 use crate::strategy::Strategy;
 
 /// Runs one execution.
@@ -151,6 +152,7 @@ fn summary(core: &Core) -> Execution {
     if let Some(fault) = core.end_plain(&mut kept, &state) {
         state.end = Some(End::Memory(Box::new(fault)));
     }
+    let is_weak = state.granted.count(Freedom::Memory) > 0;
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,
@@ -161,7 +163,8 @@ fn summary(core: &Core) -> Execution {
         tried: state.tried,
         departures: state.used,
         older: std::mem::take(&mut kept.older),
-        accesses: std::mem::take(&mut kept.accesses),
+        // A search takes them for choices, which they are not where each access sees the newest store.
+        accesses: if is_weak { std::mem::take(&mut kept.accesses) } else { Vec::new() },
         weaker: kept.weaker,
         older_left: kept.older_left,
         plain: kept.plain.accesses(),

@@ -26,6 +26,7 @@ use crate::decisions::{Decision, Question};
 use crate::execution::Older;
 use crate::freedoms::Freedom;
 use crate::memory::{Kind, LocationId, Memory, Spot};
+use crate::orderings::{Orderings, Sites};
 use crate::plain::{Doing, Now, Plain};
 use crate::traces::Pick;
 use crate::vector_clock::VectorClock;
@@ -58,6 +59,8 @@ pub(super) struct Kept {
     pub(super) weaker: bool,
     /// Others could have done so, had the execution been free to do so more often.
     pub(super) older_left: bool,
+    /// The orderings that were met, in this execution and in those before.
+    pub(super) sites: Sites,
 }
 
 /// What happens before whoever acquires an object.
@@ -70,9 +73,14 @@ struct Released {
 }
 
 impl Kept {
+    pub(super) fn new(orderings: Orderings) -> Kept {
+        Kept { sites: Sites::new(orderings), ..Kept::default() }
+    }
+
     /// An execution begins, with its main task.
     pub(super) fn begin(&mut self) {
         self.memory.restart();
+        self.sites.begin();
         self.locations.clear();
         self.released.clear();
         self.forget_accesses();
@@ -291,6 +299,9 @@ impl Runtime for Weak<'_> {
         let kept = &mut *kept;
         let task = TaskId(state.current as u32);
         let at = kept.location(object, newest);
+        kept.weaker |= order != Ordering::SeqCst;
+        let taken = kept.sites.access(state.operation(state.current).location, &effect, (order, failure));
+        let (order, failure) = (taken.order, taken.failure);
         let spot = core.place(state, kept, at, |kept| kept.find_places(task, at, &effect, (order, failure)));
         let event = state.trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32;
         let is_newest = kept.memory.distance(at, spot) == 0;
@@ -298,10 +309,11 @@ impl Runtime for Weak<'_> {
         let written = match &effect {
             Effect::Load => None,
             Effect::Store(value) => Some(*value),
-            Effect::Update { change, may_fail } => {
+            Effect::Update { change, may_fail, .. } => {
                 change(found).filter(|_| !(*may_fail && core.departs(state, Freedom::Weak)))
             }
         };
+        kept.sites.count(taken, written.is_none());
         if core.config.plain.is_some() {
             let doing = if written.is_some() { Doing::AtomicWrite } else { Doing::AtomicRead };
             let now = Now { task, event: state.trace.len() as u32 };
@@ -310,7 +322,6 @@ impl Runtime for Weak<'_> {
                 state.limit = 0;
             }
         }
-        kept.weaker |= order != Ordering::SeqCst;
         let access = kept.accesses.len() as u32;
         let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
         kept.accesses.push((event, of));
@@ -336,7 +347,11 @@ impl Runtime for Weak<'_> {
             let task = state.current;
             let object = state.tasks[task].object;
             self.0.record_part(&mut state, task, object, Action::Fence, location);
-            self.0.kept.borrow_mut().memory.fence(TaskId(task as u32), order);
+            let mut kept = self.0.kept.borrow_mut();
+            let order = kept.sites.fence(location, order);
+            if order != Ordering::Relaxed {
+                kept.memory.fence(TaskId(task as u32), order);
+            }
         }
     }
 

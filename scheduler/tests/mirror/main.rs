@@ -10,6 +10,7 @@ mod atomics;
 mod channels;
 mod lazies;
 mod open_choices;
+mod orderings;
 mod rounds;
 mod seeds;
 mod statics;

@@ -6,6 +6,7 @@
 
 pub(crate) mod condition;
 mod evidence;
+pub(crate) mod orderings;
 mod paths;
 mod walk;
 

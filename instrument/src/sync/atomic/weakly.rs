@@ -23,7 +23,8 @@ pub(super) fn change<A: Compact>(
     change: impl Fn(A::Value) -> A::Value,
 ) -> A::Value {
     let change = |bits| Some(A::bits(change(A::of_bits(bits))));
-    let accessed = access(here, object, Effect::Update { change: &change, may_fail: false }, (order, order));
+    let effect = Effect::Update { change: &change, compares: false, may_fail: false };
+    let accessed = access(here, object, effect, (order, order));
     if accessed.newest == Some(accessed.found) {
         // Others may synchronise with it, but a loop that waits for another value goes on waiting.
         control::only_read();
@@ -44,7 +45,8 @@ pub(super) fn compare_exchange<A: Compact>(
     );
     let (current, new) = (A::bits(current), A::bits(new));
     let change = |bits| (bits == current).then_some(new);
-    let accessed = access(here, object, Effect::Update { change: &change, may_fail }, (success, failure));
+    let effect = Effect::Update { change: &change, compares: true, may_fail };
+    let accessed = access(here, object, effect, (success, failure));
     let found = A::of_bits(accessed.found);
     if accessed.wrote { Ok(found) } else { Err(found) }
 }
