@@ -79,8 +79,7 @@ fn replaced(deferred: bool) -> impl Fn() + Sync {
         let reader = thread::spawn({
             let current = current.clone();
             move || {
-                let node: *const [AtomicUsize; 2] =
-                    std::ptr::with_exposed_provenance(current.load(Ordering::Acquire));
+                let node: *const [AtomicUsize; 2] = std::ptr::with_exposed_provenance(current.load(Ordering::Acquire));
                 // SAFETY: what is freed stays where it is to the end of the execution.
                 unsafe { (&(*node))[1].load(Ordering::Relaxed) }
             }

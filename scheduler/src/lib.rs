@@ -60,8 +60,8 @@ pub use execution::{Blocked, Cause, End, Event, Execution, Held, Older, PanicRep
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
-pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
 pub use interloper_std::runtime;
+pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Around, Pending, Strategy};
 pub use traces::{Counted, Fingerprint, Fingerprints, Pick, Tally, Traces, Unseen, meets};

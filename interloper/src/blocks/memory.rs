@@ -49,9 +49,10 @@ pub(super) fn add_rows(rows: &mut Vec<(usize, bool, Row)>, fault: &Fault, names:
             notes.extend(advice(fault).iter().map(|line| (*line).to_owned()));
         }
         let is_step = matches!(touch.doing, Some(Doing::AtomicRead | Doing::AtomicWrite));
-        let step = rows.iter_mut().rev().find(|(index, _, row)| {
-            is_step && *index < touch.event as usize && row.column == touch.task.index()
-        });
+        let step = rows
+            .iter_mut()
+            .rev()
+            .find(|(index, _, row)| is_step && *index < touch.event as usize && row.column == touch.task.index());
         if let Some((_, marked, row)) = step {
             *marked = true;
             row.notes.extend(notes);
