@@ -129,6 +129,8 @@ pub(crate) struct Plain {
     released: HashMap<usize, VectorClock, FxBuildHasher>,
     codes: Codes,
     judges_races: bool,
+    /// The stacks that tasks of the execution have had.
+    stacks: Vec<usize>,
     /// The first fault of the execution.
     fault: Option<Fault>,
     /// How many accesses of the program were looked at.
@@ -139,6 +141,7 @@ impl Plain {
     /// Forgets the last execution.
     pub(crate) fn begin(&mut self, watch: Watch) {
         self.judges_races = watch.races;
+        self.stacks.clear();
         self.shadow.clear();
         self.blocks.clear();
         self.released.clear();
@@ -157,7 +160,11 @@ impl Plain {
 
     /// This memory is the stack of a new task.
     pub(crate) fn begin_stack(&mut self, start: usize, length: usize) {
-        self.shadow.forget(start, length);
+        if self.stacks.contains(&start) {
+            self.shadow.forget(start, length);
+        } else {
+            self.stacks.push(start);
+        }
     }
 
     /// An access by code of the program, or of the checker.
@@ -207,7 +214,8 @@ impl Plain {
     }
 
     fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
-        if !self.shadow.is_touched(address)
+        if self.blocks.may_be_freed(address)
+            && !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed
         {

@@ -2,6 +2,7 @@
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use interloper_std::plain;
 use interloper_std::runtime::TaskId;
@@ -51,6 +52,8 @@ pub(crate) struct Blocks {
     /// The sum of their sizes.
     kept_bytes: usize,
     allocated: u32,
+    /// Between these addresses is all that was freed.
+    freed: Range<usize>,
 }
 
 /// An execution keeps no more than this, in bytes: what it frees beyond it is freed at once.
@@ -61,7 +64,14 @@ impl Blocks {
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.allocated = 0;
+        self.freed = 0..0;
         self.give_back();
+    }
+
+    /// Whether a block around this address may have been freed: the quick question before [`Blocks::find`].
+    #[inline]
+    pub(crate) fn may_be_freed(&self, address: usize) -> bool {
+        self.freed.contains(&address)
     }
 
     fn give_back(&mut self) {
@@ -99,6 +109,11 @@ impl Blocks {
             return (false, None);
         }
         block.freed = Some(moment);
+        let end = start + block.layout.size();
+        self.freed = match self.freed.is_empty() {
+            true => start..end,
+            false => self.freed.start.min(start)..self.freed.end.max(end),
+        };
         self.kept_bytes += block.layout.size();
         self.kept.push((start, block.layout));
         (true, other)
@@ -146,6 +161,7 @@ mod tests {
         assert_eq!(found(start + 24, &blocks), None);
         assert_eq!(blocks.left().len(), 1);
         assert_eq!(blocks.freed(start, layout(24), AT), (true, None));
+        assert!(blocks.may_be_freed(start + 23) && !blocks.may_be_freed(start + 24));
         assert!(blocks.find(start + 8).is_some_and(|block| block.freed == Some(AT)));
         assert_eq!(blocks.left(), []);
     }

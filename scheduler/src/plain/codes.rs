@@ -39,8 +39,8 @@ pub(crate) enum Whose {
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     known: HashMap<usize, Located, FxBuildHasher>,
-    /// The last answers for code of the program, by parts of their addresses: most accesses are made by few places.
-    recent: Vec<usize>,
+    /// The last answers for code that is not of std, by parts of their addresses: most accesses are made by few places.
+    recent: Vec<(usize, Whose)>,
 }
 
 /// More functions of std than this do not call each other before the program's code comes.
@@ -52,25 +52,26 @@ impl Codes {
     #[inline]
     pub(crate) fn whose(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
         let Some(locate) = locate else { return Whose::Program(0) };
-        if code.address != 0 && self.recent.get(code.address % RECENT) == Some(&code.address) {
-            return Whose::Program(code.address);
+        match self.recent.get(code.address % RECENT) {
+            Some((address, whose)) if *address == code.address && code.address != 0 => *whose,
+            _ => self.walk(code, stack, locate),
         }
-        self.walk(code, stack, locate)
     }
 
     fn walk(&mut self, code: Code, stack: &Range<usize>, locate: Locate) -> Whose {
         let mut at = code;
         for _ in 0..MOST_FRAMES {
-            match self.at(at.address, locate) {
-                Located::Checker => return Whose::Checker,
-                Located::Program(_) => {
-                    if at == code {
-                        self.recent.resize(RECENT, 0);
-                        self.recent[code.address % RECENT] = code.address;
-                    }
-                    return Whose::Program(at.address);
+            let whose = match self.at(at.address, locate) {
+                Located::Checker => Some(Whose::Checker),
+                Located::Program(_) => Some(Whose::Program(at.address)),
+                Located::Library => None,
+            };
+            if let Some(whose) = whose {
+                if at == code {
+                    self.recent.resize(RECENT, (0, Whose::Checker));
+                    self.recent[code.address % RECENT] = (code.address, whose);
                 }
-                Located::Library => {}
+                return whose;
             }
             match at.caller(stack) {
                 Some(caller) => at = caller,

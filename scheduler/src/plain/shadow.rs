@@ -52,8 +52,8 @@ pub(crate) struct Shadow {
     pages: Vec<Page>,
     /// The places of the pages, by their numbers.
     places: HashMap<usize, usize, FxBuildHasher>,
-    /// The number and the place of the page that was used last.
-    last: Option<(usize, usize)>,
+    /// The numbers and the places of pages that were used lately, by the last bits of their numbers.
+    recent: Vec<(usize, usize)>,
     records: Vec<Record>,
     /// Pages with another stamp are left over from earlier executions.
     stamp: u32,
@@ -69,6 +69,10 @@ struct Page {
 const GRANULE: usize = 8;
 const GRANULES: usize = 512;
 const PAGE: usize = GRANULE * GRANULES;
+/// How many pages are found without hashing.
+const RECENT: usize = 64;
+/// No page has this number.
+const NO_PAGE: usize = usize::MAX;
 
 impl Doing {
     /// Whether two unordered accesses of different tasks are a race: one of them writes, and one of them is not atomic.
@@ -130,7 +134,9 @@ impl Shadow {
     /// Whether anything in the first granule of this memory was accessed.
     pub(crate) fn is_touched(&mut self, address: usize) -> bool {
         let granule = address / GRANULE;
-        self.page(granule / GRANULES).is_some_and(|page| page.first[granule % GRANULES] != 0)
+        let place = self.place(granule / GRANULES);
+        let page = &self.pages[place];
+        page.stamp == self.stamp && page.first[granule % GRANULES] != 0
     }
 
     /// Takes note that a block is freed. Gives the earlier accesses that race with this.
@@ -167,10 +173,7 @@ impl Shadow {
 
     fn access_granule(&mut self, granule: usize, mask: u8, making: Making<'_>) -> Option<Record> {
         let number = granule / GRANULES;
-        let place = match self.last {
-            Some((last, place)) if last == number => place,
-            _ => self.place(number),
-        };
+        let place = self.place(number);
         let Shadow { pages, records, stamp, .. } = self;
         let page = &mut pages[place];
         if page.stamp != *stamp {
@@ -209,13 +212,22 @@ impl Shadow {
     }
 
     /// The place of the page of this number, which is made if need be.
+    #[inline]
     fn place(&mut self, number: usize) -> usize {
-        let Shadow { pages, places, last, .. } = self;
+        match self.recent.get(number % RECENT) {
+            Some(&(recent, place)) if recent == number => place,
+            _ => self.find_place(number),
+        }
+    }
+
+    fn find_place(&mut self, number: usize) -> usize {
+        let Shadow { pages, places, recent, .. } = self;
         let place = *places.entry(number).or_insert_with(|| {
             pages.push(Page::new());
             pages.len() - 1
         });
-        *last = Some((number, place));
+        recent.resize(RECENT, (NO_PAGE, 0));
+        recent[number % RECENT] = (number, place);
         place
     }
 }
