@@ -99,8 +99,8 @@ pub enum Woken {
 pub enum Suspension {
     /// Nothing.
     UntilWoken,
-    /// The virtual clock, after this time.
-    AtMost(Duration),
+    /// The virtual clock, when this time has passed since the start of the execution: see [`Runtime::now`].
+    Until(Duration),
     /// The task asks to be polled again once other tasks have gone on: [`Runtime::yield_now`].
     Yields,
 }
@@ -443,6 +443,19 @@ pub fn with<R>(use_it: impl FnOnce(Current<'_>) -> R) -> Option<R> {
     // A thread that is past its thread-locals is not a controlled one.
     let current = THREAD.try_with(|thread| thread.current.get()).ok().flatten()?;
     Some(use_it(current))
+}
+
+/// Which of several things comes first, where code that is not ours may take any: a decision of the execution, below
+/// `options`. 0, the ordinary answer, outside of a controlled run and where there is no choice.
+///
+/// What `cargo interloper` changes in the queues of tokio calls this.
+#[must_use]
+pub fn which_of(options: usize) -> usize {
+    let options = u32::try_from(options).unwrap_or(u32::MAX);
+    if options < 2 {
+        return 0;
+    }
+    with(|current| current.runtime().choose(options)).map_or(0, |answer| answer as usize)
 }
 
 /// Whether this thread is in a controlled run.

@@ -81,7 +81,7 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `fresh_statics` | no value: the statics of the test's crate start fresh in each execution, whatever they contain |
 /// | `flavor` | of an async test: `"current_thread"`, the default, or `"multi_thread"` |
 /// | `worker_threads` | a number, for `"multi_thread"`: the most spawned tasks that are polled at the same time; by default 2 |
-/// | `cancel` | `true`: some executions drop a spawned future, or a `cancellable` one, where it awaits something |
+/// | `cancel` | `true`: some executions drop a `cancellable` future, or a spawned one that has a handle, where it awaits something |
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes only with this grade; by default it passes with any grade except `"bug"` |
 ///
 /// An async function runs on an executor of interloper, on which each ready task is a choice of the scheduler: see

@@ -13,6 +13,7 @@ mod reached;
 mod refusals;
 mod repositories;
 mod statics;
+mod tokio;
 
 use std::collections::BTreeMap;
 use std::fs;

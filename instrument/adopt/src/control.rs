@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::announce;
 use crate::cargo::Races;
+use crate::edits::choices;
 use crate::edits::manifest::{self, Changes, Mirror};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::place::Place;
@@ -397,6 +398,9 @@ impl Work<'_> {
             rust_files(folder, &mut files)?;
         }
         let mut edits = Vec::new();
+        for choice in choices::of(&package.name) {
+            self.choose(package, choice, &mut edits)?;
+        }
         for root in &roots {
             self.edit(package, root, File::Root, way, &mut edits)?;
         }
@@ -408,6 +412,39 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Makes a choice of a crate a decision of the scheduler, if the crate still has the lines that make the choice.
+    fn choose(&mut self, package: &Package, choice: &choices::Choice, edits: &mut Vec<String>) -> Result<(), Refusal> {
+        let read = |file: &str| {
+            let file = package.folder.join(file);
+            match self.changed.get(&file) {
+                Some(text) => Ok(text.clone()),
+                None if file.is_file() => {
+                    fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))
+                }
+                None => Ok(String::new()),
+            }
+        };
+        let needed = choice.needs.iter().map(|(file, text)| Ok(read(file)?.contains(text)));
+        let needed = needed.collect::<Result<Vec<bool>, Refusal>>()?.into_iter().all(|found| found);
+        match choice.edit(&read(choice.file)?).filter(|_| needed) {
+            Some(Edited { source, changes }) => {
+                let file = package.folder.join(choice.file);
+                let place = |line| Place { file: PathBuf::from(choice.file), line };
+                let changes = changes.into_iter();
+                edits.extend(changes.map(|(line, what)| format!("{} at {}: {what}", package.label(), place(line))));
+                self.changed.insert(file, source);
+            }
+            None => {
+                let (what, label, file) = (choice.what, package.label(), choice.file);
+                let note = format!("{what} of {label}: {file} is not as expected, so its own order is kept");
+                if !self.unseen.contains(&note) {
+                    self.unseen.push(note);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn edit(
         &mut self,
         package: &Package,
@@ -416,7 +453,10 @@ impl Work<'_> {
         way: Way,
         edits: &mut Vec<String>,
     ) -> Result<(), Refusal> {
-        let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
+        let text = match self.changed.get(file) {
+            Some(text) => text.clone(),
+            None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
+        };
         if role == File::Module && !way.paths && !way.calls && !text.contains("extern crate") {
             return Ok(());
         }

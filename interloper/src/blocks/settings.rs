@@ -29,9 +29,9 @@ pub struct Settings {
     /// in every fourth execution of each strategy; schedules that try everything have the two cheap freedoms, hints and
     /// writers. Freedoms do not change an execution that does not use them.
     pub freedoms: Option<Freedoms>,
-    /// Whether executions may cancel a future: a spawned one, or a [`cancellable`](crate::tasks::cancellable) one, is dropped
-    /// where it awaits something. Every second execution of a random schedule may do so once, or as often as `freedoms`
-    /// say of `cancellation`.
+    /// Whether executions may cancel a future: a [`cancellable`](crate::tasks::cancellable) one, or a spawned one as long as
+    /// the program has a handle that could abort it, is dropped where it awaits something. Every second execution of a random
+    /// schedule may do so once, or as often as `freedoms` say of `cancellation`.
     pub cancel: bool,
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
     /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be

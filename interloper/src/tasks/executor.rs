@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::panic::Location;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use interloper_std::runtime::{self, Place};
-use interloper_std::time::Instant;
 
 use super::task::{Drive, Task};
 use super::turns::Turns;
@@ -77,7 +77,7 @@ impl Executor {
         let entered = task.enter();
         shared.turns.begin(&task, place);
         let turn = Turn { task: &task, place };
-        let output = task.drive(pin!(future), place);
+        let output = task.drive(pin!(future), || false, place);
         drop(turn);
         drop(entered);
         drop(end);
@@ -110,8 +110,8 @@ impl Shared {
         self.tasks().iter().any(|other| !std::ptr::eq(&**other, task) && other.is_ready())
     }
 
-    /// Whether a task besides this one has slept for long enough.
-    pub(super) fn others_due(&self, task: &Task, now: Instant) -> bool {
+    /// Whether a task besides this one sleeps until this time at most.
+    pub(super) fn others_due(&self, task: &Task, now: Duration) -> bool {
         self.tasks().iter().any(|other| !std::ptr::eq(&**other, task) && other.timers.are_due(now))
     }
 

@@ -180,7 +180,7 @@ impl Task {
     }
 
     /// The body of the thread.
-    fn run<F: Future>(self: Arc<Task>, future: F, joint: &Joint<F::Output>, place: Place) {
+    fn run<F: Future>(self: Arc<Task>, future: F, joint: &Arc<Joint<F::Output>>, place: Place) {
         let entered = self.enter();
         self.shared.turns.begin(&self, place);
         let turn = Turn { task: &self, place };
@@ -188,7 +188,8 @@ impl Task {
         let mut output = if self.is_cancelled() {
             Drive::Cancelled
         } else {
-            self.drive(future.as_mut().expect("it is there").as_mut(), place)
+            let has_handle = || Arc::strong_count(joint) > 1;
+            self.drive(future.as_mut().expect("it is there").as_mut(), has_handle, place)
         };
         if matches!(output, Drive::Cancelled) {
             joint.drops_future(last_place().unwrap_or(place));
@@ -217,8 +218,14 @@ impl Task {
         Entered
     }
 
-    /// Polls the future until it is ready. It is the task's turn before and after.
-    pub(super) fn drive<F: Future>(self: &Arc<Task>, mut future: Pin<&mut F>, place: Place) -> Drive<F::Output> {
+    /// Polls the future until it is ready. It is the task's turn before and after. The future may be cancelled while
+    /// somebody has a handle of the task and could abort it.
+    pub(super) fn drive<F: Future>(
+        self: &Arc<Task>,
+        mut future: Pin<&mut F>,
+        has_handle: impl Fn() -> bool,
+        place: Place,
+    ) -> Drive<F::Output> {
         loop {
             self.begin_poll();
             let waker = self.wakers.waker(self);
@@ -230,8 +237,9 @@ impl Task {
             }
             self.is_suspended();
             drop(waker);
-            if !self.is_main && !self.is_cancelled() && cancels() {
+            if !self.is_cancelled() && has_handle() && cancels() {
                 self.cancelled.store(true, Relaxed);
+                self.ready.store(true, Relaxed);
                 let place = last_place().unwrap_or(place);
                 self.shared.turns.end(self, place);
                 self.shared.turns.begin(self, place);
@@ -261,16 +269,18 @@ impl Task {
     }
 
     fn wait(&self, place: Place) {
+        // Whether other tasks go on before one that yields is a choice.
+        self.ready.store(self.yields.load(Relaxed), Relaxed);
         let suspension = match self.timers.first() {
             _ if self.yields.load(Relaxed) => Suspension::Yields,
-            Some(rest) => Suspension::AtMost(rest),
+            Some(end) => Suspension::Until(end),
             None => Suspension::UntilWoken,
         };
         let place = last_place().unwrap_or(place);
         let woken = self.shared.turns.suspend(self, suspension, place);
-        if woken == Woken::TimedOut {
-            let now = self.timers.fire(&self.wakers);
-            if self.shared.others_due(self, now) {
+        if let (Woken::TimedOut, Suspension::Until(end)) = (woken, suspension) {
+            self.timers.fire(end, &self.wakers);
+            if self.shared.others_due(self, end) {
                 known::chose();
             }
         }

@@ -3,15 +3,22 @@
 use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use interloper_std::time::Instant;
+use interloper_std::runtime;
 
 use super::known;
 use super::task::Task;
 use super::waking::Wakers;
+
+/// The time since the start of the execution or, outside of one, since the first call.
+pub(super) fn now() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    runtime::with(|current| current.runtime().now()).unwrap_or_else(|| START.elapsed())
+}
 
 /// Waits for this time. Under control the virtual clock passes when no task is ready.
 pub fn sleep(duration: Duration) -> Sleep {
@@ -36,13 +43,10 @@ impl Future for Sleep {
         let Some(task) = Task::current() else {
             panic!("sleep was polled outside of an executor: await it in a future that block_on runs");
         };
-        let now = Instant::now();
         let duration = self.duration;
-        let timer = self.timer.get_or_insert_with(|| {
-            // A time that the clock cannot represent never comes.
-            Arc::new(Timer { deadline: now.checked_add(duration), waker: Mutex::default() })
-        });
-        if timer.deadline.is_some_and(|deadline| deadline <= now) {
+        // Later polls do not look at the clock: a task that looks again and again makes it pass.
+        let timer = self.timer.get_or_insert_with(|| Arc::new(Timer::after(duration)));
+        if timer.is_over.load(Relaxed) {
             return Poll::Ready(());
         }
         let waker = context.waker().clone();
@@ -98,11 +102,22 @@ impl std::error::Error for Elapsed {}
 
 #[derive(Debug)]
 struct Timer {
-    deadline: Option<Instant>,
+    /// As [`now`]. None for a time that the clock cannot represent, and that never comes.
+    deadline: Option<Duration>,
+    is_over: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
 impl Timer {
+    fn after(duration: Duration) -> Timer {
+        let deadline = now().checked_add(duration);
+        Timer { deadline, is_over: AtomicBool::new(duration.is_zero()), waker: Mutex::default() }
+    }
+
+    fn is_due(&self, now: Duration) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+
     fn waker(&self) -> MutexGuard<'_, Option<Waker>> {
         self.waker.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,28 +141,24 @@ impl Timers {
         timers.iter().filter_map(Weak::upgrade).filter(|timer| timer.waker().is_some()).collect()
     }
 
-    /// How long it is until the first one ends.
+    /// When the first one ends.
     pub(super) fn first(&self) -> Option<Duration> {
-        let first = self.left().iter().filter_map(|timer| timer.deadline).min()?;
-        Some(first.saturating_duration_since(Instant::now()))
+        self.left().iter().filter_map(|timer| timer.deadline).min()
     }
 
-    /// Whether one is over.
-    pub(super) fn are_due(&self, now: Instant) -> bool {
-        self.left().iter().any(|timer| timer.deadline.is_some_and(|deadline| deadline <= now))
+    /// Whether one ends at this time or before.
+    pub(super) fn are_due(&self, now: Duration) -> bool {
+        self.left().iter().any(|timer| timer.is_due(now))
     }
 
-    /// Calls the wakers of those that are over, apart from the task's own, which is about to be polled. Gives
-    /// the time.
-    pub(super) fn fire(&self, own: &Wakers) -> Instant {
-        let left = self.left();
-        let now = Instant::now();
-        for timer in left.iter().filter(|timer| timer.deadline.is_some_and(|deadline| deadline <= now)) {
+    /// Calls the wakers of those that end at this time or before, apart from the task's own, which is about to be polled.
+    pub(super) fn fire(&self, now: Duration, own: &Wakers) {
+        for timer in self.left().iter().filter(|timer| timer.is_due(now)) {
+            timer.is_over.store(true, Relaxed);
             let waker = timer.waker().take();
             if let Some(waker) = waker.filter(|waker| !own.is_own(waker)) {
                 waker.wake();
             }
         }
-        now
     }
 }

@@ -9,6 +9,7 @@ use interloper_std::runtime::{
 
 use super::executor::Flavor;
 use super::task::Task;
+use super::time;
 
 pub(crate) const WORKERS: ObjectKind = ObjectKind::Other("workers");
 
@@ -147,7 +148,7 @@ impl Token {
         let called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
         let most = match suspension {
             Suspension::UntilWoken => Duration::MAX,
-            Suspension::AtMost(most) => most,
+            Suspension::Until(end) => end.saturating_sub(time::now()),
             Suspension::Yields => Duration::ZERO,
         };
         let waited = self.calls.wait_timeout_while(called, most, |called| !*called);

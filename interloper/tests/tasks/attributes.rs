@@ -121,3 +121,22 @@ async fn a_future_inside_a_task_may_be_cancelled() {
 async fn nothing_inside_a_task_is_cancelled_by_default() {
     assert_eq!(left_inside(false).await, 1);
 }
+
+/// Nobody can abort the task that borrows.
+#[interloper::test(executions = 200, cancel = true)]
+async fn a_task_without_a_handle_is_not_cancelled() {
+    let stock = Arc::new(AtomicU32::new(1));
+    let done = Arc::new(AtomicU32::new(0));
+    drop(spawn({
+        let (stock, done) = (Arc::clone(&stock), Arc::clone(&done));
+        async move {
+            borrows(&stock).await;
+            done.store(1, SeqCst);
+        }
+    }));
+    let _ = spawn(yield_now()).await;
+    while done.load(SeqCst) == 0 {
+        yield_now().await;
+    }
+    assert_eq!(stock.load(SeqCst), 1);
+}

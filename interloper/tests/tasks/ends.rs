@@ -1,15 +1,18 @@
 //! How tasks end: with a result, a panic, an abort, or never.
 
 use std::future::{pending, poll_fn};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use interloper::blocks::{Finding, Freedom, Freedoms, Grade};
+use interloper::panic::catch_unwind;
 use interloper::sync::atomic::AtomicU32;
 use interloper::sync::mpsc;
 use interloper::tasks::{Executor, sleep, timeout, yield_now};
+use interloper::time::Instant;
 use interloper::{Checker, block_on, spawn};
 
 use crate::support::{finding, found, passes, workers};
@@ -274,4 +277,46 @@ fn a_time_out_may_come_early_or_late() {
         });
     });
     assert_eq!(report.bug.unwrap().departures, Freedoms::NONE.with(Freedom::Time, 1));
+}
+
+/// A task that looks at the clock again and again makes it pass. A time-out that is polled again and again does not look.
+#[test]
+fn a_time_out_that_is_not_reached_lets_no_time_pass() {
+    let ordinary = Checker::new("program").executions(100).freedoms(Freedoms::NONE);
+    let program = || {
+        beside(async {
+            let start = Instant::now();
+            let all = async {
+                for number in 0..40 {
+                    assert_eq!(spawn(async move { number }).await.unwrap(), number);
+                }
+            };
+            assert_eq!(timeout(Duration::from_secs(3600), all).await, Ok(()));
+            assert_eq!(start.elapsed(), Duration::ZERO);
+        });
+    };
+    ordinary.check(program).unwrap().assert_grade(Grade::Clean);
+}
+
+#[test]
+fn a_panic_of_the_program_drops_the_tasks() {
+    let drops = Mutex::new(Vec::new());
+    let program = || {
+        let dropped = Arc::new(AtomicU32::new(0));
+        let own = Dropped(Arc::clone(&dropped));
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            beside(async move {
+                drop(spawn(async move {
+                    let _own = own;
+                    pending::<()>().await;
+                }));
+                yield_now().await;
+                panic!("no luck");
+            });
+        }));
+        assert!(caught.is_err());
+        drops.lock().unwrap().push(dropped.load(SeqCst));
+    };
+    passes(program);
+    assert!(drops.into_inner().unwrap().into_iter().all(|drops| drops == 1));
 }

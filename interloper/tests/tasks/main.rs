@@ -5,4 +5,5 @@ mod ends;
 mod orders;
 mod outside;
 mod reports;
+mod searches;
 mod support;

@@ -31,7 +31,7 @@ impl Core {
                 None
             }
             Suspension::UntilWoken => None,
-            Suspension::AtMost(timeout) => Some(timeout),
+            Suspension::Until(end) => Some(end.saturating_sub(self.state.borrow().clock)),
         };
         let (then, after) = match lock {
             Some(lock) => (

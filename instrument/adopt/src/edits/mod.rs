@@ -1,6 +1,7 @@
 //! What is changed in a crate that is put under control: a line at its root, and a dependency in its manifest.
 
 mod calls;
+pub(crate) mod choices;
 pub(crate) mod manifest;
 pub(crate) mod source;
 

@@ -1,0 +1,205 @@
+//! tokio under control: the order in which it runs ready tasks, and the first branch of `select!`, are decisions.
+
+use super::*;
+
+const TESTED: &str = r#"
+    use std::collections::BTreeSet;
+    use std::sync::{Arc, Mutex};
+
+    use interloper_scheduler::strategies::*;
+    use interloper_scheduler::{Config, End, Engine, Strategy};
+    use tokio::runtime::{Builder, Runtime};
+    use tokio::task::{LocalSet, yield_now};
+
+    fn current_thread() -> Runtime {
+        Builder::new_current_thread().build().unwrap()
+    }
+
+    fn workers(number: usize) -> Runtime {
+        Builder::new_multi_thread().worker_threads(number).build().unwrap()
+    }
+
+    type Log = Arc<Mutex<Vec<u32>>>;
+
+    /// What some executions under a strategy write down.
+    fn logs(mut strategy: impl Strategy, executions: u32, program: impl Fn(Log)) -> BTreeSet<Vec<u32>> {
+        let mut engine = Engine::new(Config { step_bound: 50_000, ..Config::default() });
+        let all = Mutex::new(BTreeSet::new());
+        for number in 1..=executions {
+            if !strategy.begin() {
+                break;
+            }
+            let execution = engine.run(&mut strategy, || {
+                let log = Log::default();
+                program(log.clone());
+                let log = log.lock().unwrap().clone();
+                all.lock().unwrap().insert(log);
+            });
+            strategy.end(&execution, &engine.trace());
+            assert_eq!(execution.end, End::Finished, "execution {number}");
+        }
+        all.into_inner().unwrap()
+    }
+
+    fn random(program: impl Fn(Log)) -> BTreeSet<Vec<u32>> {
+        logs(RandomWalk::new(1), 200, program)
+    }
+
+    /// Three tasks are spawned in this order.
+    async fn three(log: Log) {
+        let tasks = [0, 1, 2].map(|number| {
+            let log = log.clone();
+            tokio::spawn(async move { log.lock().unwrap().push(number) })
+        });
+        for task in tasks {
+            task.await.unwrap();
+        }
+    }
+
+    /// A random walk misses one of 6 orders in 200 executions with probability below 6 * (5/6)^200 < 2^-50.
+    #[test]
+    fn ready_tasks_run_in_any_order() {
+        assert_eq!(random(|log| current_thread().block_on(three(log))).len(), 6);
+        // The tasks are spawned by a worker: the last one is in its slot, and the others are in its queue.
+        let inside = |log| workers(1).block_on(async { tokio::spawn(three(log)).await.unwrap() });
+        assert_eq!(random(inside).len(), 6);
+        let beside = |log| workers(2).block_on(async { tokio::spawn(three(log)).await.unwrap() });
+        assert_eq!(random(beside).len(), 6);
+    }
+
+    #[test]
+    fn tasks_that_another_thread_spawns_run_in_any_order() {
+        let outside = |log: Log| {
+            let runtime = current_thread();
+            let handle = runtime.handle().clone();
+            let tasks = [0, 1, 2].map(|number| {
+                let log = log.clone();
+                handle.spawn(async move { log.lock().unwrap().push(number) })
+            });
+            runtime.block_on(async {
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+        };
+        assert_eq!(random(outside).len(), 6);
+    }
+
+    #[test]
+    fn block_on_has_its_turn_at_any_time() {
+        let program = |log: Log| {
+            current_thread().block_on(async {
+                let other = log.clone();
+                let task = tokio::spawn(async move {
+                    for _ in 0..3 {
+                        other.lock().unwrap().push(0);
+                        yield_now().await;
+                    }
+                });
+                let wakes = tokio::spawn(async {});
+                wakes.await.unwrap();
+                log.lock().unwrap().push(1);
+                task.await.unwrap();
+            });
+        };
+        // Where the 1 stands among the three zeros.
+        let all = random(program);
+        assert!(all.len() >= 3, "{all:?}");
+    }
+
+    #[test]
+    fn tasks_of_a_local_set_run_in_any_order() {
+        let program = |log: Log| {
+            let set = LocalSet::new();
+            set.block_on(&current_thread(), async {
+                let tasks = [0, 1, 2].map(|number| {
+                    let log = log.clone();
+                    tokio::task::spawn_local(async move { log.lock().unwrap().push(number) })
+                });
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+        };
+        assert_eq!(random(program).len(), 6);
+    }
+
+    #[test]
+    fn select_begins_with_any_branch() {
+        let program = |log: Log| {
+            current_thread().block_on(async {
+                let number = tokio::select! { _ = async {} => 0, _ = async {} => 1 };
+                log.lock().unwrap().push(number);
+            });
+        };
+        assert_eq!(random(program), BTreeSet::from([vec![0], vec![1]]));
+        let biased = |log: Log| {
+            current_thread().block_on(async {
+                let number = tokio::select! { biased; _ = async {} => 0, _ = async {} => 1 };
+                log.lock().unwrap().push(number);
+            });
+        };
+        assert_eq!(random(biased), BTreeSet::from([vec![0]]));
+    }
+
+    /// Without a choice of tokio there is none here.
+    #[test]
+    fn a_task_that_is_awaited_comes_first() {
+        let program = |log: Log| {
+            current_thread().block_on(async {
+                for number in 0..3 {
+                    let log = log.clone();
+                    tokio::spawn(async move { log.lock().unwrap().push(number) }).await.unwrap();
+                }
+            });
+        };
+        assert_eq!(random(program), BTreeSet::from([vec![0, 1, 2]]));
+        assert_eq!(logs(Exhaustive::new(), 100, program), BTreeSet::from([vec![0, 1, 2]]));
+    }
+
+    #[test]
+    fn outside_of_an_execution_the_order_is_that_of_the_queue() {
+        let log = Log::default();
+        current_thread().block_on(three(log.clone()));
+        assert_eq!(*log.lock().unwrap(), [0, 1, 2]);
+    }
+"#;
+
+#[test]
+fn the_order_of_ready_tasks_is_a_decision() {
+    let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\", \"sync\", \"time\"] }\n";
+    let project = Project::of_tests(tokio, TESTED);
+    let ran = project.run(&["test", "--offline", "--instrument", "tokio"]).expect(0);
+    assert!(!ran.err.contains("not as expected"), "{}", ran.err);
+    ran.assert_passed(&[
+        "ready_tasks_run_in_any_order",
+        "tasks_that_another_thread_spawns_run_in_any_order",
+        "block_on_has_its_turn_at_any_time",
+        "tasks_of_a_local_set_run_in_any_order",
+        "select_begins_with_any_branch",
+        "a_task_that_is_awaited_comes_first",
+        "outside_of_an_execution_the_order_is_that_of_the_queue",
+    ]);
+}
+
+/// Four bugs, found with the default search within 200 executions, and their fixed twins.
+#[test]
+fn the_example_finds_its_bugs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/tokio");
+    let ran = interloper_apart("adoption-tokio", &folder, &["test", "--offline"]).expect(0);
+    let wrong = ["tasks_run_in_any_order", "a_wake_up_is_lost", "a_part_is_lost", "a_permit_is_lost"];
+    let fixed = ["a_task_that_is_awaited_comes_first", "no_wake_up_is_lost", "no_part_is_lost", "no_permit_is_lost"];
+    ran.assert_passed(&[wrong, fixed].concat());
+    assert!(!ran.err.contains("not as expected"), "{}", ran.err);
+}
+
+/// A version whose queue has another text: the crate is built as it is, and the command says what it does not vary.
+#[test]
+fn an_order_that_is_not_found_is_named() {
+    let project = Project::new("[dependencies]\ntokio = { path = \"tokio\" }\n");
+    project.dependency("tokio", "pub fn lock() -> std::sync::Mutex<u8> { std::sync::Mutex::new(1) }\n");
+    let ran = project.run(&["test", "--offline", "--no-run", "--instrument", "tokio"]);
+    let line = "not under control: the order of ready tasks of tokio 1.0.0: \
+                src/runtime/scheduler/current_thread/mod.rs is not as expected, so its own order is kept\n";
+    assert_eq!(ran.err.matches(line).count(), 1, "{}", ran.err);
+}

@@ -1,0 +1,203 @@
+//! Choices that a crate makes by itself, as decisions of the scheduler.
+//!
+//! The executors of tokio take ready tasks in the order of their queues, and `select!` draws a random branch to begin with.
+//! Under control all such orders are possible, so each choice asks `interloper_std::runtime::which_of`. The first answer is
+//! the order of the queue, so shrinking leads back to it. Outside of a controlled run nothing changes.
+//!
+//! A choice is found by its text. If a later version has another text, the crate keeps its own order, and the command says so.
+//! Lines keep their numbers.
+
+use super::source::Edited;
+
+/// A choice of a crate.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    package: &'static str,
+    /// What is chosen, for messages.
+    pub(crate) what: &'static str,
+    /// The file, below the folder of the package.
+    pub(crate) file: &'static str,
+    /// The text that makes the choice; it must be there once.
+    from: &'static str,
+    /// The text in its place.
+    to: &'static str,
+    /// What the new text calls: files, and texts that must be in them.
+    pub(crate) needs: &'static [(&'static str, &'static str)],
+}
+
+/// The choices of a package.
+pub(crate) fn of(package: &str) -> impl Iterator<Item = &'static Choice> {
+    CHOICES.iter().filter(move |choice| choice.package == package)
+}
+
+impl Choice {
+    /// The file with the choice as a decision; `None` if the text is not there once.
+    pub(crate) fn edit(&self, source: &str) -> Option<Edited> {
+        let (before, after) = source.split_once(self.from)?;
+        if after.contains(self.from) {
+            return None;
+        }
+        let line = before.matches('\n').count() + 1;
+        let what = format!("{} is a decision of the scheduler", self.what);
+        Some(Edited { source: format!("{before}{}{after}", self.to), changes: vec![(line, what)] })
+    }
+}
+
+const ORDER: &str = "the order of ready tasks";
+const CURRENT_THREAD: &str = "src/runtime/scheduler/current_thread/mod.rs";
+const WORKER: &str = "src/runtime/scheduler/multi_thread/worker.rs";
+const QUEUE: &str = "src/runtime/scheduler/multi_thread/queue.rs";
+const INJECTED: &str = "src/runtime/scheduler/inject/synced.rs";
+const TASK: &str = "src/runtime/task/core.rs";
+
+const CHOICES: [Choice; 11] = [
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: CURRENT_THREAD,
+        from: "self.tasks.pop_front()",
+        to: "self.tasks.remove(std::runtime::which_of(self.tasks.len()))",
+        needs: &[(CURRENT_THREAD, "tasks: VecDeque<Notified>")],
+    },
+    // A task that another thread has woken waits in another queue.
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: CURRENT_THREAD,
+        from: "if self.tick % self.global_queue_interval == 0 {",
+        to: "if self.tick % self.global_queue_interval == 0 \
+             || (!self.tasks.is_empty() && !handle.shared.inject.is_empty() && std::runtime::which_of(2) == 1) {",
+        needs: &[(CURRENT_THREAD, "inject: Inject<Arc<Handle>>")],
+    },
+    // The future of `block_on` is polled before all tasks if it was woken, and then when no task is left, or after 61 of them.
+    Choice {
+        package: "tokio",
+        what: "the turn of block_on among ready tasks",
+        file: CURRENT_THREAD,
+        from: "if handle.reset_woken() {",
+        to: "if (core.tasks.is_empty() || !handle.shared.woken.load(std::sync::atomic::Ordering::SeqCst) \
+             || std::runtime::which_of(2) == 0) && handle.reset_woken() {",
+        needs: &[(CURRENT_THREAD, "woken: AtomicBool"), (CURRENT_THREAD, "self.shared.woken.swap(false, AcqRel)")],
+    },
+    Choice {
+        package: "tokio",
+        what: "the turn of block_on among ready tasks",
+        file: CURRENT_THREAD,
+        from: "let entry = core.next_task(handle);",
+        to: "if !core.tasks.is_empty() && handle.shared.woken.load(std::sync::atomic::Ordering::SeqCst) \
+             && std::runtime::which_of(2) == 1 { break; } let entry = core.next_task(handle);",
+        needs: &[
+            (CURRENT_THREAD, "woken: AtomicBool"),
+            (CURRENT_THREAD, "for _ in 0..handle.shared.config.event_interval"),
+        ],
+    },
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: INJECTED,
+        from: "let task = self.head?;",
+        to: "let mut tasks = 0; let mut next = self.head; \
+             while let Some(task) = next { tasks += 1; next = unsafe { task.get_queue_next() }; } \
+             for _ in 0..std::runtime::which_of(tasks) { \
+             let (first, last) = (self.head?, self.tail?); self.head = unsafe { first.get_queue_next() }; \
+             unsafe { first.set_queue_next(None); last.set_queue_next(Some(first)); } self.tail = Some(first); } \
+             let task = self.head?;",
+        needs: &[
+            (INJECTED, "tail: Option<task::RawTask>"),
+            (INJECTED, "unsafe { task.get_queue_next() }"),
+            (INJECTED, "unsafe { task.set_queue_next(None) }"),
+            (TASK, "queue_next: UnsafeCell<Option<NonNull<Header>>>"),
+        ],
+    },
+    // The slot for the task that was woken last, and the queue of a worker.
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: WORKER,
+        from: "self.lifo_slot.take().or_else(|| self.run_queue.pop())",
+        to: "let slot = usize::from(self.lifo_slot.is_some()); \
+             let next = std::runtime::which_of(slot + self.run_queue.len()); \
+             if next < slot { return self.lifo_slot.take(); } \
+             for _ in slot..next { let first = self.run_queue.pop(); self.run_queue.push_back(first.into_iter()); } \
+             self.run_queue.pop().or_else(|| self.lifo_slot.take())",
+        needs: &[
+            (QUEUE, "pub(crate) fn len(&self) -> usize"),
+            (QUEUE, "pub(crate) fn push_back(&mut self, tasks: impl ExactSizeIterator"),
+        ],
+    },
+    // A worker runs the task in the slot at once, without looking at the queue.
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: WORKER,
+        from: "let task = match core.lifo_slot.take() {",
+        to: "let others = core.lifo_slot.is_some() && core.run_queue.has_tasks(); \
+             let waits = std::runtime::which_of(1 + usize::from(others)) == 1; \
+             let task = match if waits { None } else { core.lifo_slot.take() } {",
+        needs: &[(QUEUE, "pub(crate) fn has_tasks(&self) -> bool"), (WORKER, "return ControlFlow::Continue(core);")],
+    },
+    Choice {
+        package: "tokio",
+        what: ORDER,
+        file: WORKER,
+        from: "if self.tick % self.global_queue_interval == 0 {",
+        to: "if self.tick % self.global_queue_interval == 0 \
+             || std::runtime::which_of(1 + usize::from(!worker.inject().is_empty())) == 1 {",
+        needs: &[(WORKER, "if worker.inject().is_empty() {")],
+    },
+    Choice {
+        package: "tokio",
+        what: "the worker to steal from",
+        file: WORKER,
+        from: "let start = self.rand.fastrand_n(num as u32) as usize;",
+        to: "let start = match std::runtime::is_controlled() { \
+             true => (worker.index + 1 + std::runtime::which_of(num - 1)) % num, \
+             false => self.rand.fastrand_n(num as u32) as usize };",
+        needs: &[(WORKER, "let num = worker.handle.shared.remotes.len();"), (WORKER, "if i == worker.index {")],
+    },
+    Choice {
+        package: "tokio",
+        what: "the order of ready tasks of a LocalSet",
+        file: "src/task/local.rs",
+        from: "(*ptr).pop_front()",
+        to: "(*ptr).remove(std::runtime::which_of((*ptr).len()))",
+        needs: &[("src/task/local.rs", "local_queue: UnsafeCell<VecDeque<")],
+    },
+    Choice {
+        package: "tokio",
+        what: "the first branch of select!",
+        file: "src/macros/support.rs",
+        from: "crate::runtime::context::thread_rng_n(n)",
+        to: "match std::runtime::is_controlled() { true => std::runtime::which_of(n as usize) as u32, \
+             false => crate::runtime::context::thread_rng_n(n) }",
+        needs: &[],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_found_once_or_not_at_all() {
+        let choice = &CHOICES[0];
+        let edited =
+            choice.edit("fn next(&mut self) {\n    let next = self.tasks.pop_front();\n}\n").expect("it is there");
+        assert_eq!(
+            edited.source,
+            "fn next(&mut self) {\n    let next = self.tasks.remove(std::runtime::which_of(self.tasks.len()));\n}\n"
+        );
+        assert_eq!(edited.changes, [(2, "the order of ready tasks is a decision of the scheduler".to_owned())]);
+        assert_eq!(choice.edit("self.tasks.pop_front(); self.tasks.pop_front();"), None);
+        assert_eq!(choice.edit("self.tasks.pop()"), None);
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        for choice in &CHOICES {
+            assert_eq!(choice.from.matches('\n').count(), choice.to.matches('\n').count(), "{choice:?}");
+        }
+        assert_eq!(of("tokio").count(), CHOICES.len());
+        assert_eq!(of("tokio-util").count(), 0);
+    }
+}
