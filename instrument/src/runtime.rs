@@ -63,6 +63,9 @@ pub use operation::{
     Action, Call, Count, ExecutionId, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb,
 };
 
+/// Whether `cargo interloper` built the program.
+pub const BUILT_UNDER_CONTROL: bool = cfg!(interloper);
+
 /// The payload of [`unwind`].
 struct Abort;
 

@@ -333,10 +333,12 @@ impl Checker {
         warnings.dedup();
         // A search that ends where it finds something is not a sample of all executions.
         let sampled = self.settings.schedule.is_random() && (summary.bug.is_none() || self.settings.keep_going);
+        let judged = self.settings.watch_of_plain_memory().is_some_and(|watch| watch.races);
         let coverage = Coverage {
             schedule,
             executions: summary.executions,
             steps: summary.steps,
+            races: judged.then_some(summary.saw_plain_memory),
             traces: summary.traces.number(),
             more_traces: !summary.traces.is_exact(),
             unseen: sampled.then(|| summary.traces.unseen()),
@@ -622,6 +624,7 @@ impl Summary {
         self.warnings.extend(later.warnings);
         Summary {
             executions: self.executions + later.executions,
+            saw_plain_memory: self.saw_plain_memory || later.saw_plain_memory,
             steps: self.steps + later.steps,
             traces: self.traces,
             orderings: self.orderings,

@@ -222,6 +222,8 @@ pub struct Coverage {
     pub more_traces: bool,
     /// For random schedules, unless the search ended at a bug: an estimate of the traces that no execution has shown.
     pub unseen: Option<Unseen>,
+    /// Whether any access to plain memory was seen, if executions were judged for data races.
+    pub races: Option<bool>,
     /// How many executions had a violating triple.
     pub violated: u64,
     /// How many executions had a bug.
@@ -302,6 +304,11 @@ impl fmt::Display for Coverage {
                 write!(out, ", weak memory: all with at most {}", plural(bound.into(), "stale access"))?
             }
             Some(_) => out.write_str(", weak memory: all stale accesses")?,
+            None => {}
+        }
+        match self.races {
+            Some(true) => out.write_str(", judged for data races")?,
+            Some(false) => out.write_str(", judged for data races, but no access to plain memory was seen")?,
             None => {}
         }
         if self.violated > 0 {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 use interloper_scheduler::decisions::Decisions;
+use interloper_std::runtime::BUILT_UNDER_CONTROL;
 
 use super::check::{Checker, LONGEST_SHOWN};
 use super::failures;
@@ -207,12 +208,12 @@ impl Test<'_> {
         if let Some(violation) = place {
             let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
             // The seed reproduces a longer one.
-            let what = path.map(|path| path.display().to_string()).or_else(decisions);
+            let what = path.map(|path| as_the_user_has_it(path).display().to_string()).or_else(decisions);
             let changed = (self.variable)(CHANGE).map(|change| format!("{CHANGE}='{change}' ")).unwrap_or_default();
-            let command = |what| format!("{changed}INTERLOPER_REPLAY={what} cargo test {test}");
+            let command = |what| format!("{changed}INTERLOPER_REPLAY={what} {RERUN} {test}");
             violation.counterexample.replay = what.map(command);
         }
-        format!("{report}\n  the same search: INTERLOPER_SEED={} cargo test {test}", self.settings.seed)
+        format!("{report}\n  the same search: INTERLOPER_SEED={} {RERUN} {test}", self.settings.seed)
     }
 
     /// Where the failures of the test are kept. None when they are not.
@@ -229,6 +230,16 @@ impl Test<'_> {
         let inside = self.folder().map(|folder| folder.join(path));
         if path.exists() { path.to_owned() } else { inside.filter(|inside| inside.exists()).unwrap_or(path.to_owned()) }
     }
+}
+
+/// What runs a test again.
+const RERUN: &str = if BUILT_UNDER_CONTROL { "cargo interloper test" } else { "cargo test" };
+
+/// The path that a file below the links of `cargo interloper` has for the user: the tree of links mirrors the file system.
+fn as_the_user_has_it(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    let original = text.split_once("/interloper/tree/").map(|(_, rest)| Path::new("/").join(rest));
+    original.filter(|original| original.exists()).unwrap_or_else(|| path.to_owned())
 }
 
 /// The folder of the source file. The compiler names the file relative to the root of the workspace, which is the

@@ -66,6 +66,8 @@ pub(crate) struct Summary {
     pub(crate) stale: Option<u32>,
     /// The time ran out before all executions had run.
     pub(crate) timed_out: bool,
+    /// Some execution accessed plain memory in a way that the engine saw.
+    pub(crate) saw_plain_memory: bool,
     /// The steps of the executions.
     pub(crate) steps: u64,
     pub(crate) traces: Traces,
@@ -166,6 +168,7 @@ impl<'a> Worker<'a> {
         let engine = &self.runner.engine;
         summary.executions += 1;
         summary.steps += made.execution.steps;
+        summary.saw_plain_memory |= made.execution.plain > 0;
         reached::note(&engine.trace(), &mut self.places);
         summary.traces.note(engine.fingerprint(&mut self.fingerprints));
         let seen = &mut summary.seen;

@@ -199,3 +199,11 @@ fn the_environment_goes_before_the_attribute() {
     let message = run(&folder, &[("INTERLOPER_JOBS", "0")], |_| (), None, good).unwrap_err();
     assert!(message.starts_with("the environment variable INTERLOPER_JOBS is \"0\""), "{message}");
 }
+
+#[test]
+fn a_file_below_the_links_is_named_as_the_user_names_it() {
+    let folder = std::env::temp_dir();
+    let linked = Path::new("/project/target/interloper/tree").join(folder.strip_prefix("/").unwrap_or(&folder));
+    assert_eq!(as_the_user_has_it(&linked), folder);
+    assert_eq!(as_the_user_has_it(&folder), folder);
+}

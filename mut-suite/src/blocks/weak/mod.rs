@@ -3,10 +3,11 @@
 //! Each program is written once. Its twin passes the ordering that the program lacks, or has the fence, and differs in
 //! nothing else. Where a published source gives the algorithm, the program names it as its origin.
 //!
-//! Interloper does not trace plain memory yet. So what a race would touch is an atomic here, accessed with [`Relaxed`]: a
-//! reader that nothing orders after the writer reads a stale value. Freed memory is a slot of an arena with a flag that says
-//! so. That way each bug is a panic or a deadlock. A bug that only the race itself shows, and no value that is read, has
-//! no program here: for example the head of a ring buffer that is stored with [`Relaxed`] by its consumer.
+//! Plain memory is seen only under `cargo interloper` (`examples/memory` has such programs), and these programs run without
+//! it. So what a race would touch is an atomic here, accessed with [`Relaxed`]: a reader that nothing orders after the writer
+//! reads a stale value. Freed memory is a slot of an arena with a flag that says so. That way each bug is a panic or a
+//! deadlock. A bug that only the race itself shows, and no value that is read, has no program here: for example the head of
+//! a ring buffer that is stored with [`Relaxed`] by its consumer.
 //!
 //! [`ALSO_WITHOUT`] names the few programs whose bug shows without weak memory, too: lock-free code is feared for them as
 //! much.
