@@ -152,7 +152,8 @@ impl Code {
     /// frame pointers leaves something else there.
     pub fn caller(self, stack: &std::ops::Range<usize>) -> Option<Code> {
         const WORD: usize = size_of::<usize>();
-        let is_frame = self.frame % WORD == 0 && self.frame >= stack.start && self.frame + 2 * WORD <= stack.end;
+        let is_frame =
+            self.frame.is_multiple_of(WORD) && self.frame >= stack.start && self.frame + 2 * WORD <= stack.end;
         if !is_frame || size_of::<usize>() != 8 {
             return None;
         }

@@ -6,10 +6,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/memory")
 }
 
-const TESTS: [&str; 8] = [
+const TESTS: [&str; 9] = [
     "a_block_is_freed_twice_or_never",
     "a_cell_needs_release",
     "a_lock_needs_release",
+    "a_map_needs_a_lock",
     "a_node_that_others_read_must_not_be_freed",
     "an_old_pointer_is_used_after_its_block_was_freed",
     "the_last_owner_needs_a_fence",

@@ -346,6 +346,34 @@ mod tests {
         assert_eq!([word(0), word(1), word(2)], [Some("leak"), None, Some("double-free")]);
     }
 
+    #[test]
+    fn a_map_needs_a_lock() {
+        #[derive(Default)]
+        struct Shared(UnsafeCell<HashMap<u64, String>>, Mutex<()>);
+        // SAFETY: who uses the map holds the lock; or does not, and then this is the bug.
+        unsafe impl Sync for Shared {}
+        let program = |locks: bool| {
+            move || {
+                let shared = Arc::new(Shared::default());
+                let other = thread::spawn({
+                    let shared = shared.clone();
+                    move || {
+                        let _guard = shared.1.lock();
+                        // SAFETY: this thread holds the lock.
+                        unsafe { &mut *shared.0.get() }.insert(1, "one".to_owned());
+                    }
+                });
+                let guard = locks.then(|| shared.1.lock());
+                // SAFETY: as above, if it locks.
+                std::hint::black_box(unsafe { &*shared.0.get() }.get(&1).cloned());
+                drop(guard);
+                other.join().unwrap();
+            }
+        };
+        assert_eq!(found(program(false)), Some("data-race"));
+        is_clean(program(true));
+    }
+
     /// What std orders: none of it is a race.
     #[test]
     fn what_std_orders_is_no_race() {

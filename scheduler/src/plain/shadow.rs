@@ -235,7 +235,7 @@ impl Shadow {
 /// The pages of a piece of memory, and its granules in each.
 fn parts(start: usize, length: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
     let end = start.saturating_add(length);
-    let numbers = if length == 0 { 1..=0 } else { start / PAGE..=(end - 1) / PAGE };
+    let numbers = start / PAGE..if length == 0 { start / PAGE } else { (end - 1) / PAGE + 1 };
     numbers.map(move |number| {
         let base = number * PAGE;
         (number, (start.max(base) - base) / GRANULE..(end - base).min(PAGE).div_ceil(GRANULE))

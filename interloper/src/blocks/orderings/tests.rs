@@ -104,7 +104,12 @@ fn first_strong(program: fn()) -> Site {
 #[test]
 fn a_finding_that_does_not_need_the_change_kills_nothing() {
     let change = Change::new(first_strong(loses_an_update), Relaxed).unwrap();
-    let outcome = checker().with_weaker(&change, &|| loses_an_update().to_value()).unwrap();
+    let outcome = checker()
+        .with_weaker(&change, &|| {
+            loses_an_update();
+            ().to_value()
+        })
+        .unwrap();
     assert!(matches!(outcome, Outcome::Unrelated { .. }), "{outcome}");
 }
 
@@ -113,7 +118,12 @@ fn a_change_that_no_execution_reaches_survives_nothing() {
     let here = first_strong(counts);
     let survived = |site: Site| {
         let change = Change::new(site, Acquire).unwrap();
-        checker().with_weaker(&change, &|| counts().to_value()).unwrap()
+        checker()
+            .with_weaker(&change, &|| {
+                counts();
+                ().to_value()
+            })
+            .unwrap()
     };
     assert_eq!(survived(here.clone()), Outcome::Survived { executions: 150 });
     let elsewhere = SourcePlace { line: here.place.line + 1000, ..here.place.clone() };
