@@ -170,7 +170,7 @@ fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsStrin
     let is_optimised = ["2", "3"].iter().any(|level| is(&format!("opt-level={level}")));
     if !is_optimised {
         // At lower levels the compiler takes generic functions from other crates, where they announce nothing; and without any
-        // optimisation each local variable is in memory, which makes a tenfold of accesses.
+        // optimisation each local variable is in memory, so there are ten times as many accesses.
         add("-Copt-level=2");
     }
     if !has("opt-level") {
