@@ -40,7 +40,7 @@ pub struct Watch {
 }
 
 impl Default for Watch {
-    /// Races are faults, leaks are none, and no place is known.
+    /// Reports races, ignores leaks, and knows no places.
     fn default() -> Watch {
         Watch { locate: None, races: true, leaks: false }
     }

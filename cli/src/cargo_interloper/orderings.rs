@@ -22,9 +22,9 @@ use process::{Ended, Ran, Test, Tests};
 
 /// What is asked for.
 pub struct Asked {
-    /// The crates whose orderings are weakened. The user's own if there are none.
+    /// The crates whose orderings are weakened. If the list is empty: the user's own crates.
     pub sites: Vec<String>,
-    /// The packages that are tested. All if there are none.
+    /// The packages that are tested. If the list is empty: all packages.
     pub packages: Vec<String>,
     /// The longest time for one run of a test.
     pub time: Option<Duration>,

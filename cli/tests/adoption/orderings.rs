@@ -137,7 +137,7 @@ src/lib.rs:31:12    update      SeqCst     AcqRel    survived 300 executions
     only_some(&project);
 }
 
-/// The first command of the output shows its finding; without the changed ordering there is none.
+/// The first command of the output shows its finding. With the ordering of the source, the test passes.
 fn replays(project: &Project, out: &str) {
     let line = out.lines().find_map(|line| line.split_once(" with Relaxed: ")).expect("a command").1;
     let (change, rest) =

@@ -142,7 +142,7 @@ const TESTED: &str = r#"
         assert_eq!(random(biased), BTreeSet::from([vec![0]]));
     }
 
-    /// Without a choice of tokio there is none here.
+    /// This program has choices only if tokio makes some.
     #[test]
     fn a_task_that_is_awaited_comes_first() {
         let program = |log: Log| {

@@ -374,7 +374,7 @@ mod tests {
         is_clean(program(true));
     }
 
-    /// What std orders: none of it is a race.
+    /// Accesses that std orders do not race.
     #[test]
     fn what_std_orders_is_no_race() {
         is_clean(|| {

@@ -1,7 +1,7 @@
 //! The functions that prepared code calls.
 //!
 //! LLVM's pass `tsan` fixes their names and arguments. Each finds out where it was called from by the frame pointer, which such a
-//! build keeps, so none of them is inlined.
+//! build keeps. A function that is inlined has no frame, so each is marked `inline(never)`.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};

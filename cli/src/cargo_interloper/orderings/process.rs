@@ -110,7 +110,7 @@ impl<'a> Tests<'a> {
         let _ = fs::remove_file(&notes);
         let mut command = self.controlled.test_command(&test.binary);
         command.args(["--exact", &test.name]).args(options(self.arguments));
-        // Failures of a changed program are none of the program's.
+        // A changed program's failures do not belong to the program as it is.
         command.env(notes::NOTES, &notes).env("INTERLOPER_FAILURES", "off").env_remove("INTERLOPER_REPLAY");
         command.env_remove(notes::CHANGE).env_remove("RUST_BACKTRACE");
         command.envs(change.map(|change| (notes::CHANGE, change.to_string())));
