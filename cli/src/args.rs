@@ -421,6 +421,11 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn the_page_of_options_is_current() {
+        crate::reference::assert_current("interloper.md", Cli::command());
+    }
+
     fn parsed(arguments: &[&str]) -> Cli {
         let arguments = std::iter::once("interloper").chain(arguments.iter().copied()).map(OsString::from);
         match parse(arguments) {

@@ -21,6 +21,8 @@ mod mutations;
 mod nearest;
 mod output;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod strategy;
 mod subject;
 mod values;

@@ -5,66 +5,66 @@
 //! ```text
 //! ✗ withdraw                                  not atomic (execution 1)
 //!
-//!                     main                                                            thread 1
-//!   ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-//!   1                 spawns thread 1
-//!                       at examples/examples/bank_account.rs:110:17
-//!                       │ let other = thread::spawn(move || withdraw(&shared, 70));
-//!   2                 begins withdraw
-//!                       at examples/examples/bank_account.rs:89:5
-//!                       │ atomic("withdraw", || {
-//!   3                 locks mutex 1
-//!                       at examples/examples/bank_account.rs:90:21
-//!                       │ if *account.lock().unwrap() >= amount {
-//!                       in withdraw, holds mutex 1
-//!                       ▲ 1 of 3: the block accesses mutex 1
-//!   4                 unlocks mutex 1
-//!                       at examples/examples/bank_account.rs:90:21
-//!                       in withdraw
-//!   5                                                                                 begins withdraw
-//!                                                                                       at examples/examples/bank_account.rs:89:5
-//!                                                                                       │ atomic("withdraw", || {
-//!   6                                                                                 locks mutex 1
-//!                                                                                       at examples/examples/bank_account.rs:90:21
-//!                                                                                       │ if *account.lock().unwrap() >= amount {
-//!                                                                                       in withdraw, holds mutex 1
-//!                                                                                       ▲ 2 of 3: thread 1 interrupts the block
-//!   7                                                                                 unlocks mutex 1
-//!                                                                                       at examples/examples/bank_account.rs:90:21
-//!                                                                                       in withdraw
-//!   8                                                                                 locks mutex 1
-//!                                                                                       at examples/examples/bank_account.rs:91:22
-//!                                                                                       │ *account.lock().unwrap() -= amount;
-//!                                                                                       in withdraw, holds mutex 1
-//!   9                                                                                 unlocks mutex 1
-//!                                                                                       at examples/examples/bank_account.rs:91:22
-//!                                                                                       in withdraw
-//!   10                                                                                ends the block
-//!                                                                                       at examples/examples/bank_account.rs:89:5
-//!   11                                                                                ends
-//!                                                                                       at examples/examples/bank_account.rs:89:5
-//!   12                locks mutex 1
-//!                       at examples/examples/bank_account.rs:91:22
-//!                       │ *account.lock().unwrap() -= amount;
-//!                       in withdraw, holds mutex 1
-//!                       ▲ 3 of 3: the block accesses mutex 1 again
-//!   13                unlocks mutex 1
-//!                       at examples/examples/bank_account.rs:91:22
-//!                       in withdraw
-//!   14                ends the block
-//!                       at examples/examples/bank_account.rs:89:5
-//!   15                joins thread 1
-//!                       at examples/examples/bank_account.rs:112:11
-//!                       │ other.join().unwrap();
-//!   16                locks mutex 1
-//!                       at examples/examples/bank_account.rs:113:14
-//!                       │ *account.lock().unwrap()
-//!                       holds mutex 1
-//!   17                unlocks mutex 1
-//!                       at examples/examples/bank_account.rs:113:14
-//!   18                ends
-//!                       at examples/examples/bank_account.rs:113:14
-//!                     returned -40
+//!        main                                             thread 1
+//!   ──────────────────────────────────────────────────────────────────────────────────────────────────
+//!   1    spawns thread 1
+//!          at examples/examples/bank_account.rs:110:17
+//!          │ let other = thread::spawn(move || withdra…
+//!   2    begins withdraw
+//!          at examples/examples/bank_account.rs:89:5
+//!          │ atomic("withdraw", || {
+//!   3    locks mutex 1
+//!          at examples/examples/bank_account.rs:90:21
+//!          │ if *account.lock().unwrap() >= amount {
+//!          in withdraw, holds mutex 1
+//!          ▲ 1 of 3: the block accesses mutex 1
+//!   4    unlocks mutex 1
+//!          at examples/examples/bank_account.rs:90:21
+//!          in withdraw
+//!   5                                                     begins withdraw
+//!                                                           at examples/examples/bank_account.rs:89:5
+//!                                                           │ atomic("withdraw", || {
+//!   6                                                     locks mutex 1
+//!                                                           at examples/examples/bank_account.rs:90:21
+//!                                                           │ if *account.lock().unwrap() >= amount {
+//!                                                           in withdraw, holds mutex 1
+//!                                                           ▲ 2 of 3: thread 1 interrupts the block
+//!   7                                                     unlocks mutex 1
+//!                                                           at examples/examples/bank_account.rs:90:21
+//!                                                           in withdraw
+//!   8                                                     locks mutex 1
+//!                                                           at examples/examples/bank_account.rs:91:22
+//!                                                           │ *account.lock().unwrap() -= amount;
+//!                                                           in withdraw, holds mutex 1
+//!   9                                                     unlocks mutex 1
+//!                                                           at examples/examples/bank_account.rs:91:22
+//!                                                           in withdraw
+//!   10                                                    ends the block
+//!                                                           at examples/examples/bank_account.rs:89:5
+//!   11                                                    ends
+//!                                                           at examples/examples/bank_account.rs:89:5
+//!   12   locks mutex 1
+//!          at examples/examples/bank_account.rs:91:22
+//!          │ *account.lock().unwrap() -= amount;
+//!          in withdraw, holds mutex 1
+//!          ▲ 3 of 3: the block accesses mutex 1 again
+//!   13   unlocks mutex 1
+//!          at examples/examples/bank_account.rs:91:22
+//!          in withdraw
+//!   14   ends the block
+//!          at examples/examples/bank_account.rs:89:5
+//!   15   joins thread 1
+//!          at examples/examples/bank_account.rs:112:11
+//!          │ other.join().unwrap();
+//!   16   locks mutex 1
+//!          at examples/examples/bank_account.rs:113:14
+//!          │ *account.lock().unwrap()
+//!          holds mutex 1
+//!   17   unlocks mutex 1
+//!          at examples/examples/bank_account.rs:113:14
+//!   18   ends
+//!          at examples/examples/bank_account.rs:113:14
+//!        returned -40
 //!
 //!   No sequential order explains it:
 //!     withdraw of main, withdraw of thread 1      the program returns 30

@@ -5,33 +5,34 @@
 //! ```text
 //! ✗ Inbox.len                                 not atomic (execution 4 of { take(); len() } || { put(0) })
 //!
-//!   start: a new object   sequence 1                                                    sequence 2
-//!   ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-//!                         called take()
-//!                                                                                       called put(0)
-//!   1                                                                                   locks mutex 1
-//!                                                                                         at examples/examples/own_object.rs:70:22
-//!                                                                                         │ self.letters.lock().unwrap().push_back(letter);
-//!   2                                                                                   unlocks mutex 1
-//!                                                                                         at examples/examples/own_object.rs:70:22
-//!   3                     locks mutex 1
-//!                           at examples/examples/own_object.rs:76:35
-//!                           │ let letter = self.letters.lock().unwrap().pop_front()?;
-//!   4                     unlocks mutex 1
-//!                           at examples/examples/own_object.rs:76:35
-//!   5                     updates atomic 1
-//!                           at examples/examples/own_object.rs:77:20
-//!                           │ self.count.fetch_sub(1, SeqCst);
-//!                         returned 0
-//!                         called len()
-//!   6                     reads atomic 1
-//!                           at examples/examples/own_object.rs:84:20
-//!                           │ self.count.load(SeqCst)
-//!                         returned -1
-//!   7                                                                                   updates atomic 1
-//!                                                                                         at examples/examples/own_object.rs:71:20
-//!                                                                                         │ self.count.fetch_add(1, SeqCst);
-//!                                                                                       returned ()
+//!   start: a new   sequence 1                                   sequence 2
+//!     object
+//!   ──────────────────────────────────────────────────────────────────────────────────────────────────────
+//!                  called take()
+//!                                                               called put(0)
+//!   1                                                           locks mutex 1
+//!                                                                 at examples/examples/own_object.rs:71:22
+//!                                                                 │ self.letters.lock().unwrap().push_bac…
+//!   2                                                           unlocks mutex 1
+//!                                                                 at examples/examples/own_object.rs:71:22
+//!   3              locks mutex 1
+//!                    at examples/examples/own_object.rs:77:35
+//!                    │ let letter = self.letters.lock().unwr…
+//!   4              unlocks mutex 1
+//!                    at examples/examples/own_object.rs:77:35
+//!   5              updates atomic 1
+//!                    at examples/examples/own_object.rs:78:20
+//!                    │ self.count.fetch_sub(1, SeqCst);
+//!                  returned 0
+//!                  called len()
+//!   6              reads atomic 1
+//!                    at examples/examples/own_object.rs:85:20
+//!                    │ self.count.load(SeqCst)
+//!                  returned -1
+//!   7                                                           updates atomic 1
+//!                                                                 at examples/examples/own_object.rs:72:20
+//!                                                                 │ self.count.fetch_add(1, SeqCst);
+//!                                                               returned ()
 //!
 //!   No sequential order explains it:
 //!     take(), len(), put(0)      take() returns none

@@ -7,16 +7,16 @@
 //! ```text
 //! ✗ add_one                                   not linearizable (1 environment operation, execution 6)
 //!
-//!   start: (0, 0)     method under test: add_one()                               environment            state
-//!   ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-//!   1                 read() → (0, 0)                                                                   (0, 0)
-//!                       at examples/examples/own_type.rs:84:41
-//!                       │ let (_, content): (i64, i64) = cell.get("read", []);
-//!   2                                                                            write(5) → ()          (1, 5)
-//!   3                 write(1) → ()                                                                     (2, 1)
-//!                       at examples/examples/own_type.rs:85:10
-//!                       │ cell.call("write", [(content + 1).to_value()]);
-//!                     returned ()
+//!   start: (0, 0)    method under test: add_one()                               environment     state
+//!   ──────────────────────────────────────────────────────────────────────────────────────────────────
+//!   1                read() → (0, 0)                                                            (0, 0)
+//!                      at examples/examples/own_type.rs:84:41
+//!                      │ let (_, content): (i64, i64) = cell.get("read", []);
+//!   2                                                                           write(5) → ()   (1, 5)
+//!   3                write(1) → ()                                                              (2, 1)
+//!                      at examples/examples/own_type.rs:85:10
+//!                      │ cell.call("write", [(content + 1).to_value()]);
+//!                    returned ()
 //!
 //!   No sequential order explains it:
 //!     add_one, write      (2, 5) remains

@@ -8,16 +8,16 @@
 //! ```text
 //! ✗ number_of                                 not linearizable only in the open environment (1 environment operation, execution 18)
 //!
-//!   start: {}         method under test: number_of("pi", 31)              environment             state
-//!   ────────────────────────────────────────────────────────────────────────────────────────────────────────
-//!   1                 insert_if_absent("pi", 31) → none                                           {"pi": 31}
-//!                       at examples/examples/put_if_absent.rs:39:11
-//!                       │ words.entry(word).or_insert(fresh);
-//!   2                                                                     insert("pi", 32) → 31   {"pi": 32}
-//!   3                 get("pi") → 32                                                              {"pi": 32}
-//!                       at examples/examples/put_if_absent.rs:40:12
-//!                       │ *words.get(word).expect("it was just stored")
-//!                     returned 32
+//!   start: {}   method under test: number_of("pi", 31)              environment             state
+//!   ──────────────────────────────────────────────────────────────────────────────────────────────────
+//!   1           insert_if_absent("pi", 31) → none                                           {"pi": 31}
+//!                 at examples/examples/put_if_absent.rs:39:11
+//!                 │ words.entry(word).or_insert(fresh);
+//!   2                                                               insert("pi", 32) → 31   {"pi": 32}
+//!   3           get("pi") → 32                                                              {"pi": 32}
+//!                 at examples/examples/put_if_absent.rs:40:12
+//!                 │ *words.get(word).expect("it was just stored")
+//!               returned 32
 //!
 //!   No sequential order explains it:
 //!     number_of, insert      number_of returns 31

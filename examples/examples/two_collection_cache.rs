@@ -9,17 +9,21 @@
 //! ```text
 //! ✗ store                                     not linearizable (2 environment operations, execution 1583)
 //!
-//!   start: values: {}, order: []   method under test: store(7, 70)                        environment               state
-//!   ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-//!   1                              values.insert_if_absent(7, 70) → none                                            values: {7: 70}, order: []
-//!                                    at examples/examples/two_collection_cache.rs:54:37
-//!                                    │ let new = match self.values.entry(key) {
-//!   2                                                                                     values.get(7) → 70        values: {7: 70}, order: []
-//!   3                                                                                     order.push_back(8) → ()   values: {7: 70}, order: [8]
-//!   4                              critical section on order                                                        values: {7: 70}, order: [8, 7]
-//!                                    at examples/examples/two_collection_cache.rs:62:24
-//!                                    │ self.order.lock().unwrap().push_back(key);
-//!                                  returned true
+//!   start:         method under test: store(7, 70)                        environment            state
+//!     values:
+//!     {}, order:
+//!     []
+//!   ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+//!   1              values.insert_if_absent(7, 70) → none                                         values: {7: 70}, order: []
+//!                    at examples/examples/two_collection_cache.rs:58:37
+//!                    │ let new = match self.values.entry(key) {
+//!   2                                                                     values.get(7) → 70     values: {7: 70}, order: []
+//!   3                                                                     order.push_back(8) →   values: {7: 70}, order: [8]
+//!                                                                           ()
+//!   4              critical section on order                                                     values: {7: 70}, order: [8, 7]
+//!                    at examples/examples/two_collection_cache.rs:66:24
+//!                    │ self.order.lock().unwrap().push_back(key);
+//!                  returned true
 //!
 //!   No sequential order explains it:
 //!     store, values.get, order.push_back      values: {7: 70}, order: [7, 8] remains

@@ -79,10 +79,20 @@ pub use interloper_scheduler::Unseen;
 pub use interloper_scheduler::decisions::Decisions;
 pub use tasks::{block_on, spawn};
 
-/// The README's program compiles and does what it says.
+/// The programs of the README and of the book compile and do what they say.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/how-to/async.md")]
+    struct Async;
+    #[doc = include_str!("../../docs/how-to/blocks.md")]
+    struct Blocks;
+    #[doc = include_str!("../../docs/how-to/composed.md")]
+    struct Composed;
+    #[doc = include_str!("../../docs/how-to/objects.md")]
+    struct Objects;
+}
 
 /// The mirror of `crossbeam::channel`, under control in a checked program and crossbeam's own elsewhere.
 pub use interloper_channel as channel;

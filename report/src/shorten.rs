@@ -215,7 +215,9 @@ mod tests {
         let example = example(MOST_ROWS, &text);
         assert_eq!(example.shortened(), None);
         let shown = text::render(&example, Style::default());
-        assert!(shown.contains(&text) && shown.contains("step 150 ") && !shown.contains("shortened"));
+        let characters = shown.chars().filter(|character| *character == 'x').count();
+        assert_eq!(characters, MOST_ROWS * LONGEST_TEXT, "each text in full, over several lines");
+        assert!(shown.contains("step 150 ") && !shown.contains("shortened"));
     }
 
     #[test]

@@ -17,7 +17,9 @@ use wrap::{display_width, pad, wrap};
 pub struct Style {
     /// Use ANSI colours.
     pub color: bool,
-    /// The columns of the terminal; `None` for as wide as the data needs. Text is wrapped to it.
+    /// The columns of the terminal. Text is wrapped to it, and quoted code is cut. `None` when there is no terminal, as in
+    /// the output of a test, in a file or in a log: then a table takes 100 columns, or more where a place in the source would
+    /// have to be broken, and any other line takes what it needs.
     pub width: Option<usize>,
 }
 

@@ -55,6 +55,31 @@ fn a_deadlock_names_both_places() {
     insta::assert_snapshot!(render(&deadlock(), PLAIN));
 }
 
+/// Without a terminal a table is at most 100 columns wide: code is cut, everything else is continued on the next line.
+#[test]
+fn a_table_in_a_file_fits_a_hundred_columns() {
+    let words = "word ".repeat(40);
+    let mut example = memoize();
+    example.orders.clear();
+    example.rows = vec![Row {
+        location: Some("src/lib.rs:12:34".into()),
+        source: Some(format!("let code = {words};")),
+        ..Row::event(0, Event::Operation(words.trim().into()))
+    }];
+    let shown = render(&example, PLAIN);
+    let table: Vec<&str> = shown.lines().skip(2).take_while(|line| !line.contains("replay")).collect();
+    assert_eq!(table.iter().map(|line| line.chars().count()).max(), Some(100), "{shown}");
+    assert_eq!(shown.matches("word").count(), 40 + code_words(&table), "{shown}");
+    assert!(shown.contains("at src/lib.rs:12:34") && code_words(&table) < 12, "{shown}");
+}
+
+/// How often the line of code in a table says `word`. The line ends with a mark of what was cut.
+fn code_words(table: &[&str]) -> usize {
+    let code: Vec<&&str> = table.iter().filter(|line| line.contains("│ let code")).collect();
+    assert!(code.len() == 1 && code[0].trim_end().ends_with('…'), "{code:?}");
+    code[0].matches("word").count()
+}
+
 /// A loop of two tasks: each line of code stands once in each column, and a row without code has none.
 #[test]
 fn a_column_shows_each_line_of_code_once() {

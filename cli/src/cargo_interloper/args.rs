@@ -354,6 +354,11 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn the_page_of_options_is_current() {
+        crate::reference::assert_current("cargo-interloper.md", Cli::command());
+    }
+
     fn parsed(arguments: &[&str]) -> Command {
         let arguments = ["cargo-interloper", "interloper"].iter().chain(arguments).map(OsString::from);
         match parse(arguments) {

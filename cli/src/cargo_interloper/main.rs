@@ -6,6 +6,9 @@
 
 mod args;
 mod orderings;
+#[cfg(test)]
+#[path = "../reference.rs"]
+mod reference;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

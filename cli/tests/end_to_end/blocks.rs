@@ -58,7 +58,7 @@ fn what_no_order_explains_is_shown_with_the_orders() {
     let orders = "\n  No sequential order explains it:\n    withdraw of main, withdraw of thread 1      the program \
                   returns 30\n    withdraw of thread 1, withdraw of main      the program returns 30\n";
     assert!(ran.out.contains(orders), "{}", ran.out);
-    assert!(ran.out.contains("\n                    returned -40\n"), "{}", ran.out);
+    assert!(ran.out.lines().any(|line| line.trim() == "returned -40"), "{}", ran.out);
 }
 
 #[test]
@@ -68,7 +68,8 @@ fn a_deadlock_shows_its_cycle() {
         ["cycle: main → mutex 2 → thread 1 → mutex 1 → main", "cycle: main → mutex 1 → thread 1 → mutex 2 → main"];
     assert!(cycles.iter().any(|cycle| ran.out.contains(cycle)), "{}", ran.out);
     assert_eq!(ran.out.matches(": never\n").count(), 2, "{}", ran.out);
-    assert_eq!(ran.out.matches(", taken at mut-suite/src/blocks/bank.rs:").count(), 2, "{}", ran.out);
+    let words = ran.out.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert_eq!(words.matches(", taken at mut-suite/src/blocks/bank.rs:").count(), 2, "{}", ran.out);
 }
 
 #[test]

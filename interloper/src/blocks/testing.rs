@@ -208,7 +208,7 @@ impl Test<'_> {
         if let Some(violation) = place {
             let decisions = || Some(violation.smallest.to_string()).filter(|text| text.len() <= LONGEST_SHOWN);
             // The seed reproduces a longer one.
-            let what = path.map(|path| as_the_user_has_it(path).display().to_string()).or_else(decisions);
+            let what = path.map(|path| path.display().to_string()).or_else(decisions);
             let changed = (self.variable)(CHANGE).map(|change| format!("{CHANGE}='{change}' ")).unwrap_or_default();
             let command = |what| format!("{changed}INTERLOPER_REPLAY={what} {RERUN} {test}");
             violation.counterexample.replay = what.map(command);
@@ -221,7 +221,7 @@ impl Test<'_> {
         match (self.variable)("INTERLOPER_FAILURES") {
             Some(off) if off == "off" => None,
             Some(folder) => Some(PathBuf::from(folder)),
-            None => Some(beside(self.site).join(FOLDER)),
+            None => Some(as_the_user_has_it(&beside(self.site)).join(FOLDER)),
         }
     }
 
@@ -235,7 +235,7 @@ impl Test<'_> {
 /// What runs a test again.
 const RERUN: &str = if BUILT_UNDER_CONTROL { "cargo interloper test" } else { "cargo test" };
 
-/// The path that a file below the links of `cargo interloper` has for the user: the tree of links mirrors the file system.
+/// The path that a folder below the links of `cargo interloper` has for the user: the tree of links mirrors the file system.
 fn as_the_user_has_it(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let original = text.split_once("/interloper/tree/").map(|(_, rest)| Path::new("/").join(rest));

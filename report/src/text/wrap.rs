@@ -15,6 +15,23 @@ pub(super) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
     textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
+/// The beginning of `text`, at most `width` wide, with `…` for what does not fit.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
+    }
+    let mut fits = String::new();
+    for character in text.chars() {
+        fits.push(character);
+        if display_width(&fits) >= width {
+            fits.pop();
+            break;
+        }
+    }
+    fits.push('…');
+    fits
+}
+
 /// `text` followed by spaces up to `width`.
 pub(super) fn pad(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(display_width(text));

@@ -1,0 +1,134 @@
+//! Runs the `console` blocks of a page, from top to bottom, in a new folder with the files that the page shows.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::docs;
+use crate::page::{Block, Page};
+
+/// What stands on the pages where a reader has the path of the checkout.
+const CHECKOUT: &str = "/path/to/interloper";
+
+/// Runs the commands of a page and returns how many there were.
+///
+/// A comment before a block says what the block is: `file: NAME` is what a file has from there on, and `replace in: NAME`
+/// with the next block, `with`, changes a part of a file. A line `…` of the output stands for any lines, and `…` in a line
+/// for any text.
+pub fn run(page: &Page) -> usize {
+    let folder = TempDir::new().expect("a folder");
+    let mut status = 0;
+    let mut ran = 0;
+    let blocks = page.blocks();
+    for (block, next) in blocks.iter().zip(blocks.iter().skip(1).map(Some).chain([None])) {
+        if let Some(file) = block.note.and_then(|note| note.strip_prefix("file: ")) {
+            put(folder.path(), file, &block.code.replace(CHECKOUT, &checkout()));
+        } else if let Some(file) = block.note.and_then(|note| note.strip_prefix("replace in: ")) {
+            let with = next.filter(|next| next.note == Some("with")).expect("a block that says with what");
+            let old = fs::read_to_string(folder.path().join(file)).expect("the page has shown the file");
+            assert_eq!(old.matches(block.code).count(), 1, "{}: {file} has no such lines", page.name);
+            put(folder.path(), file, &old.replace(block.code, with.code));
+        }
+        for (command, expected) in commands(block) {
+            let (code, printed) = shell(folder.path(), command, status);
+            status = code;
+            ran += 1;
+            let expected: Vec<&str> = expected.lines().collect();
+            let lines: Vec<&str> = printed.lines().collect();
+            let told = format!("{}: $ {command}\nexpected:\n{}\n\nprinted:\n{printed}", page.name, expected.join("\n"));
+            assert!(matches(&expected, &lines), "{told}");
+        }
+    }
+    ran
+}
+
+fn checkout() -> String {
+    docs().parent().expect("docs is in the repository").to_str().expect("a plain path").to_owned()
+}
+
+fn put(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("it is below the folder")).expect("a folder");
+    fs::write(path, text).expect("a file");
+}
+
+/// The commands of a `console` block, each with what it prints.
+fn commands<'a>(block: &Block<'a>) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    let code = if block.language == "console" { block.code } else { "" };
+    code.strip_prefix("$ ")
+        .into_iter()
+        .flat_map(|code| code.split("\n$ "))
+        .map(|part| part.split_once('\n').unwrap_or((part, "")))
+}
+
+/// Runs a command as a reader would, after a command that ended with `before`. Standard error comes first and standard
+/// output after it, since their order is not determined.
+fn shell(folder: &Path, command: &str, before: i32) -> (i32, String) {
+    let binaries = Path::new(env!("CARGO_BIN_EXE_interloper")).parent().expect("it is in a folder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption");
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let paths =
+        env::join_paths([binaries.to_owned()].into_iter().chain(env::split_paths(&paths)).collect::<Vec<PathBuf>>());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("(exit {before}); {command}")]).current_dir(folder).stdin(Stdio::null());
+    shell.env("PATH", paths.expect("folders")).env("CARGO_TARGET_DIR", target).env("CARGO_TERM_COLOR", "never");
+    // What this test itself was started with says nothing about a reader's machine.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("INTERLOPER_") || name == "RUST_BACKTRACE") {
+            shell.env_remove(&name);
+        }
+    }
+    let output = shell.output().expect("a shell");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("it ended by itself"), text(output.stderr) + &text(output.stdout))
+}
+
+/// Whether lines are as expected, with `…` for what is left out.
+fn matches(expected: &[&str], lines: &[&str]) -> bool {
+    let Some((first, rest)) = expected.split_first() else { return lines.is_empty() };
+    if *first == "…" {
+        return (0..=lines.len()).any(|skipped| matches(rest, &lines[skipped..]));
+    }
+    lines.split_first().is_some_and(|(line, others)| line_matches(first, line.trim_end()) && matches(rest, others))
+}
+
+fn line_matches(expected: &str, line: &str) -> bool {
+    let mut parts = expected.trim_end().split('…');
+    let first = parts.next().expect("a first part");
+    let Some(mut left) = line.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return left.is_empty() };
+    for part in parts {
+        match left.split_once(part) {
+            Some((_, after)) => left = after,
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+#[test]
+fn what_is_left_out_matches_anything_and_nothing_else_does() {
+    let check = |expected: &str, printed: &str, answer: bool| {
+        let [expected, printed] = [expected, printed].map(|text| text.lines().collect::<Vec<&str>>());
+        assert_eq!(matches(&expected, &printed), answer, "{expected:?} and {printed:?}");
+    };
+    check("a\nb", "a\nb", true);
+    check("a\nb", "a\nb\nc", false);
+    check("a\nb\nc", "a\nb", false);
+    check("a\n…\nd", "a\nb\nc\nd", true);
+    check("a\n…\nd", "a\nd", true);
+    check("a\n…\nd", "a\nd\ne", false);
+    check("…\nb\n…", "a\nb\nc", true);
+    check("…\nx\n…", "a\nb\nc", false);
+    check("one … three", "one two three", true);
+    check("one … four", "one two three", false);
+    check("one…", "one two", true);
+    check("…two", "one two", true);
+    check("a…b…c", "a1b2c", true);
+    check("a…b…c", "a1c2b", false);
+    check("aa", "a", false);
+}
