@@ -93,6 +93,27 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Write into your project what it needs to come under control, and show the difference
+    ///
+    /// Puts the line at the root of each library, binary and integration test, adds interloper to the dev-dependencies, and
+    /// declares the cfg `interloper` to the compiler. What the project has already stays as it is.
+    Init {
+        /// Take out what `init` puts in
+        #[arg(long)]
+        undo: bool,
+        /// Show the difference and write nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// The folder of the crate interloper [default: the checkout that this command was built from]
+        #[arg(long, value_name = "FOLDER", conflicts_with = "undo")]
+        path: Option<PathBuf>,
+        /// Path to the manifest of the project
+        #[arg(long, value_name = "PATH")]
+        manifest_path: Option<PathBuf>,
+        /// Only this package [default: the package of the manifest, or the default members of the workspace]
+        #[arg(short, long, value_name = "NAME")]
+        package: Vec<String>,
+    },
     /// Remove the copies and everything built from them
     Clean {
         #[command(flatten)]

@@ -5,6 +5,7 @@
 //! crate that was named, 3 the tool is broken.
 
 mod args;
+mod init;
 mod orderings;
 #[cfg(test)]
 #[path = "../reference.rs"]
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use args::{Command, Common, Format, Request};
-use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Task, Wrapper};
+use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use orderings::Asked;
 use serde::Serialize;
 
@@ -87,6 +88,15 @@ fn run() -> Result<u8, Refusal> {
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
+        }
+        Command::Init { undo, dry_run, path, manifest_path, package } => {
+            let setup = Setup { manifest: manifest_path, packages: package };
+            let changes = match undo {
+                true => setup.undone(&folder)?,
+                false => setup.changes(&folder, &init::interloper(&folder, path)?)?,
+            };
+            print(&init::difference(&folder, &changes))?;
+            if dry_run { Ok(EXPECTED) } else { init::write(&changes, undo).map(|()| EXPECTED) }
         }
         Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
     }

@@ -12,6 +12,7 @@ mod published;
 mod reached;
 mod refusals;
 mod repositories;
+mod setup;
 mod statics;
 mod tokio;
 

@@ -23,6 +23,13 @@ pub enum Refusal {
         /// A dependency with a similar name.
         similar: Option<String>,
     },
+    /// A package that is not a member of the workspace.
+    NotAMember {
+        /// The name as it was given.
+        name: String,
+        /// A member with a similar name.
+        similar: Option<String>,
+    },
     /// The original of a crate is asked for that has no mirror.
     NoMirrorOf {
         /// The name as it was given.
@@ -97,7 +104,7 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Cargo(message) => write!(out, "cargo cannot read the project: {message}"),
             Refusal::NoMirror => {
-                write!(out, "nothing here depends on interloper: add it with `cargo add --dev interloper`")
+                write!(out, "nothing here depends on interloper: add it with `cargo interloper init`")
             }
             Refusal::SeveralMirrors(all) => {
                 write!(out, "the project has several mirrors of std, but only one is possible: {}", all.join(", "))
@@ -105,6 +112,10 @@ impl fmt::Display for Refusal {
             Refusal::NotADependency { name, similar: None } => write!(out, "{name} is not a dependency"),
             Refusal::NotADependency { name, similar: Some(similar) } => {
                 write!(out, "{name} is not a dependency: did you mean {similar}?")
+            }
+            Refusal::NotAMember { name, similar: None } => write!(out, "the workspace has no package {name}"),
+            Refusal::NotAMember { name, similar: Some(similar) } => {
+                write!(out, "the workspace has no package {name}: did you mean {similar}?")
             }
             Refusal::NoMirrorOf { name, known } => {
                 write!(

@@ -36,7 +36,8 @@ fn a_relaxed_flag_publishes_nothing() {
     assert!(matches!(bug.finding, Finding::Panic { .. }), "{report}");
     // One access has to be stale: that of the data.
     assert_eq!(bug.departures.each().collect::<Vec<_>>(), [(Freedom::Memory, 1)], "{report}");
-    let text = report.to_string();
+    // The table of the report breaks long lines.
+    let text = report.to_string().split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(text.contains("reads atomic 1: sees the stale value that was there at first"), "{text}");
     assert!(text.contains("needs weak memory: an atomic access that does not see the newest store"), "{text}");
     // From its decisions alone, whatever the memory.

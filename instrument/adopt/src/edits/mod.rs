@@ -2,7 +2,9 @@
 
 mod calls;
 pub(crate) mod choices;
+pub(crate) mod lints;
 pub(crate) mod manifest;
+pub(crate) mod root;
 pub(crate) mod source;
 
 /// The name of the mirror's package.

@@ -73,11 +73,10 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     let begin = text::preamble(source);
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
     let mut edits = Edits { source, begin, replacements: Vec::new(), changes: Vec::new() };
-    let declared = declarations(&tokens);
-    if declared.iter().any(|declaration| declaration.name == MIRROR_CRATE && declaration.outermost) {
-        // The crate has the line.
+    if declares_mirror(&tokens) {
         return Ok(None);
     }
+    let declared = declarations(&tokens);
     let root = role == Role::Root;
     if way.calls {
         edits.calls(&calls::methods(&tokens));
@@ -146,6 +145,11 @@ impl Declaration {
     fn is_standard(&self) -> bool {
         self.is_crate && ["std", "core"].contains(&self.name.as_str())
     }
+}
+
+/// Whether a crate with these tokens at its root has the line.
+pub(super) fn declares_mirror(tokens: &[TokenTree]) -> bool {
+    declarations(tokens).iter().any(|declaration| declaration.name == MIRROR_CRATE && declaration.outermost)
 }
 
 fn declarations(tokens: &[TokenTree]) -> Vec<Declaration> {
@@ -235,7 +239,7 @@ fn with_attributes(tokens: &[TokenTree], at: usize) -> (usize, bool) {
 }
 
 /// The line of the crate's own module of this name.
-fn module_named(tokens: &[TokenTree], name: &str) -> Option<usize> {
+pub(super) fn module_named(tokens: &[TokenTree], name: &str) -> Option<usize> {
     tokens.windows(2).find_map(|pair| match pair {
         [TokenTree::Ident(word), TokenTree::Ident(module)] if word == "mod" && module == name => {
             Some(module.span().start().line)

@@ -1,0 +1,90 @@
+//! `cargo interloper init`.
+
+use super::*;
+
+const MANIFEST: &str = "[package]\nname = \"subject\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+
+/// A crate with a library, a binary and an integration test, and nothing of interloper.
+fn plain() -> Project {
+    let project = Project::new("");
+    project.put("Cargo.toml", MANIFEST);
+    project.put("src/lib.rs", "//! A library.\n\npub fn f() {}\n");
+    project.put("src/main.rs", "fn main() {}\n");
+    project.put("tests/whole.rs", "#[test]\nfn whole() {}\n");
+    project.put("examples/one.rs", "fn main() {}\n");
+    project
+}
+
+/// The files of a project without its lock file, which cargo writes.
+fn texts(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
+    files(project.folder()).into_iter().filter(|(path, _)| !path.ends_with("Cargo.lock")).collect()
+}
+
+#[test]
+fn what_is_put_in_can_be_taken_out_again() {
+    let project = plain();
+    let before = texts(&project);
+    let dry = interloper(project.folder(), &["init", "--dry-run"]).expect(0);
+    assert_eq!(texts(&project), before, "a dry run writes nothing");
+    let put = interloper(project.folder(), &["init"]).expect(0);
+    assert_eq!(put.out, dry.out);
+    assert!(put.err.starts_with("4 files changed;"), "{}", put.err);
+    let lines = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n\n";
+    let text = |name: &str| fs::read_to_string(project.folder().join(name)).expect("a file");
+    assert_eq!(text("src/lib.rs"), format!("//! A library.\n\n{lines}pub fn f() {{}}\n"));
+    assert_eq!(text("src/main.rs"), format!("{lines}fn main() {{}}\n"));
+    assert_eq!(text("tests/whole.rs"), format!("{lines}#[test]\nfn whole() {{}}\n"));
+    assert_eq!(text("examples/one.rs"), "fn main() {}\n");
+    let again = interloper(project.folder(), &["init"]).expect(0);
+    assert_eq!((again.out.as_str(), again.err.starts_with("nothing to change")), ("", true), "{}", again.err);
+    interloper(project.folder(), &["init", "--undo"]).expect(0);
+    assert_eq!(texts(&project), before);
+    let nothing = interloper(project.folder(), &["init", "--undo"]).expect(0);
+    assert!(nothing.err.starts_with("nothing to undo"), "{}", nothing.err);
+}
+
+/// A package that takes its lints from the workspace gets the cfg there, and the package beside it stays as it is.
+#[test]
+fn a_member_of_a_workspace_with_lints_of_its_own() {
+    let project = plain();
+    project.put("Cargo.toml", "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n");
+    for name in ["one", "two"] {
+        let manifest = MANIFEST.replace("subject", name);
+        project.put(&format!("{name}/Cargo.toml"), &format!("{manifest}\n[lints]\nworkspace = true\n"));
+        project.put(&format!("{name}/src/lib.rs"), "");
+    }
+    project.put(
+        "Cargo.toml",
+        "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n\n[workspace.lints.rust]\nunused = \"warn\"\n",
+    );
+    let before = texts(&project);
+    let put = interloper(project.folder(), &["init", "--package", "one"]).expect(0);
+    assert!(put.err.starts_with("3 files changed;"), "{}", put.err);
+    let after = texts(&project);
+    let changed: Vec<_> = after.iter().filter(|(path, text)| before[*path] != **text).map(|(path, _)| path).collect();
+    let changed: Vec<_> = changed.iter().map(|path| path.strip_prefix(project.folder()).expect("below it")).collect();
+    assert_eq!(changed, [Path::new("Cargo.toml"), Path::new("one/Cargo.toml"), Path::new("one/src/lib.rs")]);
+    interloper(project.folder(), &["init", "--undo", "--package", "one"]).expect(0);
+    assert_eq!(texts(&project), before);
+}
+
+#[test]
+fn what_cannot_come_under_control_is_left_alone() {
+    let project = plain();
+    let refused = |arguments: &[&str], expected: &str| {
+        let before = texts(&project);
+        let ran = interloper(project.folder(), arguments).expect(2);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        assert!(ran.err.starts_with(expected), "{}", ran.err);
+        assert_eq!(texts(&project), before);
+    };
+    refused(&["init", "--package", "sbject"], "error: the workspace has no package sbject: did you mean subject?");
+    refused(&["init", "--path", "."], "error: cannot find the crate interloper in ");
+    project.put("src/main.rs", "mod std {}\nfn main() {}\n");
+    refused(&["init"], "error: subject 0.1.0 cannot be put under control: it has a module named `std` at its root");
+    project.put("src/main.rs", "fn main() {");
+    refused(&["init"], "error: subject 0.1.0 cannot be read at ");
+    project.put("src/main.rs", "fn main() {}\n");
+    project.put("Cargo.toml", &MANIFEST.replace("2024", "2015"));
+    refused(&["init"], "error: subject 0.1.0 cannot be put under control: in the edition of 2015 ");
+}

@@ -1,0 +1,94 @@
+//! The line that a user's own crate has at its root, as text that a person reads.
+
+use std::ops::Range;
+
+use proc_macro2::{Delimiter, TokenTree};
+
+use super::source::{Refused, declares_mirror, module_named};
+use crate::text;
+
+/// What stands at the root of a crate that is under control. The cfg is set by `cargo interloper` alone.
+const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+
+/// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them.
+///
+/// # Errors
+/// When the file is not Rust, or the crate has a module of its own that is named `std`.
+pub(crate) fn put_in(source: &str) -> Result<Option<String>, Refused> {
+    let tokens = text::tokens(source).map_err(Refused::Bad)?;
+    if declares_mirror(&tokens) {
+        return Ok(None);
+    }
+    if let Some(line) = module_named(&tokens, "std") {
+        return Err(Refused::Taken { line, name: "std".to_owned() });
+    }
+    let begin = text::preamble(source);
+    let at = first_item(&tokens).map_or(source.len(), |item| begin + item.start);
+    // An item that follows an attribute on the same line stays there; all others have a line of their own.
+    let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
+    let at = if source[line..at].trim().is_empty() { line } else { at };
+    let (before, after) = source.split_at(at);
+    let ended = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+    Ok(Some(format!("{before}{ended}{LINES}\n{after}")))
+}
+
+/// Takes the lines out again, or gives `None` where the crate does not have them in the form in which they are put in.
+pub(crate) fn take_out(source: &str) -> Option<String> {
+    let at = source.find(LINES)?;
+    let after = &source[at + LINES.len()..];
+    Some(format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after)))
+}
+
+/// The first token that belongs to no inner attribute, in bytes.
+fn first_item(tokens: &[TokenTree]) -> Option<Range<usize>> {
+    let is = |token: &TokenTree, char| matches!(token, TokenTree::Punct(punct) if punct.as_char() == char);
+    let mut rest = tokens;
+    while let [hash, mark, TokenTree::Group(attribute), others @ ..] = rest {
+        if !is(hash, '#') || !is(mark, '!') || attribute.delimiter() != Delimiter::Bracket {
+            break;
+        }
+        rest = others;
+    }
+    rest.first().map(|token| token.span().byte_range())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, expected: &str) {
+        let put = put_in(source).expect("Rust").expect("changed");
+        assert_eq!(put, expected.replace("LINES\n", LINES));
+        assert_eq!(put_in(&put).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(take_out(&put).as_deref(), Some(source), "taking it out gives what was there");
+    }
+
+    #[test]
+    fn the_lines_stand_before_the_first_item() {
+        check("fn f() {}\n", "LINES\n\nfn f() {}\n");
+        check("//! About.\n\nuse std::sync::Mutex;\n", "//! About.\n\nLINES\n\nuse std::sync::Mutex;\n");
+        check("#![allow(dead_code)]\nmod a;\n", "#![allow(dead_code)]\nLINES\n\nmod a;\n");
+        check(
+            "// Copyright.\n\n//! About.\n#![no_std]\n\n/// A function.\nfn f() {}\n",
+            "// Copyright.\n\n//! About.\n#![no_std]\n\nLINES\n\n/// A function.\nfn f() {}\n",
+        );
+        check("#!/usr/bin/env cargo\nfn main() {}\n", "#!/usr/bin/env cargo\nLINES\n\nfn main() {}\n");
+        check("\u{feff}//! About.\nfn f() {}\n", "\u{feff}//! About.\nLINES\n\nfn f() {}\n");
+        check("//! Nothing yet.\n", "//! Nothing yet.\nLINES\n\n");
+        check("", "LINES\n\n");
+    }
+
+    #[test]
+    fn a_crate_with_the_line_keeps_it() {
+        let one_line = "#[cfg(interloper)] #[macro_use] extern crate interloper_std as std;\nfn f() {}\n";
+        assert_eq!(put_in(one_line).expect("Rust"), None);
+        assert_eq!(take_out(one_line), None, "somebody wrote it in another form");
+    }
+
+    #[test]
+    fn what_cannot_have_the_line_is_refused() {
+        assert!(matches!(put_in("fn f("), Err(Refused::Bad(_))));
+        assert!(matches!(put_in("fn f() {}\nmod std {}\n"), Err(Refused::Taken { line: 2, .. })));
+    }
+}
