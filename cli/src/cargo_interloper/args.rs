@@ -89,6 +89,9 @@ pub enum Command {
     Plan {
         #[command(flatten)]
         common: Common,
+        /// Give each package a line, also where nothing is to be done
+        #[arg(long)]
+        all: bool,
         /// How to print it
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
@@ -123,7 +126,7 @@ pub enum Command {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A line for each package
+    /// A line for each package that there is something to say about
     Text,
     /// One JSON document with a version field
     Json,

@@ -63,7 +63,7 @@ fn run() -> Result<u8, Refusal> {
     let folder = std::env::current_dir()
         .map_err(|error| Refusal::System { doing: "find the current folder".to_owned(), reason: error.to_string() })?;
     match cli.command {
-        Command::Plan { common, format } => plan(&folder, &common, format),
+        Command::Plan { common, all, format } => plan(&folder, &common, all, format),
         Command::Test { common, build, tests, name, arguments } => {
             let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
             let controlled = control(&folder, &common, common.options(build.options().chain(tests.options(&build))))?;
@@ -102,9 +102,10 @@ fn run() -> Result<u8, Refusal> {
     }
 }
 
-fn plan(folder: &Path, common: &Common, format: Format) -> Result<u8, Refusal> {
+fn plan(folder: &Path, common: &Common, all: bool, format: Format) -> Result<u8, Refusal> {
     let plan = Project::open(folder, common.options([]))?.plan();
     print(&match format {
+        Format::Text if all => format!("{}\n", plan.in_full()),
         Format::Text => format!("{plan}\n"),
         Format::Json => json(&plan),
     })

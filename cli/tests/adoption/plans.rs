@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn each_package_has_a_class_and_a_reason() {
-    let plan = interloper(&crates(), &["plan"]).expect(0).out;
+    let plan = interloper(&crates(), &["plan", "--all"]).expect(0).out;
     let proposed: Vec<&str> = plan.lines().filter(|line| !line.starts_with("left alone")).collect();
     let expected = [
         "own         edition-2015 0.1.0          std::sync::atomic::AtomicUsize at src/lib.rs:11",
@@ -32,7 +32,28 @@ fn each_package_has_a_class_and_a_reason() {
     );
     assert!(left.iter().any(|line| line.ends_with("a part of interloper") && line.contains("interloper-std 0.1.0")));
     assert_eq!(proposed[expected.len()..], [format!("5 own, 6 instrument, 5 nothing, {} left alone", left.len())]);
-    assert_eq!(interloper(&crates(), &["plan"]).out, plan, "the same bytes each time");
+    assert_eq!(interloper(&crates(), &["plan", "--all"]).out, plan, "the same bytes each time");
+
+    // Without the option, packages about which there is nothing to decide are counted.
+    let short = interloper(&crates(), &["plan"]).expect(0).out;
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    let (short, plan) = (lines(&short), lines(&plan));
+    let (counted, shown): (Vec<&String>, Vec<&String>) = short.iter().partition(|line| line.contains(" more: "));
+    assert!(
+        shown[..11] == plan[..11].iter().collect::<Vec<_>>()[..] && shown.last() == plan.last().as_ref(),
+        "{short:?}"
+    );
+    let counted: usize = counted
+        .iter()
+        .map(|line| {
+            let before = line.split_once(" more: ").expect("it is there").0;
+            before.rsplit_once(' ').expect("a number").1.parse::<usize>().expect("a number")
+        })
+        .sum();
+    // The last line of each has the counts of all.
+    assert_eq!(shown.len() - 1 + counted, plan.len() - 1, "each package is shown or counted");
 }
 
 #[test]
@@ -51,17 +72,23 @@ fn the_json_document_has_a_version_and_the_same_packages() {
 
 #[test]
 fn what_nobody_can_see_is_named_with_its_place() {
-    let project = Project::new("[dependencies]\na = { path = \"a\" }\nb = { path = \"b\" }\nc = { path = \"c\" }\n");
-    project.dependency("a", "\nfn wait() { unsafe { core::arch::asm!(\"pause\") } }\n");
+    let names = ["a", "b", "c", "d", "e"].map(|name| format!("{name} = {{ path = {name:?} }}\n")).concat();
+    let project = Project::new(&format!("[dependencies]\n{names}"));
+    project.dependency("a", "\nfn add() { unsafe { core::arch::asm!(\"lock xadd\") } }\n");
     project.dependency("b", "fn wait() { unsafe { libc::syscall(libc::SYS_futex) } }\n");
     project.dependency("c", "fn wait() { unsafe { pthread_mutex_lock(std::ptr::null_mut()) } }\n");
+    project.dependency("d", "use std::sync::Mutex;\nfn fence() { unsafe { core::arch::asm!(\"mfence\") } }\n");
+    project.dependency("e", "fn wait() { unsafe { core::arch::asm!(\"pause\") } }\n");
     let plan = project.run(&["plan", "--offline"]).expect(0).out;
-    let expected = "own         subject 0.1.0         no synchronisation\n\
-                    cannot      a 1.0.0               inline assembly: asm at src/lib.rs:2\n\
-                    cannot      b 1.0.0               a futex system call: SYS_futex at src/lib.rs:1\n\
-                    cannot      c 1.0.0               a foreign function that waits: pthread_mutex_lock at src/lib.rs:1\n\
-                    left alone  interloper-std 0.1.0  a part of interloper\n\
-                    1 own, 3 cannot, 1 left alone\n";
+    let expected = "own         subject 0.1.0  no synchronisation\n\
+                    instrument  d 1.0.0        std::sync::Mutex at src/lib.rs:1; assembly at src/lib.rs:2 counts as a \
+                    fence\n\
+                    cannot      a 1.0.0        assembly that changes memory atomically: asm at src/lib.rs:2\n\
+                    cannot      b 1.0.0        a futex system call: SYS_futex at src/lib.rs:1\n\
+                    cannot      c 1.0.0        a foreign function that waits: pthread_mutex_lock at src/lib.rs:1\n\
+                    nothing     1 more: no synchronisation\n\
+                    left alone  1 more: a part of interloper\n\
+                    1 own, 1 instrument, 3 cannot, 1 nothing, 1 left alone\n";
     assert_eq!(plan, expected);
     assert!(!project.folder().join("Cargo.lock").exists(), "there was no lock file, so there is none");
 }

@@ -2,6 +2,42 @@
 
 use super::*;
 
+/// On x86, event-listener and concurrent-queue write a fence as assembly, which nobody sees. Without a fence, each thread may miss
+/// what the other one stored.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_fence_that_is_written_as_assembly_is_a_fence() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\nfenced = {{ path = \"fenced\" }}\n[dev-dependencies.interloper]\npath = {interloper:?}\n"
+    ));
+    project.dependency(
+        "fenced",
+        "use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};\n\
+         pub fn says(mine: &AtomicUsize, theirs: &AtomicUsize, fence: bool) -> usize {\n    \
+             let local = 0usize;\n    \
+             mine.store(1, Relaxed);\n    \
+             if fence { unsafe { std::arch::asm!(\"lock not qword ptr [{0}]\", in(reg) &local) } }\n    \
+             theirs.load(Relaxed)\n}\n",
+    );
+    let test = |name: &str, fence: bool| {
+        format!(
+            "#[interloper::test(strategy = \"exhaustive\", memory = \"weak\")]\nfn {name}() {{\n    \
+             let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));\n    \
+             let seen = std::thread::scope(|scope| {{\n        \
+                 let other = scope.spawn(|| fenced::says(&b, &a, {fence}));\n        \
+                 fenced::says(&a, &b, {fence}) + other.join().unwrap()\n    }});\n    \
+             assert!(seen > 0);\n}}\n"
+        )
+    };
+    let head =
+        "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\nuse std::sync::atomic::AtomicUsize;\n";
+    project.put("tests/fence.rs", &format!("{head}{}{}", test("with", true), test("without", false)));
+    let ran = project.run(&["test", "--instrument", "fenced", "--test", "fence"]).expect(1);
+    assert!(ran.out.contains("test with ... ok\n") && ran.out.contains("test without ... FAILED\n"), "{}", ran.out);
+}
+
 #[test]
 fn flags_of_the_user_are_kept() {
     let project = Project::new("");

@@ -30,6 +30,9 @@ pub struct Entry {
     pub reason: String,
     /// Where in the package the reason is.
     pub place: Option<Place>,
+    /// What else there is to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What is proposed.
@@ -69,6 +72,7 @@ pub(crate) struct Judged {
     pub(crate) class: Class,
     pub(crate) reason: String,
     pub(crate) place: Option<Place>,
+    pub(crate) note: Option<String>,
     /// Whether what is mirrored is named through `core::`.
     pub(crate) names_core: bool,
 }
@@ -121,7 +125,7 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
     let with = |class, kind, what: &str| {
         let found = reading.first(kind)?;
         let reason = if what.is_empty() { found.text.clone() } else { format!("{what}: {}", found.text) };
-        Some(Judged { class, reason, place: Some(found.place.clone()), names_core })
+        Some(Judged { class, reason, place: Some(found.place.clone()), note: None, names_core })
     };
     if package.role == Role::Own {
         let uses = with(Class::Own, Kind::Synchronises, "");
@@ -135,8 +139,11 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
     let hidden = if let Choice::Replace(_) = replacement { Class::Replace } else { Class::Cannot };
     let cannot = with(hidden, Kind::Futex, "a futex system call")
         .or_else(|| with(hidden, Kind::BlockingCall, "a foreign function that waits"))
-        .or_else(|| with(hidden, Kind::Assembly, "inline assembly"));
-    let judged = cannot.or_else(|| with(Class::Instrument, Kind::Synchronises, ""));
+        .or_else(|| with(hidden, Kind::Assembly, "assembly that changes memory atomically"));
+    // The copy gets a fence beside one in assembly.
+    let fence = reading.first(Kind::Fence).map(|found| format!("assembly at {} counts as a fence", found.place));
+    let synchronises = with(Class::Instrument, Kind::Synchronises, "").map(|judged| Judged { note: fence, ..judged });
+    let judged = cannot.or(synchronises).or_else(|| with(Class::Instrument, Kind::Fence, "a fence in assembly"));
     let mut judged = judged.unwrap_or_else(|| Judged::new(Class::Nothing, "no synchronisation".to_owned(), None));
     if let Choice::Real(why) = replacement {
         judged.reason = format!("no mirror, since {why}: {}", judged.reason);
@@ -146,7 +153,7 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
 
 impl Judged {
     fn new(class: Class, reason: String, place: Option<Place>) -> Judged {
-        Judged { class, reason, place, names_core: false }
+        Judged { class, reason, place, note: None, names_core: false }
     }
 }
 
@@ -157,23 +164,55 @@ fn entry(package: &Package, judged: Judged) -> Entry {
         version: package.version.to_string(),
         reason: judged.reason,
         place: judged.place,
+        note: judged.note,
     }
 }
 
-impl fmt::Display for Plan {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label = |entry: &Entry| format!("{} {}", entry.name, entry.version);
-        let width = self.packages.iter().map(|entry| label(entry).chars().count()).max().unwrap_or_default();
+impl Plan {
+    /// The plan in which each package has a line, also where nothing is to be done.
+    pub fn in_full(&self) -> String {
+        let shown: Vec<&Entry> = self.packages.iter().collect();
+        format!("{}{}", lines(&shown), self.counts())
+    }
+
+    fn counts(&self) -> String {
         let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
-        for entry in &self.packages {
-            *counts.entry(entry.class).or_default() += 1;
-            write!(out, "{:<11} {:<width$}  {}", entry.class.name(), label(entry), entry.reason)?;
-            match &entry.place {
-                Some(place) => writeln!(out, " at {place}")?,
-                None => writeln!(out)?,
-            }
-        }
+        self.packages.iter().for_each(|entry| *counts.entry(entry.class).or_default() += 1);
         let counts: Vec<String> = counts.iter().map(|(class, count)| format!("{count} {}", class.name())).collect();
-        write!(out, "{}", counts.join(", "))
+        counts.join(", ")
+    }
+}
+
+impl Entry {
+    /// Whether nothing is to be done about the package, and nothing about it can be chosen.
+    fn is_settled(&self) -> bool {
+        matches!(self.class, Class::Nothing | Class::LeftAlone) && self.place.is_none()
+    }
+}
+
+/// A line for each package.
+fn lines(entries: &[&Entry]) -> String {
+    let label = |entry: &Entry| format!("{} {}", entry.name, entry.version);
+    let width = entries.iter().map(|entry| label(entry).chars().count()).max().unwrap_or_default();
+    let line = |entry: &&Entry| {
+        let place = entry.place.iter().map(|place| format!(" at {place}"));
+        let note = entry.note.iter().map(|note| format!("; {note}"));
+        let more: String = place.chain(note).collect();
+        format!("{:<11} {:<width$}  {}{more}\n", entry.class.name(), label(entry), entry.reason)
+    };
+    entries.iter().map(line).collect()
+}
+
+impl fmt::Display for Plan {
+    /// What is to be done or can be chosen, a package in each line. All other packages are counted.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (settled, open): (Vec<&Entry>, Vec<&Entry>) = self.packages.iter().partition(|entry| entry.is_settled());
+        write!(out, "{}", lines(&open))?;
+        let mut reasons: BTreeMap<(Class, &str), usize> = BTreeMap::new();
+        settled.iter().for_each(|entry| *reasons.entry((entry.class, &entry.reason)).or_default() += 1);
+        for ((class, reason), count) in reasons {
+            writeln!(out, "{:<11} {count} more: {reason}", class.name())?;
+        }
+        write!(out, "{}", self.counts())
     }
 }

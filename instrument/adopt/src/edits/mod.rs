@@ -2,6 +2,7 @@
 
 mod calls;
 pub(crate) mod choices;
+pub(crate) mod fences;
 pub(crate) mod lints;
 pub(crate) mod manifest;
 pub(crate) mod root;

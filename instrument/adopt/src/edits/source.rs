@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::{MIRROR_CRATE, calls};
+use super::{MIRROR_CRATE, calls, fences};
 use crate::text::{self, Bad};
 
 /// A file that was changed.
@@ -78,6 +78,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     }
     let declared = declarations(&tokens);
     let root = role == Role::Root;
+    edits.fences(&fences::places(&tokens));
     if way.calls {
         edits.calls(&calls::methods(&tokens));
     }
@@ -287,6 +288,19 @@ impl Edits<'_> {
         self.changes.push((line, format!("put in: {new}")));
         let before = if at == self.items_without_attributes() { "" } else { " " };
         self.replacements.push((at..at, format!("{before}{new} ")));
+    }
+
+    /// Puts a fence in front of assembly.
+    fn fences(&mut self, places: &[Range<usize>]) {
+        let atomic = format!("::{MIRROR_CRATE}::sync::atomic");
+        for place in places {
+            let place = self.in_source(place);
+            let line = self.source[..place.start].matches('\n').count() + 1;
+            self.changes.push((line, "put in: a fence in front of assembly".to_owned()));
+            let fence = format!("{{ {atomic}::fence({atomic}::Ordering::SeqCst); ");
+            self.replacements.push((place.start..place.start, fence));
+            self.replacements.push((place.end..place.end, " }".to_owned()));
+        }
     }
 
     /// Marks methods.

@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Span, TokenTree};
 
 use super::paths;
+use crate::edits::fences::{self, Assembly};
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +12,9 @@ pub(crate) enum Kind {
     Synchronises,
     /// A wait in the kernel by address.
     Futex,
-    /// Assembly in the source.
+    /// Assembly that orders memory.
+    Fence,
+    /// Assembly that changes memory atomically.
     Assembly,
     /// A call of a foreign function that waits.
     BlockingCall,
@@ -34,7 +37,13 @@ pub(crate) fn at(tokens: &[TokenTree], at: usize) -> Vec<Evidence> {
     if followed_by(tokens, at, '!') {
         return match text.as_str() {
             "thread_local" => one(Kind::Synchronises),
-            "asm" | "global_asm" | "naked_asm" => one(Kind::Assembly),
+            "asm" | "global_asm" | "naked_asm" => match tokens.get(at + 2) {
+                Some(TokenTree::Group(code)) => fences::of(code.stream()).map_or_else(Vec::new, |does| match does {
+                    Assembly::Fence => one(Kind::Fence),
+                    Assembly::Update => one(Kind::Assembly),
+                }),
+                _ => Vec::new(),
+            },
             _ => Vec::new(),
         };
     }
@@ -152,7 +161,9 @@ mod tests {
     #[test]
     fn what_nobody_can_see() {
         use Kind::{Assembly, BlockingCall, Futex};
-        check("core::arch::asm!(\"pause\")", &[(Assembly, "asm")]);
+        check("core::arch::asm!(\"lock xadd\")", &[(Assembly, "asm")]);
+        check("core::arch::asm!(\"mfence\")", &[(Kind::Fence, "asm")]);
+        check("core::arch::asm!(\"pause\")", &[]);
         check("if asm != other {}", &[]);
         check("libc::syscall(SYS_futex)", &[]);
         check("SYS_futex, x", &[(Futex, "SYS_futex")]);

@@ -329,7 +329,7 @@ mod tests {
             &[
                 ("src/lib.rs", "mod a;\npub mod r#b;\n#[path = \"elsewhere.rs\"]\npub(crate) mod c;\nmod gone;\n"),
                 ("src/a.rs", "mod inner;"),
-                ("src/a/inner.rs", "// nothing\nfn f() { asm!() }"),
+                ("src/a/inner.rs", "// nothing\nfn f() { asm!(\"mfence\") }"),
                 ("src/b/mod.rs", "mod d { mod e; }"),
                 ("src/b/d/e.rs", "\n\nuse std::sync::Mutex;"),
                 ("src/elsewhere.rs", "SYS_futex"),
@@ -343,7 +343,7 @@ mod tests {
     fn what_is_left_out_of_the_build_is_not_read() {
         for left_out in [
             "#[cfg(windows)] use std::sync::Mutex;",
-            "#[cfg(windows)] #[inline] pub fn f<A, B>(a: A) -> B { asm!() } fn g() {}",
+            "#[cfg(windows)] #[inline] pub fn f<A, B>(a: A) -> B { asm!(\"mfence\") } fn g() {}",
             "#[cfg(test)] mod tests { use std::sync::Mutex; }",
             "struct S { #[cfg(windows)] a: std::sync::Mutex<u8>, b: u8 }",
             "fn f() { #[cfg(windows)] std::thread::spawn(f); }",
@@ -351,9 +351,9 @@ mod tests {
             "mod a { #![cfg(windows)] use std::sync::Mutex; }",
             "#![cfg(windows)] use std::sync::Mutex;",
             "cfg_if::cfg_if! { if #[cfg(unix)] {} else { use std::sync::Mutex; } }",
-            "cfg_if! { if #[cfg(windows)] { asm!() } else if #[cfg(not(unix))] { asm!() } }",
+            "cfg_if! { if #[cfg(windows)] { asm!(\"mfence\") } else if #[cfg(not(unix))] { asm!(\"mfence\") } }",
             "#[cfg_attr(unix, cfg(windows))] use std::sync::Mutex;",
-            "#[cfg(mine)] fn f() { asm!() }",
+            "#[cfg(mine)] fn f() { asm!(\"mfence\") }",
         ] {
             check(&[("src/lib.rs", left_out), ("src/a.rs", "use std::sync::Mutex;")], &[]);
         }
