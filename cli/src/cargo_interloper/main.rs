@@ -6,6 +6,7 @@
 
 mod args;
 mod init;
+mod composed;
 mod orderings;
 #[cfg(test)]
 #[path = "../reference.rs"]
@@ -84,6 +85,9 @@ fn run() -> Result<u8, Refusal> {
             let instrument = common.instrument.clone().unwrap_or_default();
             let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
             orderings::run(&controlled, asked, format)
+        }
+        Command::Composed { common, package, tests, format, name } => {
+            composed::run(&folder, &common.options([]), &composed::Asked { packages: package, tests, name }, format)
         }
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
