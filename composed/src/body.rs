@@ -29,7 +29,6 @@ pub(crate) struct Body<'i, 'a> {
     pub(crate) spawned: Vec<Spawned>,
     /// What `return` gives, where a place is known.
     pub(crate) returned: Option<Val>,
-    instances: usize,
     /// Closures that are being walked through: one that calls itself is not entered again.
     pub(crate) closures: usize,
 }
@@ -57,7 +56,6 @@ impl<'i, 'a> Body<'i, 'a> {
             refusals: Vec::new(),
             spawned: Vec::new(),
             returned: None,
-            instances: 0,
             closures: 0,
         }
     }
@@ -88,11 +86,6 @@ impl<'i, 'a> Body<'i, 'a> {
 
     pub(crate) fn refuse(&mut self, reason: impl Into<String>) {
         self.refusals.push(reason.into());
-    }
-
-    pub(crate) fn next_instance(&mut self) -> usize {
-        self.instances += 1;
-        self.instances
     }
 
     pub(crate) fn emit(&mut self, flow: Flow) {

@@ -13,8 +13,10 @@ pub(crate) enum Flow {
     Either(Vec<Flow>),
     /// Any number of times.
     Loop(Box<Flow>),
-    /// A function or closure: `return` leaves it and nothing else.
+    /// A closure: `return` leaves it and nothing else.
     Frame(Box<Flow>),
+    /// A local function, which is an operation of its own: pairs of its calls are not pairs of its caller.
+    Helper(Box<Flow>),
     /// `return`, `?`.
     Return,
     /// `break`.
@@ -80,13 +82,15 @@ fn walk(flow: &Flow, pairs: &mut Pairs) -> Walked {
             met
         }
         Flow::Loop(body) => round(walk(body, pairs), pairs),
-        Flow::Frame(body) => {
-            let mut met = walk(body, pairs);
-            let returned = met.returned.take();
-            join(&mut met.through, returned);
-            met
-        }
+        Flow::Frame(body) => framed(walk(body, pairs)),
+        Flow::Helper(body) => framed(walk(body, &mut Pairs::default())),
     }
+}
+
+fn framed(mut met: Walked) -> Walked {
+    let returned = met.returned.take();
+    join(&mut met.through, returned);
+    met
 }
 
 fn sequence(steps: &[Flow], pairs: &mut Pairs) -> Walked {
@@ -131,7 +135,7 @@ fn join(set: &mut Option<BTreeSet<usize>>, more: Option<BTreeSet<usize>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::Flow::{Break, Call, Continue, Either, Frame, Loop, Return, Seq};
+    use super::Flow::{Break, Call, Continue, Either, Frame, Helper, Loop, Return, Seq};
     use super::*;
 
     #[track_caller]
@@ -165,7 +169,7 @@ mod tests {
                 }
                 all
             }
-            Frame(body) => paths(body)
+            Frame(body) | Helper(body) => paths(body)
                 .into_iter()
                 .map(|(path, end)| (path, if end == End::Return { End::Through } else { end }))
                 .collect(),
@@ -230,6 +234,15 @@ mod tests {
         check(Loop(Box::new(body)), &[], &[(1, 1), (1, 2), (2, 1), (2, 2)]);
         // A body that always returns runs once.
         check(Loop(Box::new(Seq(vec![Call(1), Call(2), Return]))), &[(1, 2)], &[]);
+    }
+
+    #[test]
+    fn pairs_of_a_helper_are_its_own() {
+        let helper = || Helper(Box::new(Loop(Box::new(Seq(vec![Call(1), Call(2)])))));
+        let found = |flow: Flow| pairs(&flow);
+        assert_eq!(found(helper()), Pairs::default());
+        assert_eq!(found(Seq(vec![helper(), Call(3)])).straight, [(1, 3), (2, 3)].into());
+        assert_eq!(found(Loop(Box::new(helper()))).around, [(1, 1), (1, 2), (2, 1), (2, 2)].into());
     }
 
     #[test]

@@ -82,10 +82,7 @@ fn groups(flow: &Flow, made: &[Made]) -> Vec<(String, Vec<usize>, Pairs)> {
     for of in owners {
         let is_of = |call: usize| made[call].counts && owner(&made[call].placed.root) == Some(of);
         let both = |&&(first, second): &&Pair| is_of(first) && is_of(second);
-        // Calls of one call of a local function are that function's operation.
-        let apart =
-            |&&(first, second): &&Pair| made[first].instance.is_none() || made[first].instance != made[second].instance;
-        let straight = all.straight.iter().filter(both).filter(apart).copied().collect();
+        let straight = all.straight.iter().filter(both).copied().collect();
         let around = all.around.iter().filter(both).copied().collect();
         let pairs = Pairs { straight, around };
         let calls: BTreeSet<usize> =
@@ -103,7 +100,7 @@ fn has_loop(flow: &Flow) -> bool {
     match flow {
         Flow::Loop(_) => true,
         Flow::Seq(inner) | Flow::Either(inner) => inner.iter().any(has_loop),
-        Flow::Frame(inner) => has_loop(inner),
+        Flow::Frame(inner) | Flow::Helper(inner) => has_loop(inner),
         Flow::Call(_) | Flow::Return | Flow::Break | Flow::Continue => false,
     }
 }

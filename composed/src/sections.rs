@@ -28,7 +28,6 @@ impl Body<'_, '_> {
             inside: Vec::new(),
             counts: what.counts,
             through: Vec::new(),
-            instance: None,
         });
         match entered {
             Entered::Call(number) => {

@@ -114,11 +114,10 @@ impl Body<'_, '_> {
         if self.made.len() + summary.made.len() > LARGEST {
             return Val::nothing();
         }
-        let instance = self.next_instance();
         let numbers: Vec<Option<usize>> =
-            summary.made.iter().map(|made| self.take_over(made, arguments, &name, instance)).collect();
+            summary.made.iter().map(|made| self.take_over(made, arguments, &name)).collect();
         let flow = renumbered(&summary.flow, &numbers);
-        self.emit(Flow::Frame(Box::new(flow)));
+        self.emit(Flow::Helper(Box::new(flow)));
         let mut result = summary.result.clone();
         result.section = result.section.and_then(|section| numbers[section]);
         if let (Some(section), true) = (result.section, result.guard) {
@@ -154,7 +153,7 @@ impl Body<'_, '_> {
     }
 
     /// A call of a local function's, as a call of this one; `None` if nobody else can see it.
-    fn take_over(&mut self, made: &Made, arguments: &[Val], name: &Rc<str>, instance: usize) -> Option<usize> {
+    fn take_over(&mut self, made: &Made, arguments: &[Val], name: &Rc<str>) -> Option<usize> {
         let mut made = made.clone();
         if let Root::Parameter(number, _) = &made.placed.root {
             let given = arguments.get(*number)?.clone().peeled();
@@ -174,7 +173,6 @@ impl Body<'_, '_> {
             return None;
         }
         made.through.insert(0, Rc::clone(name));
-        made.instance = Some(instance);
         match self.enter(made) {
             Entered::Call(number) => Some(number),
             Entered::Part(_) => None,
@@ -191,6 +189,7 @@ fn renumbered(flow: &Flow, numbers: &[Option<usize>]) -> Flow {
         Flow::Either(branches) => Flow::Either(all(branches)),
         Flow::Loop(body) => Flow::Loop(Box::new(renumbered(body, numbers))),
         Flow::Frame(body) => Flow::Frame(Box::new(renumbered(body, numbers))),
+        Flow::Helper(body) => Flow::Helper(Box::new(renumbered(body, numbers))),
         Flow::Return => Flow::Return,
         Flow::Break => Flow::Break,
         Flow::Continue => Flow::Continue,

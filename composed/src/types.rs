@@ -67,6 +67,7 @@ impl Index<'_> {
         match written {
             Type::Reference(reference) if reference.mutability.is_some() => self.ty(scope, &reference.elem),
             Type::Reference(reference) => self.ty(scope, &reference.elem).shared(),
+            Type::Ptr(pointer) => self.ty(scope, &pointer.elem).shared(),
             Type::Paren(inner) => self.ty(scope, &inner.elem),
             Type::Group(inner) => self.ty(scope, &inner.elem),
             Type::Array(array) => many(self.ty(scope, &array.elem)),

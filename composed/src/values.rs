@@ -100,6 +100,4 @@ pub(crate) struct Made {
     pub(crate) counts: bool,
     /// The local functions that lead to it.
     pub(crate) through: Vec<Rc<str>>,
-    /// The call of a local function that it is part of.
-    pub(crate) instance: Option<usize>,
 }

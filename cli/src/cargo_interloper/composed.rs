@@ -36,7 +36,7 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
 fn find(members: &Members, asked: &Asked) -> Result<Found, Refusal> {
     let missing = asked.packages.iter().find(|name| !members.packages.iter().any(|own| own.name == **name));
     if let Some(name) = missing {
-        return Err(Refusal::NotADependency { name: name.clone(), similar: None });
+        return Err(Refusal::NotAMember { name: name.clone(), similar: None });
     }
     // All packages are read: a chosen one may use types of the others.
     let packages: Vec<Package> = members

@@ -14,10 +14,9 @@ const VERSION: u32 = 1;
 /// A table, the calls of each operation, and what could not be read.
 pub fn text(found: &Found) -> String {
     let mut out = String::new();
-    let count = found.operations.len();
-    let plural = if count == 1 { "" } else { "s" };
-    let _ = writeln!(out, "{count} composed operation{plural} in {} files with {} lines", found.files, found.lines);
-    if count > 0 {
+    let operations = counted(found.operations.len(), "composed operation");
+    let _ = writeln!(out, "{operations} in {} with {}", counted(found.files, "file"), counted(found.lines, "line"));
+    if !found.operations.is_empty() {
         let _ = writeln!(out, "\n{}", table(found));
         for operation in &found.operations {
             details(&mut out, operation);
@@ -30,6 +29,10 @@ pub fn text(found: &Found) -> String {
         }
     }
     out
+}
+
+fn counted(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
 fn table(found: &Found) -> Table {
