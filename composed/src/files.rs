@@ -97,7 +97,7 @@ impl Reader<'_> {
         let own = self.modules.len();
         self.modules.push(Module { name, parent, file: Rc::clone(file), items: Vec::new() });
         let mut kept = Vec::new();
-        for item in items {
+        for item in unwrapped(items) {
             match item {
                 Item::Mod(inner) if self.left_out(&inner.attrs) => drop(inner),
                 Item::Mod(inner) => self.inner(inner, file, nest, own),
@@ -145,6 +145,20 @@ impl Reader<'_> {
     fn unread(&mut self, file: &str, line: usize, column: usize, reason: String) {
         self.read.unread.push(Unread { place: place(file, line, column), reason });
     }
+}
+
+/// Items in macros that wrap items, such as `cfg_rt! { pub mod runtime; }`, stand where the macro stands.
+fn unwrapped(items: Vec<Item>) -> Vec<Item> {
+    let inner = |item: Item| match item {
+        Item::Macro(one) if one.ident.is_none() => match one.mac.parse_body::<syn::File>() {
+            Ok(file) if !file.items.is_empty() && !file.items.iter().any(|item| matches!(item, Item::Verbatim(_))) => {
+                unwrapped(file.items)
+            }
+            _ => vec![Item::Macro(one)],
+        },
+        item => vec![item],
+    };
+    items.into_iter().flat_map(inner).collect()
 }
 
 /// A place in a file, from numbers of the parser.

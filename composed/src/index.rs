@@ -239,7 +239,7 @@ impl<'a> Index<'a> {
                     let number = self.statics.len();
                     self.modules[module].values.insert(name.clone(), Target::Static(number));
                     self.statics.push(Static { name, ty: RefCell::new(Ty::Opaque) });
-                    written.statics.push((number, module, Seen::Owned(ty)));
+                    written.statics.push((number, module, Seen::Owned(Box::new(ty))));
                 }
             }
             // A value of its own for each thread.
@@ -367,7 +367,7 @@ struct Written<'a> {
 
 enum Seen<'a> {
     Borrowed(&'a Type),
-    Owned(Type),
+    Owned(Box<Type>),
 }
 
 fn with(mut path: Vec<String>, name: String) -> Vec<String> {

@@ -109,6 +109,16 @@ fn names_lead_through_imports_aliases_and_modules() {
 }
 
 #[test]
+fn macros_around_items_are_read() {
+    let items = "fn f(map: &dashmap::DashMap<u32, u32>) { map.get(&1); map.insert(1, 2); }";
+    check(&format!("cfg_sync! {{ {items} }}"), &["f get-then-insert: map.get; map.insert"]);
+    check(
+        &format!("mod m {{ cfg_sync! {{ cfg_std! {{ {items} }} }} }}"),
+        &["m::f get-then-insert: map.get; map.insert"],
+    );
+}
+
+#[test]
 fn owners_are_fields_statics_and_arguments() {
     check(
         "use std::sync::LazyLock; use dashmap::DashMap; static MAP: LazyLock<DashMap<u32, u32>> = LazyLock::new(DashMap::new);
