@@ -5,8 +5,8 @@
 //! crate that was named, 3 the tool is broken.
 
 mod args;
-mod init;
 mod composed;
+mod init;
 mod orderings;
 #[cfg(test)]
 #[path = "../reference.rs"]
