@@ -197,6 +197,7 @@ fn every_crate_has_its_invariant() {
         "harness",
         "report",
         "interloper",
+        "composed",
         "mut-suite",
         "cli",
     ];

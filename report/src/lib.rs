@@ -32,6 +32,7 @@ pub mod json;
 pub mod orderings;
 pub mod plain;
 pub mod replay_file;
+pub mod sarif;
 pub mod shorten;
 mod source;
 pub mod table;

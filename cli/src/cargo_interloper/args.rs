@@ -75,6 +75,31 @@ pub enum Command {
         #[arg(last = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
+    /// Find composed operations: functions, methods and closures that make several calls on the same collection
+    ///
+    /// Reads the sources of the workspace and compiles nothing. Lists each function, method and closure that makes two or more
+    /// calls on one concurrent collection, or on several of one owner, on one path: where it is, the calls, the pattern that
+    /// they look like, and whether it can be run as it is. Names what could not be read.
+    ///
+    /// `[package.metadata.interloper.composed]` and `[workspace.metadata.interloper.composed]` add collections
+    /// (`collections = { "ShardedMap" = "map" }`; or "queue", "atomic", "once", "swap", "lock") and constructors
+    /// (`constructors = { "Cache" = "Cache::with_capacity(8)" }`).
+    Composed {
+        #[command(flatten)]
+        common: Common,
+        /// Only this package
+        #[arg(short, long, value_name = "NAME")]
+        package: Vec<String>,
+        /// Read tests, benchmarks and examples too
+        #[arg(long)]
+        tests: bool,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Rendering::Text)]
+        format: Rendering,
+        /// Only operations whose names contain this
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
     /// Run a binary or example of the project, built like the tests
     Run {
         #[command(flatten)]
@@ -134,11 +159,11 @@ pub enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Rendering {
-    /// A table, and a line for each ordering
+    /// A table, with a line below for each result
     Text,
     /// One JSON document with a version field
     Json,
-    /// A SARIF 2.1.0 log, with a result for each ordering that survived or was not reached
+    /// A SARIF 2.1.0 log, for the pages of code hosts
     Sarif,
 }
 

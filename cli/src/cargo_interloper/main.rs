@@ -5,6 +5,7 @@
 //! crate that was named, 3 the tool is broken.
 
 mod args;
+mod composed;
 mod init;
 mod orderings;
 #[cfg(test)]
@@ -84,6 +85,9 @@ fn run() -> Result<u8, Refusal> {
             let instrument = common.instrument.clone().unwrap_or_default();
             let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
             orderings::run(&controlled, asked, format)
+        }
+        Command::Composed { common, package, tests, format, name } => {
+            composed::run(&folder, &common.options([]), &composed::Asked { packages: package, tests, name }, format)
         }
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;

@@ -1,6 +1,7 @@
 //! `cargo interloper` from outside: what it prints, how it exits, and what it leaves alone.
 
 mod composed;
+mod composing;
 mod editions;
 mod guide;
 mod memory;

@@ -1,0 +1,57 @@
+//! `cargo interloper composed`: the composed operations of a workspace.
+
+mod manifest;
+mod shown;
+
+use std::path::Path;
+
+use interloper_adopt::{Members, Options, Refusal};
+use interloper_composed::{Found, Package, scan};
+
+use crate::args::Rendering;
+use crate::{EXPECTED, print};
+
+/// What is asked for.
+pub struct Asked {
+    /// The packages to read. If the list is empty: all packages of the workspace.
+    pub packages: Vec<String>,
+    /// Whether tests are read too.
+    pub tests: bool,
+    /// A part of the names of the operations to list.
+    pub name: Option<String>,
+}
+
+/// Reads the sources and prints what is found.
+pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -> Result<u8, Refusal> {
+    let members = Members::read(folder, options)?;
+    let found = find(&members, asked)?;
+    print(&match format {
+        Rendering::Text => shown::text(&found),
+        Rendering::Json => shown::json(&found),
+        Rendering::Sarif => shown::sarif(&found),
+    })?;
+    Ok(EXPECTED)
+}
+
+fn find(members: &Members, asked: &Asked) -> Result<Found, Refusal> {
+    let missing = asked.packages.iter().find(|name| !members.packages.iter().any(|own| own.name == **name));
+    if let Some(name) = missing {
+        return Err(Refusal::NotAMember { name: name.clone(), similar: None });
+    }
+    // All packages are read: a chosen one may use types of the others.
+    let packages: Vec<Package> = members
+        .packages
+        .iter()
+        .map(|member| {
+            let extras = member.extras.iter().filter(|_| asked.tests);
+            Package { name: member.name.clone(), crates: member.crates.iter().chain(extras).cloned().collect() }
+        })
+        .collect();
+    let mut options = manifest::options(members)?;
+    options.tests = asked.tests;
+    let mut found = scan(&packages, &options);
+    let is_chosen = |package: &str| asked.packages.is_empty() || asked.packages.iter().any(|name| name == package);
+    let is_named = |name: &str| asked.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
+    found.operations.retain(|one| is_chosen(&one.package) && is_named(&one.name));
+    Ok(found)
+}

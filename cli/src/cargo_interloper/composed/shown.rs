@@ -1,0 +1,116 @@
+//! The list of composed operations as text, JSON and SARIF.
+
+use std::fmt::Write;
+
+use interloper::report::plain;
+use interloper::report::sarif::{Finding, Level, Place, Rule, log};
+use interloper::report::table::{Align, Table};
+use interloper_composed::{Call, Found, Operation};
+use serde::Serialize;
+
+/// The version of the document that [`json`] writes.
+const VERSION: u32 = 1;
+
+/// A table, the calls of each operation, and what could not be read.
+pub fn text(found: &Found) -> String {
+    let mut out = String::new();
+    let operations = counted(found.operations.len(), "composed operation");
+    let _ = writeln!(out, "{operations} in {} with {}", counted(found.files, "file"), counted(found.lines, "line"));
+    if !found.operations.is_empty() {
+        let _ = writeln!(out, "\n{}", table(found));
+        for operation in &found.operations {
+            details(&mut out, operation);
+        }
+    }
+    if !found.unread.is_empty() {
+        let _ = writeln!(out, "not read:");
+        for unread in &found.unread {
+            let _ = writeln!(out, "  {}: {}", unread.place, plain::line(&unread.reason));
+        }
+    }
+    out
+}
+
+fn counted(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+fn table(found: &Found) -> Table {
+    let mut table = Table::new(
+        ["operation", "place", "pattern", "calls", "can it be run"]
+            .map(|heading| (heading, if heading == "calls" { Align::Right } else { Align::Left })),
+    );
+    for one in &found.operations {
+        let place = format!("{}:{}", one.place.file, one.place.line);
+        let cells =
+            [one.name.clone(), place, one.pattern.to_string(), one.calls.len().to_string(), one.runnable.to_string()];
+        table.row(cells);
+    }
+    table
+}
+
+fn details(out: &mut String, operation: &Operation) {
+    let _ = writeln!(out, "{} at {}: {}", operation.name, operation.place, operation.pattern);
+    for call in &operation.calls {
+        let _ = writeln!(out, "  {}:{}  {}", call.place.line, call.place.column, plain::line(&described(call)));
+    }
+    if let Some(advice) = operation.pattern.advice() {
+        let _ = writeln!(out, "  in one step: {advice}");
+    }
+    out.push('\n');
+}
+
+/// `self.map.get, in lookup`.
+fn described(call: &Call) -> String {
+    let through = if call.through.is_empty() { String::new() } else { format!(", in {}", call.through.join(" → ")) };
+    format!("{}.{}{through}", call.collection, call.short())
+}
+
+/// One JSON document with a version field.
+pub fn json(found: &Found) -> String {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        version: u32,
+        #[serde(flatten)]
+        found: &'a Found,
+    }
+    let mut text =
+        serde_json::to_string_pretty(&Document { version: VERSION, found }).expect("plain data is always JSON");
+    text.push('\n');
+    text
+}
+
+const COMPOSED: &str = "composed-operation";
+const UNREAD: &str = "not-read";
+
+const RULES: [Rule; 2] = [
+    Rule { id: COMPOSED, text: "Several calls on one concurrent collection: is the operation atomic?" },
+    Rule { id: UNREAD, text: "A part of the sources could not be read." },
+];
+
+/// A SARIF log: a result for each operation, and for what could not be read.
+pub fn sarif(found: &Found) -> String {
+    let operations = found.operations.iter().map(|one| {
+        let calls: Vec<String> = one.calls.iter().map(described).collect();
+        let advice = one.pattern.advice().map_or(String::new(), |advice| format!(" In one step: {advice}."));
+        Finding {
+            rule: COMPOSED,
+            level: Level::Note,
+            text: format!("{} is a composed operation ({}): {}.{advice}", one.name, one.pattern, calls.join("; ")),
+            place: sarif_place(&one.place),
+            related: one.calls.iter().map(|call| (sarif_place(&call.place), described(call))).collect(),
+        }
+    });
+    let unread = found.unread.iter().map(|one| Finding {
+        rule: UNREAD,
+        level: Level::Note,
+        text: one.reason.clone(),
+        place: sarif_place(&one.place),
+        related: Vec::new(),
+    });
+    log(&RULES, operations.chain(unread))
+}
+
+fn sarif_place(place: &interloper_composed::Place) -> Place<'_> {
+    Place { file: &place.file, line: place.line, column: place.column }
+}

@@ -1,0 +1,145 @@
+//! From what functions do to a list of operations.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use syn::spanned::Spanned;
+
+use crate::files;
+use crate::flow::{self, Flow, Pair, Pairs};
+use crate::index::{Index, last_line};
+use crate::operation::{Call, Found, Operation, Place, Unread};
+use crate::pattern;
+use crate::runnable::Runnable;
+use crate::values::{Made, Root};
+
+/// All operations of the index.
+pub(crate) fn report(index: &Index<'_>, unread: Vec<Unread>, files: usize, lines: usize) -> Found {
+    let mut all: BTreeMap<(usize, Place, String), Operation> = BTreeMap::new();
+    for (number, function) in index.functions.iter().enumerate() {
+        let summary = index.summary(number);
+        let start = function.signature.ident.span().start();
+        let file = &index.modules[function.module].file;
+        let place = files::place(file, start.line, start.column + 1);
+        let runnable = || match summary.refusals.first() {
+            Some(reason) => Runnable::Refused { reason: reason.clone() },
+            None => index.runnable(function),
+        };
+        let package = index.modules[function.module].package;
+        let mut add =
+            |name: String, place: Place, end: u32, flow: &Flow, made: &[Made], runnable: &dyn Fn() -> Runnable| {
+                for (owner, calls, pairs) in groups(flow, made) {
+                    let operation = Operation {
+                        package: index.packages[package].name.clone(),
+                        name: name.clone(),
+                        place: place.clone(),
+                        end,
+                        pattern: pattern::of(made, &pairs),
+                        calls: calls.into_iter().map(|call| shown(&made[call])).collect(),
+                        owner: owner.clone(),
+                        runnable: runnable(),
+                    };
+                    // A file that belongs to several crates is read for each of them.
+                    all.entry((package, place.clone(), owner)).or_insert(operation);
+                }
+            };
+        add(function.name.clone(), place, last_line(function.body), &summary.flow, &summary.made, &runnable);
+        for spawned in &summary.spawned {
+            let place = files::place(file, spawned.line, spawned.column);
+            let hole = || Runnable::Hole { what: "the function around the closure".to_owned() };
+            let name = format!("{}::{{closure}}", function.name);
+            add(name, place, spawned.end, &spawned.flow, &spawned.made, &hole);
+        }
+    }
+    item_macros(index);
+    let mut unread: Vec<Unread> = unread.into_iter().chain(index.unread.take()).collect();
+    unread.sort_by(|a, b| (&a.place, &a.reason).cmp(&(&b.place, &b.reason)));
+    unread.dedup();
+    Found { operations: all.into_values().collect(), unread, files, lines }
+}
+
+/// Macros in the place of items, and files that are included.
+fn item_macros(index: &Index<'_>) {
+    for (module, one) in &index.item_macros {
+        let name = one.mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let file = Rc::clone(&index.modules[*module].file);
+        index.names_hidden(&name, &one.mac, &file, one.mac.path.span());
+        if name == "include" {
+            index.not_included(&one.mac, &file, one.mac.path.span());
+        }
+    }
+}
+
+/// The operations of a function: by owner, the calls and the pairs of them that are on one path.
+fn groups(flow: &Flow, made: &[Made]) -> Vec<(String, Vec<usize>, Pairs)> {
+    let owners: BTreeSet<Owner<'_>> =
+        made.iter().filter(|one| one.counts).filter_map(|one| owner(&one.placed.root)).collect();
+    if made.len() < 2 && !has_loop(flow) {
+        return Vec::new();
+    }
+    let all = flow::pairs(flow);
+    let mut groups = Vec::new();
+    for of in owners {
+        let is_of = |call: usize| made[call].counts && owner(&made[call].placed.root) == Some(of);
+        let both = |&&(first, second): &&Pair| is_of(first) && is_of(second);
+        let straight = all.straight.iter().filter(both).copied().collect();
+        let around = all.around.iter().filter(both).copied().collect();
+        let pairs = Pairs { straight, around };
+        let calls: BTreeSet<usize> =
+            pairs.straight.iter().chain(&pairs.around).flat_map(|&(first, second)| [first, second]).collect();
+        if !calls.is_empty() {
+            let roots: BTreeSet<&Root> = calls.iter().map(|&call| &made[call].placed.root).collect();
+            let names: Vec<String> = roots.into_iter().map(name_of).collect();
+            groups.push((names.join(", "), calls.into_iter().collect(), pairs));
+        }
+    }
+    groups
+}
+
+fn has_loop(flow: &Flow) -> bool {
+    match flow {
+        Flow::Loop(_) => true,
+        Flow::Seq(inner) | Flow::Either(inner) => inner.iter().any(has_loop),
+        Flow::Frame(inner) | Flow::Helper(inner) => has_loop(inner),
+        Flow::Call(_) | Flow::Return | Flow::Break | Flow::Continue => false,
+    }
+}
+
+/// What collections belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner<'m> {
+    /// The caller, who passes them as arguments.
+    Caller,
+    /// Something with a name.
+    Root(&'m Root),
+}
+
+/// Who owns what is behind a root; `None` if nobody else knows it.
+fn owner(root: &Root) -> Option<Owner<'_>> {
+    match root {
+        Root::Fresh => None,
+        Root::Parameter(_, name) if &**name != "self" => Some(Owner::Caller),
+        root => Some(Owner::Root(root)),
+    }
+}
+
+fn name_of(root: &Root) -> String {
+    match root {
+        Root::Parameter(_, name) | Root::Static(name) | Root::Captured(name) | Root::Elsewhere(name) => {
+            name.to_string()
+        }
+        Root::Fresh => String::new(),
+    }
+}
+
+fn shown(made: &Made) -> Call {
+    let inside: Vec<String> = made.inside.iter().map(|(method, _)| method.clone()).collect();
+    Call {
+        place: made.place.clone(),
+        collection: format!("{}{}", name_of(&made.placed.root), made.placed.path),
+        kind: made.kind.to_string(),
+        method: made.method.clone(),
+        inside,
+        through: made.through.iter().map(ToString::to_string).collect(),
+    }
+}
