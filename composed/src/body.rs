@@ -78,7 +78,7 @@ impl<'i, 'a> Body<'i, 'a> {
     }
 
     fn finish(mut self, result: Val) -> Summary {
-        let flow = Flow::Seq(self.flows.pop().unwrap_or_default());
+        let flow = Flow::Seq(self.flows.pop().unwrap_or_default()).simplified();
         self.refusals.sort();
         self.refusals.dedup();
         Summary { flow, made: self.made, result, refusals: self.refusals, spawned: self.spawned }
@@ -89,7 +89,7 @@ impl<'i, 'a> Body<'i, 'a> {
     }
 
     pub(crate) fn emit(&mut self, flow: Flow) {
-        if flow != Flow::Seq(Vec::new()) {
+        if flow != Flow::NOTHING {
             self.flows.last_mut().expect("something is written down").push(flow);
         }
     }

@@ -25,6 +25,58 @@ pub(crate) enum Flow {
     Continue,
 }
 
+impl Flow {
+    /// Nothing at all.
+    pub(crate) const NOTHING: Flow = Flow::Seq(Vec::new());
+
+    /// The same paths in a smaller tree. Most functions make no call, and their branches would be copied to wherever they are
+    /// called.
+    pub(crate) fn simplified(self) -> Flow {
+        let one = |body: Box<Flow>, wrap: fn(Box<Flow>) -> Flow| match body.simplified() {
+            body if body.has_calls() => wrap(Box::new(body)),
+            _ => Flow::NOTHING,
+        };
+        match self {
+            Flow::Seq(steps) => {
+                let mut simple = Vec::new();
+                for step in steps {
+                    match step.simplified() {
+                        Flow::Seq(inner) => simple.extend(inner),
+                        step => simple.push(step),
+                    }
+                }
+                if simple.len() == 1 { simple.remove(0) } else { Flow::Seq(simple) }
+            }
+            Flow::Either(branches) => {
+                let mut simple: Vec<Flow> = Vec::new();
+                for branch in branches.into_iter().map(Flow::simplified) {
+                    if !simple.contains(&branch) {
+                        simple.push(branch);
+                    }
+                }
+                if simple.len() == 1 { simple.remove(0) } else { Flow::Either(simple) }
+            }
+            Flow::Frame(body) => one(body, Flow::Frame),
+            Flow::Helper(body) => one(body, Flow::Helper),
+            Flow::Loop(body) => match body.simplified() {
+                Flow::Break | Flow::Continue => Flow::NOTHING,
+                body if body == Flow::NOTHING => body,
+                body => Flow::Loop(Box::new(body)),
+            },
+            Flow::Call(_) | Flow::Return | Flow::Break | Flow::Continue => self,
+        }
+    }
+
+    fn has_calls(&self) -> bool {
+        match self {
+            Flow::Call(_) => true,
+            Flow::Seq(all) | Flow::Either(all) => all.iter().any(Flow::has_calls),
+            Flow::Loop(body) | Flow::Frame(body) | Flow::Helper(body) => body.has_calls(),
+            Flow::Return | Flow::Break | Flow::Continue => false,
+        }
+    }
+}
+
 /// Two calls on one path, the first one made first; the same call twice if a loop makes it again.
 pub(crate) type Pair = (usize, usize);
 
@@ -265,7 +317,34 @@ mod tests {
         }
         for flow in trees(2) {
             // Outside of a loop there is neither `break` nor `continue`.
-            check_against_paths(&Loop(Box::new(flow)));
+            let flow = Loop(Box::new(flow));
+            check_against_paths(&flow);
+            if is_rust(&flow, false) {
+                assert_eq!(pairs(&flow.clone().simplified()), pairs(&flow), "{flow:?}");
+            }
         }
+    }
+
+    /// Whether each `break` and `continue` is in a loop, and in no closure within the loop.
+    fn is_rust(flow: &Flow, in_loop: bool) -> bool {
+        match flow {
+            Break | Continue => in_loop,
+            Call(_) | Return => true,
+            Seq(all) | Either(all) => all.iter().all(|flow| is_rust(flow, in_loop)),
+            Loop(body) => is_rust(body, true),
+            Frame(body) | Helper(body) => is_rust(body, false),
+        }
+    }
+
+    #[test]
+    fn what_makes_no_call_is_nothing() {
+        let check = |flow: Flow, expected: Flow| assert_eq!(flow.simplified(), expected);
+        let branches = || Either(vec![Seq(vec![]), Seq(vec![Seq(vec![]), Return])]);
+        check(Helper(Box::new(Seq(vec![branches(), Loop(Box::new(Continue))]))), Flow::NOTHING);
+        check(Frame(Box::new(branches())), Flow::NOTHING);
+        check(Seq(vec![Seq(vec![Call(1), Seq(vec![])]), Loop(Box::new(Seq(vec![])))]), Call(1));
+        check(Either(vec![Seq(vec![]), Seq(vec![Seq(vec![])])]), Flow::NOTHING);
+        // A `return` of the function itself matters.
+        check(Seq(vec![branches(), Call(1)]), Seq(vec![Either(vec![Seq(vec![]), Return]), Call(1)]));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Spawned {
 
 impl Summary {
     fn empty() -> Summary {
-        let flow = Flow::Seq(Vec::new());
+        let flow = Flow::NOTHING;
         Summary { flow, made: Vec::new(), result: Val::nothing(), refusals: Vec::new(), spawned: Vec::new() }
     }
 }
@@ -117,7 +117,7 @@ impl Body<'_, '_> {
         let numbers: Vec<Option<usize>> =
             summary.made.iter().map(|made| self.take_over(made, arguments, &name)).collect();
         let flow = renumbered(&summary.flow, &numbers);
-        self.emit(Flow::Helper(Box::new(flow)));
+        self.emit(Flow::Helper(Box::new(flow)).simplified());
         let mut result = summary.result.clone();
         result.section = result.section.and_then(|section| numbers[section]);
         if let (Some(section), true) = (result.section, result.guard) {
@@ -184,7 +184,7 @@ impl Body<'_, '_> {
 fn renumbered(flow: &Flow, numbers: &[Option<usize>]) -> Flow {
     let all = |flows: &[Flow]| flows.iter().map(|flow| renumbered(flow, numbers)).collect();
     match flow {
-        Flow::Call(call) => numbers[*call].map_or(Flow::Seq(Vec::new()), Flow::Call),
+        Flow::Call(call) => numbers[*call].map_or(Flow::NOTHING, Flow::Call),
         Flow::Seq(steps) => Flow::Seq(all(steps)),
         Flow::Either(branches) => Flow::Either(all(branches)),
         Flow::Loop(body) => Flow::Loop(Box::new(renumbered(body, numbers))),
