@@ -43,6 +43,7 @@ pub mod calls;
 mod handle;
 mod memory;
 mod operation;
+mod random;
 
 use std::any::Any;
 use std::cell::Cell;
@@ -460,6 +461,8 @@ pub fn which_of(options: usize) -> usize {
     }
     with(|current| current.runtime().choose(options)).map_or(0, |answer| answer as usize)
 }
+
+pub use random::{fill_random, random};
 
 /// Whether this thread is in a controlled run.
 #[inline]

@@ -140,7 +140,10 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     let (along, named): (Vec<_>, Vec<_>) = controlled.copies().partition(|(_, along)| *along);
     let labels = |all: Vec<(String, bool)>| all.into_iter().map(|(label, _)| label).collect::<Vec<_>>().join(", ");
     match (named.is_empty(), along.is_empty()) {
-        (true, _) => note("under control: only crates with the line at their root"),
+        (true, true) => note("under control: only crates with the line at their root"),
+        (true, false) => {
+            note(&format!("under control: crates with the line at their root, and with them {}", labels(along)))
+        }
         (false, true) => note(&format!("under control: {}", labels(named))),
         (false, false) => note(&format!("under control: {}, and with it {}", labels(named), labels(along))),
     }

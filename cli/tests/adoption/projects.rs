@@ -2,6 +2,68 @@
 
 use super::*;
 
+/// Random numbers of the system come from the seed of the run, in each version of getrandom: each execution has the same, and so
+/// has the next process. Another seed gives others.
+#[test]
+fn random_numbers_of_the_system_come_from_the_seed() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\ntwo = {{ package = \"getrandom\", version = \"0.2\" }}\n\
+         three = {{ package = \"getrandom\", version = \"0.3\" }}\nfour = {{ package = \"getrandom\", version = \"0.4\" }}\n\
+         [dev-dependencies.interloper]\npath = {interloper:?}\n"
+    ));
+    project.put(
+        "tests/random.rs",
+        r#"
+#[cfg(interloper)]
+#[macro_use]
+extern crate interloper_std as std;
+use std::sync::Mutex;
+
+fn drawn() -> Vec<u8> {
+    let (mut two, mut three, mut four) = ([0; 8], [0; 11], [0; 3]);
+    two::getrandom(&mut two).unwrap();
+    three::fill(&mut three).unwrap();
+    four::fill(&mut four).unwrap();
+    let numbers = [three::u64().unwrap(), four::u64().unwrap(), u64::from(three::u32().unwrap())];
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+    two.into_iter().chain(three).chain(four).chain(numbers).collect()
+}
+
+#[interloper::test(executions = 50, check_determinism)]
+fn the_same_in_each_execution() {
+    let all = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| all.lock().unwrap().push((1, drawn())));
+        all.lock().unwrap().push((0, drawn()));
+    });
+    let mut all = all.into_inner().unwrap();
+    all.sort();
+    assert_ne!(all[0].1, all[1].1, "each task has numbers of its own");
+    println!("drawn {all:?}");
+}
+
+#[test]
+fn outside_of_a_check() {
+    assert_ne!(drawn(), drawn());
+}
+"#,
+    );
+    let lines = |seed: &str| {
+        let arguments = ["test", "--test", "random", "--", "--nocapture"];
+        let ran = ran(command(project.folder(), &arguments).env("INTERLOPER_SEED", seed)).expect(0);
+        assert!(ran.err.contains("getrandom 0.2.") && ran.err.contains("getrandom 0.4."), "{}", ran.err);
+        assert!(!ran.err.contains("not under control"), "{}", ran.err);
+        let lines = ran.out.lines().filter(|line| line.starts_with("drawn ")).map(str::to_owned);
+        lines.collect::<std::collections::BTreeSet<String>>()
+    };
+    let first = lines("1");
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert_eq!(lines("1"), first);
+    assert_ne!(lines("2"), first);
+}
+
 /// On x86, event-listener and concurrent-queue write a fence as assembly, which nobody sees. Without a fence, each thread may miss
 /// what the other one stored.
 #[test]

@@ -299,7 +299,11 @@ impl Work<'_> {
     /// of it: whoever speaks to a crate under control about a mutex must mean the same mutex.
     fn come_along(&mut self, named: &BTreeSet<usize>, leave: &BTreeSet<usize>) -> Result<(), Refusal> {
         let project = self.project;
-        let mut chosen = named.clone();
+        // What draws random numbers of the system comes along with any project: the same seed, the same execution.
+        let random = project.indices(Package::draws_random_numbers).into_iter();
+        let is_used = |index: &usize| matches!(project.packages[*index].role, Role::Dependency | Role::Development);
+        let mut chosen: BTreeSet<usize> =
+            random.filter(is_used).filter(|index| !leave.contains(index)).chain(named.iter().copied()).collect();
         let mut open: Vec<usize> = named.iter().copied().collect();
         let mut met = BTreeSet::new();
         while let Some(index) = open.pop() {
@@ -398,7 +402,7 @@ impl Work<'_> {
             rust_files(folder, &mut files)?;
         }
         let mut edits = Vec::new();
-        for choice in choices::of(&package.name) {
+        for choice in choices::of(&package.name, &package.version.to_string()) {
             self.choose(package, choice, &mut edits)?;
         }
         for root in &roots {

@@ -98,7 +98,7 @@ impl Project {
         }
         let judged = self.read(package);
         match (judged.class, package.role) {
-            (Class::Instrument | Class::Replace, Role::Development) => Judged {
+            (Class::Instrument | Class::Replace, Role::Development) if !package.draws_random_numbers() => Judged {
                 class: Class::LeftAlone,
                 reason: format!("for tests only, can be named: {}", judged.reason),
                 ..judged
@@ -110,6 +110,9 @@ impl Project {
     /// What the sources of a package say, whatever it is to the project.
     pub(crate) fn read(&self, package: &Package) -> Judged {
         let left = |reason: &str| Judged::new(Class::LeftAlone, reason.to_owned(), None);
+        if package.draws_random_numbers() {
+            return Judged::new(Class::Instrument, "its random numbers come from the seed of the run".to_owned(), None);
+        }
         let Some(root) = package.library().or(package.roots.first().map(|root| root.as_path())) else {
             return left("it has no library");
         };

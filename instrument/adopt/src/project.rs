@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{CrateType, DependencyKind, Metadata, TargetKind};
 
 use crate::cargo::{Cargo, Options};
-use crate::edits::MIRROR;
+use crate::edits::{MIRROR, choices};
 use crate::locals::Locals;
 use crate::reading::condition::Configuration;
 use crate::refusal::Refusal;
@@ -102,6 +102,11 @@ impl Package {
     /// Name and version.
     pub(crate) fn label(&self) -> String {
         format!("{} {}", self.name, self.version)
+    }
+
+    /// Whether it asks the system for random numbers, and its copy takes them from the seed.
+    pub(crate) fn draws_random_numbers(&self) -> bool {
+        choices::draws_from_seed(&self.name, &self.version.to_string())
     }
 
     pub(crate) fn library(&self) -> Option<&Path> {

@@ -4,6 +4,9 @@
 //! Under control all such orders are possible, so each choice asks `interloper_std::runtime::which_of`. The first answer is
 //! the order of the queue, so shrinking leads back to it. Outside of a controlled run nothing changes.
 //!
+//! getrandom asks the operating system for random numbers. Under control they come from the seed of the run instead, so that
+//! generators, identifiers and hashers that begin with such numbers are the same in each execution.
+//!
 //! A choice is found by its text. If a later version has another text, the crate keeps its own order, and the command says so.
 //! Lines keep their numbers.
 
@@ -13,6 +16,8 @@ use super::source::Edited;
 #[derive(Debug)]
 pub(crate) struct Choice {
     package: &'static str,
+    /// How the version begins.
+    series: &'static str,
     /// What is chosen, for messages.
     pub(crate) what: &'static str,
     /// The file, below the folder of the package.
@@ -25,9 +30,15 @@ pub(crate) struct Choice {
     pub(crate) needs: &'static [(&'static str, &'static str)],
 }
 
-/// The choices of a package.
-pub(crate) fn of(package: &str) -> impl Iterator<Item = &'static Choice> {
-    CHOICES.iter().filter(move |choice| choice.package == package)
+/// The choices of a package in a version.
+pub(crate) fn of(package: &str, version: &str) -> impl Iterator<Item = &'static Choice> {
+    let all = CHOICES.iter().chain(&RANDOM);
+    all.filter(move |choice| choice.package == package && version.starts_with(choice.series))
+}
+
+/// Whether a package in a version gets its random numbers from the seed of the run.
+pub(crate) fn draws_from_seed(package: &str, version: &str) -> bool {
+    package == GETRANDOM && of(package, version).next().is_some()
 }
 
 impl Choice {
@@ -38,7 +49,10 @@ impl Choice {
             return None;
         }
         let line = before.matches('\n').count() + 1;
-        let what = format!("{} is a decision of the scheduler", self.what);
+        let what = match self.package {
+            GETRANDOM => format!("{} come from the seed", self.what),
+            _ => format!("{} is a decision of the scheduler", self.what),
+        };
         Some(Edited { source: format!("{before}{}{after}", self.to), changes: vec![(line, what)] })
     }
 }
@@ -53,6 +67,7 @@ const TASK: &str = "src/runtime/task/core.rs";
 const CHOICES: [Choice; 11] = [
     Choice {
         package: "tokio",
+        series: "",
         what: ORDER,
         file: CURRENT_THREAD,
         from: "self.tasks.pop_front()",
@@ -62,6 +77,7 @@ const CHOICES: [Choice; 11] = [
     // A task that another thread has woken waits in another queue.
     Choice {
         package: "tokio",
+        series: "",
         what: ORDER,
         file: CURRENT_THREAD,
         from: "if self.tick % self.global_queue_interval == 0 {",
@@ -72,6 +88,7 @@ const CHOICES: [Choice; 11] = [
     // The future of `block_on` is polled before all tasks if it was woken, and then when no task is left, or after 61 of them.
     Choice {
         package: "tokio",
+        series: "",
         what: "the turn of block_on among ready tasks",
         file: CURRENT_THREAD,
         from: "if handle.reset_woken() {",
@@ -81,6 +98,7 @@ const CHOICES: [Choice; 11] = [
     },
     Choice {
         package: "tokio",
+        series: "",
         what: "the turn of block_on among ready tasks",
         file: CURRENT_THREAD,
         from: "let entry = core.next_task(handle);",
@@ -93,6 +111,7 @@ const CHOICES: [Choice; 11] = [
     },
     Choice {
         package: "tokio",
+        series: "",
         what: ORDER,
         file: INJECTED,
         from: "let task = self.head?;",
@@ -112,6 +131,7 @@ const CHOICES: [Choice; 11] = [
     // The slot for the task that was woken last, and the queue of a worker.
     Choice {
         package: "tokio",
+        series: "",
         what: ORDER,
         file: WORKER,
         from: "self.lifo_slot.take().or_else(|| self.run_queue.pop())",
@@ -128,6 +148,7 @@ const CHOICES: [Choice; 11] = [
     // A worker runs the task in the slot at once, without looking at the queue.
     Choice {
         package: "tokio",
+        series: "",
         what: ORDER,
         file: WORKER,
         from: "let task = match core.lifo_slot.take() {",
@@ -138,6 +159,7 @@ const CHOICES: [Choice; 11] = [
     },
     Choice {
         package: "tokio",
+        series: "",
         what: ORDER,
         file: WORKER,
         from: "if self.tick % self.global_queue_interval == 0 {",
@@ -147,6 +169,7 @@ const CHOICES: [Choice; 11] = [
     },
     Choice {
         package: "tokio",
+        series: "",
         what: "the worker to steal from",
         file: WORKER,
         from: "let start = self.rand.fastrand_n(num as u32) as usize;",
@@ -157,6 +180,7 @@ const CHOICES: [Choice; 11] = [
     },
     Choice {
         package: "tokio",
+        series: "",
         what: "the order of ready tasks of a LocalSet",
         file: "src/task/local.rs",
         from: "(*ptr).pop_front()",
@@ -165,6 +189,7 @@ const CHOICES: [Choice; 11] = [
     },
     Choice {
         package: "tokio",
+        series: "",
         what: "the first branch of select!",
         file: "src/macros/support.rs",
         from: "crate::runtime::context::thread_rng_n(n)",
@@ -173,6 +198,37 @@ const CHOICES: [Choice; 11] = [
         needs: &[],
     },
 ];
+
+const GETRANDOM: &str = "getrandom";
+
+const RANDOM: [Choice; 7] = [
+    random(
+        "0.2.",
+        "imp::getrandom_inner(dest)?;",
+        "if !std::runtime::fill_random(dest) { imp::getrandom_inner(dest)?; }",
+    ),
+    random("0.3.", FILL.0, FILL.1),
+    random("0.3.", U32.0, U32.1),
+    random("0.3.", U64.0, U64.1),
+    random("0.4.", FILL.0, FILL.1),
+    random("0.4.", U32.0, U32.1),
+    random("0.4.", U64.0, U64.1),
+];
+
+const FILL: (&str, &str) =
+    ("backends::fill_inner(dest)?;", "if !std::runtime::fill_random(dest) { backends::fill_inner(dest)?; }");
+const U32: (&str, &str) = (
+    "backends::inner_u32()",
+    "match std::runtime::random() { Some(number) => Ok(number as u32), None => backends::inner_u32() }",
+);
+const U64: (&str, &str) = (
+    "backends::inner_u64()",
+    "match std::runtime::random() { Some(number) => Ok(number), None => backends::inner_u64() }",
+);
+
+const fn random(series: &'static str, from: &'static str, to: &'static str) -> Choice {
+    Choice { package: GETRANDOM, series, what: "the random numbers", file: "src/lib.rs", from, to, needs: &[] }
+}
 
 #[cfg(test)]
 mod tests {
@@ -194,10 +250,12 @@ mod tests {
 
     #[test]
     fn lines_keep_their_numbers() {
-        for choice in &CHOICES {
+        for choice in CHOICES.iter().chain(&RANDOM) {
             assert_eq!(choice.from.matches('\n').count(), choice.to.matches('\n').count(), "{choice:?}");
         }
-        assert_eq!(of("tokio").count(), CHOICES.len());
-        assert_eq!(of("tokio-util").count(), 0);
+        assert_eq!(of("tokio", "1.54.0").count(), CHOICES.len());
+        assert_eq!(of("tokio-util", "0.7.0").count(), 0);
+        assert_eq!(["0.1.16", "0.2.17", "0.3.4"].map(|version| of(GETRANDOM, version).count()), [0, 1, 3]);
+        assert!(draws_from_seed(GETRANDOM, "0.4.3") && !draws_from_seed(GETRANDOM, "0.1.16"));
     }
 }

@@ -1,0 +1,84 @@
+//! Random numbers for code that would ask the operating system for them.
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
+use super::{ExecutionId, with};
+
+/// How many numbers each task of an execution has drawn.
+struct Drawn {
+    execution: ExecutionId,
+    by_task: Vec<u64>,
+}
+
+thread_local! {
+    static DRAWN: RefCell<Option<Drawn>> = const { RefCell::new(None) };
+}
+
+/// The next random number of the running task, a function of the seed, the task, and how many numbers it has drawn; `None`
+/// outside of a controlled run.
+///
+/// Each task has a stream of its own, so that what one task draws does not depend on when others draw. What
+/// `cargo interloper` changes in getrandom calls this.
+#[must_use]
+pub fn random() -> Option<u64> {
+    let (execution, task, seed) = with(|current| {
+        let runtime = current.runtime();
+        (runtime.execution(), runtime.task().index(), runtime.seed())
+    })?;
+    let number = DRAWN.try_with(|drawn| {
+        let mut drawn = drawn.borrow_mut();
+        let stale = drawn.as_ref().is_none_or(|drawn| drawn.execution != execution);
+        if stale {
+            *drawn = Some(Drawn { execution, by_task: Vec::new() });
+        }
+        let by_task = &mut drawn.as_mut().expect("it was just made").by_task;
+        if by_task.len() <= task {
+            by_task.resize(task + 1, 0);
+        }
+        by_task[task] += 1;
+        by_task[task]
+    });
+    Some(mixed(mixed(mixed(seed).wrapping_add(task as u64)).wrapping_add(number.ok()?)))
+}
+
+/// Fills `bytes` with the next random numbers of the running task; `false`, and nothing else, outside of a controlled run.
+#[must_use]
+pub fn fill_random(bytes: &mut [MaybeUninit<u8>]) -> bool {
+    for part in bytes.chunks_mut(8) {
+        let Some(number) = random() else { return false };
+        for (byte, value) in part.iter_mut().zip(number.to_le_bytes()) {
+            byte.write(value);
+        }
+    }
+    // No byte at all is asked for, too.
+    super::is_controlled()
+}
+
+/// The finaliser of SplitMix64: G. Steele, D. Lea and C. Flood, *Fast splittable pseudorandom number generators*, OOPSLA
+/// 2014.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outside_of_a_controlled_run_there_are_none() {
+        let mut bytes = [MaybeUninit::new(7); 3];
+        assert_eq!(random(), None);
+        assert!(!fill_random(&mut bytes) && !fill_random(&mut []));
+    }
+
+    /// The first outputs of SplitMix64 with the seed 0.
+    #[test]
+    fn the_mixture_is_that_of_the_paper() {
+        assert_eq!(mixed(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mixed(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
+    }
+}
