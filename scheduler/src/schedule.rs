@@ -173,6 +173,11 @@ impl Schedule {
         self.is_numbered()
     }
 
+    /// Whether some member draws on a [`Profile`] of the program.
+    pub fn wants_profile(&self) -> bool {
+        self.members().iter().any(|member| matches!(member, Schedule::Surw | Schedule::Urw))
+    }
+
     /// The freedoms of its executions unless the user names others: random strategies have all freedoms, and strategies
     /// that try everything have the two cheap ones.
     pub fn freedoms(&self) -> Freedoms {

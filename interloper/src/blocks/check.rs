@@ -10,8 +10,8 @@ use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
 use interloper_scheduler::orderings::{self, Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Schedule};
-use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Around, Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
+use interloper_scheduler::strategies::{Guided, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
+use interloper_scheduler::{Around, Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
 use super::backtraces;
@@ -447,7 +447,6 @@ impl<'a> Search<'a> {
         let mut runner = Runner::new(self.program, self.config.clone());
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut Guided::new(Zeros)).expect("one execution is made");
-        self.measured.profile = Profile::of(&runner.engine.trace());
         rule.learn(&runner.engine.trace());
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
@@ -455,21 +454,23 @@ impl<'a> Search<'a> {
         }
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
-            let mut walk = RandomWalk::new(self.settings.seed);
-            for _ in (0..LESSONS).take_while(|_| !self.deadline.is_over()) {
-                let made = runner.run(&mut walk).expect("a random walk has no end");
-                rule.learn(&runner.engine.trace());
-                if let End::Stuck(stuck) = made.execution.end {
-                    self.stuck = Some(stuck);
-                    return;
-                }
+            if !self.walk(&mut runner, LESSONS, |trace| rule.learn(trace)) {
+                return;
             }
             // The end of a section is a step, so that a strategy sees it.
             tried = true;
         }
         self.config.unlock = if tried { Unlock::Step } else { Unlock::Part };
+        let mut runner = Runner::new(self.program, self.config.clone());
+        if self.settings.schedule.wants_profile() {
+            let mut profile = Profile::default();
+            if !self.walk(&mut runner, PROFILE_EXECUTIONS, |trace| profile.add(trace)) {
+                return;
+            }
+            self.measured.profile = profile;
+        }
         let mut pct = Pct::new(self.settings.seed, 1);
-        let made = Runner::new(self.program, self.config.clone()).run(&mut pct).expect("PCT has no end");
+        let made = runner.run(&mut pct).expect("PCT has no end");
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
             return;
@@ -478,6 +479,20 @@ impl<'a> Search<'a> {
         self.measured.rule = rule;
         // What was measured was ordinary.
         self.config.freedoms = self.settings.freedoms_in_force();
+    }
+
+    /// Runs the program under random schedules, and shows each execution to `learn`. Says whether every step came to its end.
+    fn walk(&mut self, runner: &mut Runner<'_>, executions: u64, mut learn: impl FnMut(&[Event])) -> bool {
+        let mut walk = RandomWalk::new(self.settings.seed);
+        for _ in (0..executions).take_while(|_| !self.deadline.is_over()) {
+            let made = runner.run(&mut walk).expect("a random walk has no end");
+            learn(&runner.engine.trace());
+            if let End::Stuck(stuck) = made.execution.end {
+                self.stuck = Some(stuck);
+                return false;
+            }
+        }
+        true
     }
 
     fn worker(&self) -> Worker<'_> {
@@ -532,7 +547,7 @@ impl<'a> Search<'a> {
 }
 
 /// Schedules at random from which it is learnt what the blocks are.
-const LESSONS: u32 = 32;
+const LESSONS: u64 = 32;
 
 /// Answers every question with 0: an execution without preemptions.
 struct Zeros;

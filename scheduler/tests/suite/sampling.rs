@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use interloper_scheduler::runtime::TaskId;
-use interloper_scheduler::strategies::{Pct, Portfolio, Pos, Profile, RandomWalk, Selection, Surw};
+use interloper_scheduler::strategies::{PROFILE_EXECUTIONS, Pct, Portfolio, Pos, Profile, RandomWalk, Selection, Surw};
 use interloper_scheduler::{Config, Engine, Executions, Stopped, Strategy, Unlock};
 
 use crate::common::*;
@@ -71,11 +71,17 @@ fn urw_makes_all_interleavings_equally_likely() {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let log = Log::default();
     let program = lockers(3, 2);
+    let mut walks = 0;
     engine.explore(
         &mut strategy,
-        Executions::AtMost(1 + 7000),
+        Executions::AtMost(PROFILE_EXECUTIONS + 7000),
         || program(&log),
         |engine, _| {
+            // The first executions are random walks.
+            walks += 1;
+            if walks <= PROFILE_EXECUTIONS {
+                return ControlFlow::<()>::Continue(());
+            }
             let step = |event: &interloper_scheduler::Event| {
                 (!event.continues && event.task != TaskId::MAIN).then(|| event.task.0.to_string())
             };
@@ -101,13 +107,47 @@ fn surw_makes_the_orders_on_the_object_equally_likely() {
     };
     let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
     let log = Log::default();
+    let mut profile = Profile::default();
     let mut walk = RandomWalk::new(0);
-    walk.begin();
-    engine.run(&mut walk, || busy(&log));
+    for _ in 0..PROFILE_EXECUTIONS {
+        walk.begin();
+        engine.run(&mut walk, || busy(&log));
+        profile.add(&engine.trace());
+    }
     log.take();
-    let profile = Profile::of(&engine.trace());
     let mut strategy = Surw::new(7, Selection::OneObject).with_profile(profile);
     check_uniform(&orders(&mut strategy, 5000, busy), 10);
+}
+
+/// A task that is intended and waits for one that is held back: it reads a flag again and again, which the other one sets
+/// after its selected step.
+#[test]
+fn surw_does_not_let_a_task_wait_for_one_that_it_holds_back() {
+    let program = |_: &Log| {
+        let (selected, flag) = (Rc::new(Variable::default()), Rc::new(Variable::default()));
+        let (shared, raised) = (selected.clone(), flag.clone());
+        let waiter = spawn(move || {
+            let rounds = Variable::default();
+            while raised.get() == 0 {
+                rounds.add(1);
+            }
+            (0..5).for_each(|_| {
+                shared.add(1);
+            });
+        });
+        (0..5).for_each(|_| {
+            selected.add(1);
+        });
+        flag.set(1);
+        join(waiter).unwrap();
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished() && !execution.steered, "{execution:?}");
+        ControlFlow::<()>::Continue(())
+    };
+    let log = Log::default();
+    engine.explore(&mut Surw::new(1, Selection::OneObject), Executions::AtMost(100), || program(&log), judge);
 }
 
 #[test]
