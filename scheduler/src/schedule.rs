@@ -9,8 +9,8 @@ use interloper_std::runtime::{Action, TaskId};
 
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
-    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection,
-    Surw,
+    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
+    Selection, Surw,
 };
 use crate::strategy::{Around, Pending, Strategy};
 
@@ -19,7 +19,7 @@ pub use text::ScheduleError;
 
 /// How schedules are chosen: the strategies of [`strategies`](crate::strategies).
 ///
-/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pctwm:3:2`, `pos`, `surw`, `urw`,
+/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pctwm:3:2`, `pos`, `surw`, `urw`, `rff`,
 /// `preemptions:2`, `exhaustive`. A `+` joins several strategies that take turns; `portfolio` stands for
 /// `atomfuzzer+pct:3+pos+surw+random`.
 ///
@@ -63,6 +63,8 @@ pub enum Schedule {
     Surw,
     /// Uniform random walk.
     Urw,
+    /// A search guided by reads-from pairs, which learns from each execution.
+    Rff,
     /// Every schedule with at most this many preemptions. One thread runs the executions.
     Preemptions(u32),
     /// One schedule of each Mazurkiewicz trace: everything that can happen, up to the order of steps that do not depend on
@@ -222,6 +224,7 @@ impl Schedule {
             Schedule::Pos => sometimes_free(plan, turn, Pos::starting_at(seed, round)),
             Schedule::Surw => surw(plan, turn, Selection::OneObject),
             Schedule::Urw => surw(plan, turn, Selection::All),
+            Schedule::Rff => sometimes_free(plan, turn, Rff::starting_at(seed, round)),
             Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
             Schedule::Exhaustive => Box::new(Exhaustive::new()),
             Schedule::Portfolio(_) => {

@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use interloper_scheduler::runtime::TaskId;
-use interloper_scheduler::strategies::{PROFILE_EXECUTIONS, Pct, Portfolio, Pos, Profile, RandomWalk, Selection, Surw};
+use interloper_scheduler::strategies::{
+    PROFILE_EXECUTIONS, Pct, Portfolio, Pos, Profile, RandomWalk, Rff, Selection, Surw,
+};
 use interloper_scheduler::{Config, Engine, Executions, Stopped, Strategy, Unlock};
 
 use crate::common::*;
@@ -271,10 +273,11 @@ fn a_portfolio_takes_turns() {
 fn marks_change_nothing_for_those_that_are_not_asked_about_them() {
     use interloper_scheduler::runtime::Action;
 
-    let strategies: [fn(u64) -> Box<dyn Strategy>; 5] = [
+    let strategies: [fn(u64) -> Box<dyn Strategy>; 6] = [
         |seed| Box::new(RandomWalk::new(seed)),
         |seed| Box::new(Pct::new(seed, 3)),
         |seed| Box::new(Pos::new(seed)),
+        |seed| Box::new(Rff::new(seed)),
         |seed| Box::new(Surw::new(seed, Selection::All)),
         |seed| Box::new(Surw::new(seed, Selection::OneObject)),
     ];
@@ -300,4 +303,84 @@ fn marks_change_nothing_for_those_that_are_not_asked_about_them() {
             assert_eq!(schedules(figure_1_and_2), schedules(without_marks), "strategy {number}, seed {seed}");
         }
     }
+}
+
+/// Tasks that set one variable and then another one, and a task that reads both: after how many executions it sees the
+/// first one set and the second one not. `in_order`: the second one is set first.
+fn reordered(strategy: &mut dyn Strategy, setters: usize, in_order: bool, most: u64) -> Option<u64> {
+    let seen = Cell::new(false);
+    let program = || {
+        let variables: [Rc<Variable>; 2] = Default::default();
+        let set = |_| {
+            let [a, b] = variables.clone();
+            spawn(move || {
+                if in_order {
+                    b.set(1);
+                    a.set(1);
+                } else {
+                    a.set(1);
+                    b.set(1);
+                }
+            })
+        };
+        let tasks: Vec<_> = (0..setters).map(set).collect();
+        let [a, b] = variables.clone();
+        seen.set(a.get() == 1 && b.get() == 0);
+        tasks.into_iter().for_each(|task| join(task).unwrap());
+    };
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished(), "{execution:?}");
+        if seen.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let explored = engine.explore(strategy, Executions::AtMost(most), program, judge);
+    (explored.stopped == Stopped::Broken(())).then_some(explored.executions)
+}
+
+/// The search is no harder with 100 identical tasks than with 3, where other strategies take hundreds of executions
+/// more. An execution that requires the missing pair shows it; such an execution is drawn with a probability of
+/// about 1/6 once the pair is known, so 100 executions miss it with probability below 2^-20.
+#[test]
+fn rff_does_not_mind_identical_tasks() {
+    for setters in [3, 100] {
+        for seed in 0..5 {
+            let found = reordered(&mut Rff::new(seed), setters, false, 100);
+            assert!(found.is_some(), "{setters} tasks, seed {seed}");
+        }
+    }
+    assert_eq!(reordered(&mut Rff::new(0), 3, true, 300), None);
+}
+
+#[test]
+fn rff_is_a_function_of_its_seed() {
+    let found = |seed| reordered(&mut Rff::new(seed), 20, false, 1_000);
+    let all: Vec<_> = (0..10).map(found).collect();
+    assert_eq!(all, (0..10).map(found).collect::<Vec<_>>());
+    assert!(all.iter().any(|found| *found != all[0]), "{all:?}");
+}
+
+/// A task that reads a flag in a loop, with an effect in each round, so that the engine cannot tell that it waits. After that
+/// it reads a value: an execution in which it is to read the first value keeps back the task that sets both.
+#[test]
+fn rff_ends_where_a_task_waits_for_one_that_is_kept_back() {
+    let program = || {
+        let (value, flag) = (Rc::new(Variable::default()), Rc::new(Variable::default()));
+        let (letter, raised) = (value.clone(), flag.clone());
+        let waiter = spawn(move || {
+            let rounds = Variable::default();
+            while raised.get() == 0 {
+                rounds.add(1);
+            }
+            letter.get();
+        });
+        value.set(1);
+        flag.set(1);
+        join(waiter).unwrap();
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished() && !execution.steered, "{execution:?}");
+        ControlFlow::<()>::Continue(())
+    };
+    engine.explore(&mut Rff::new(1), Executions::AtMost(100), program, judge);
 }
