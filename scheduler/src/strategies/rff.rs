@@ -16,21 +16,24 @@
 //! - The pairs that may exist (some execution had both steps on one object) but that no execution has shown are required
 //!   as often as all others together.
 
+mod behaviour;
 mod corpus;
 mod events;
 mod obligations;
 
 use interloper_std::runtime::{Action, Operation, TaskId};
 
+use self::behaviour::Observed;
+pub(super) use self::behaviour::{Behaviours, Novelty};
 use self::corpus::Corpus;
-use self::events::{EventId, Events, Memory, Set, access};
-use self::obligations::{Constraint, Fit, Obligation, Pair};
+use self::events::{EventId, Events, Memory, access};
+use self::obligations::{Constraint, Fit, Obligation};
 use super::Pos;
 use crate::decisions::RandomSource;
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
-/// A search that learns from each execution which one to run next.
+/// A search that learns from each execution which one to run next. It needs the trace: [`Config::trace`](crate::Config::trace).
 #[derive(Clone, Debug)]
 pub struct Rff {
     seed: u64,
@@ -40,18 +43,23 @@ pub struct Rff {
     pos: Pos,
     corpus: Corpus,
     events: Events,
-    memory: Memory,
+    observed: Observed,
+    /// The abstract schedule of this execution.
     constraints: Vec<Constraint>,
     obligations: Vec<Obligation>,
-    /// By task, the name of its next step, once that was looked at.
-    next: Vec<Option<EventId>>,
-    /// The pairs of this execution.
-    pairs: Set<Pair>,
-    /// By object, the steps that wrote and that read it.
-    objects: Vec<(Vec<EventId>, Vec<EventId>)>,
+    memory: Memory,
+    /// By task, its next step, once that was looked at.
+    next: Vec<Next>,
     choice: Choice,
     /// How many steps one task has made in a row.
     stay: u64,
+}
+
+/// The name of the next step of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Unknown,
+    Named(Option<EventId>),
 }
 
 /// After so many steps of one task while others were kept back, the rest of the execution has no constraints: the task
@@ -82,40 +90,42 @@ impl Rff {
             pos: Pos::starting_at(seed, execution),
             corpus: Corpus::default(),
             events: Events::default(),
-            memory: Memory::default(),
+            observed: Observed::default(),
             constraints: Vec::new(),
             obligations: Vec::new(),
+            memory: Memory::default(),
             next: Vec::new(),
-            pairs: Set::default(),
-            objects: Vec::new(),
             choice: Choice::default(),
             stay: 0,
         }
     }
 
     /// The name of a task's next step.
-    fn name(&mut self, pending: &Pending) -> EventId {
+    fn name(&mut self, pending: &Pending) -> Option<EventId> {
         let task = pending.task.index();
         if self.next.len() <= task {
-            self.next.resize(task + 1, None);
+            self.next.resize(task + 1, Next::Unknown);
         }
-        let Rff { next, events, .. } = self;
-        *next[task].get_or_insert_with(|| events.name(pending.task, &pending.operation))
+        if let Next::Named(name) = self.next[task] {
+            return name;
+        }
+        let name = self.events.name(pending.task, &pending.operation);
+        self.next[task] = Next::Named(name);
+        name
     }
 
     /// The pending steps that fit best, left in `choice.best`.
     fn find_best(&mut self, pending: &[Pending]) {
         let mut choice = std::mem::take(&mut self.choice);
         choice.names.clear();
-        choice.names.extend(pending.iter().map(|pending| Some(self.name(pending))));
+        choice.names.extend(pending.iter().map(|pending| self.name(pending)));
         self.obligations.iter_mut().for_each(|obligation| obligation.look(pending, &choice.names));
         let (best, indices) = &mut choice.best;
         best.clear();
         indices.clear();
         let mut highest = Fit::Avoid;
         for (index, pending) in pending.iter().enumerate() {
-            let name = choice.names[index].expect("each step has a name");
-            let fits = self.fit(pending, name);
+            let fits = choice.names[index].map_or(Fit::Neutral, |name| self.fit(pending, name));
             if fits > highest {
                 best.clear();
                 indices.clear();
@@ -149,30 +159,21 @@ impl Rff {
     /// The chosen task makes its step.
     fn advance(&mut self, chosen: &Pending) {
         let name = self.name(chosen);
-        self.next[chosen.task.index()] = None;
+        self.next[chosen.task.index()] = Next::Unknown;
+        let Some(name) = name else { return };
         self.obligations.iter_mut().for_each(|obligation| obligation.advance(chosen, name, &self.memory));
-        let Pending { task, operation: Operation { object, action, .. } } = *chosen;
-        let Some(access) = access(action) else { return };
-        if self.objects.len() <= object.index() {
-            self.objects.resize_with(object.index() + 1, Default::default);
+        if access(chosen.operation.action).is_some_and(|access| access.writes) {
+            self.memory.write(chosen.operation.object, name, chosen.task);
         }
-        let (writes, reads) = &mut self.objects[object.index()];
-        let note = |steps: &mut Vec<EventId>| {
-            if !steps.contains(&name) {
-                steps.push(name);
-            }
-        };
-        if access.reads {
-            note(reads);
-            let there = self.memory.get(object);
-            if there.is_none_or(|(_, writer)| writer != task) {
-                self.pairs.insert(Pair { write: there.map(|(by, _)| by), read: name });
-            }
+    }
+
+    /// Learns from an execution with these constraints.
+    fn learn(&mut self, constraints: Vec<Constraint>, trace: &[Event]) {
+        self.observed.observe(&mut self.events, trace);
+        for (writes, reads) in self.observed.objects.iter().filter(|(_, reads)| !reads.is_empty()) {
+            self.corpus.note_object(writes, reads);
         }
-        if access.writes {
-            note(writes);
-            self.memory.write(object, name, task);
-        }
+        self.corpus.note(constraints, &self.observed.pairs);
     }
 }
 
@@ -183,12 +184,7 @@ impl Strategy for Rff {
         self.events.begin();
         self.memory.clear();
         self.next.clear();
-        self.pairs.clear();
         self.stay = 0;
-        self.objects.iter_mut().for_each(|(writes, reads)| {
-            writes.clear();
-            reads.clear();
-        });
         self.constraints = self.corpus.next(&mut self.source);
         let obligation = |constraint: &Constraint| Obligation::new(*constraint, self.corpus.rivals(constraint.pair));
         self.obligations = self.constraints.iter().map(obligation).collect();
@@ -207,7 +203,9 @@ impl Strategy for Rff {
         if self.stay == LONGEST_STAY {
             self.obligations.clear();
         }
-        self.advance(&pending[index]);
+        if !self.obligations.is_empty() {
+            self.advance(&pending[index]);
+        }
         index
     }
 
@@ -241,11 +239,17 @@ impl Strategy for Rff {
         self.memory.undo(operation.object);
     }
 
-    fn end(&mut self, _: &Execution, _: &[Event]) {
-        for (writes, reads) in self.objects.iter().filter(|(_, reads)| !reads.is_empty()) {
-            self.corpus.note_object(writes, reads);
-        }
-        self.corpus.note(std::mem::take(&mut self.constraints), &self.pairs);
+    fn is_sample(&self) -> bool {
+        false
+    }
+
+    fn watch(&mut self, trace: &[Event]) {
+        self.learn(Vec::new(), trace);
+    }
+
+    fn end(&mut self, _: &Execution, trace: &[Event]) {
+        let constraints = std::mem::take(&mut self.constraints);
+        self.learn(constraints, trace);
     }
 }
 

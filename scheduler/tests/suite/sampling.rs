@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use interloper_scheduler::runtime::TaskId;
 use interloper_scheduler::strategies::{
-    PROFILE_EXECUTIONS, Pct, Portfolio, Pos, Profile, RandomWalk, Rff, Selection, Surw,
+    AtomFuzzer, PROFILE_EXECUTIONS, Pct, Portfolio, Pos, Profile, RandomWalk, Rff, Selection, Surw,
 };
 use interloper_scheduler::{Config, Engine, Executions, Stopped, Strategy, Unlock};
 
@@ -250,23 +250,72 @@ fn pct_lets_others_go_on_when_a_task_yields() {
     engine.explore(&mut Pct::new(1, 3), Executions::AtMost(200), program, judge);
 }
 
+/// The names of the members that run so many executions, in their order.
+fn turns(mut portfolio: Portfolio<'_>, executions: usize, program: impl Fn()) -> Vec<&'static str> {
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let mut one = || {
+        assert!(portfolio.begin());
+        let execution = engine.run(&mut portfolio, &program);
+        portfolio.end(&execution, &engine.trace());
+        portfolio.name().unwrap()
+    };
+    (0..executions).map(|_| one()).collect()
+}
+
+fn times(turns: &[&str], name: &str) -> usize {
+    turns.iter().filter(|turn| **turn == name).count()
+}
+
+/// The program has one schedule: after the first execution nothing is new, and the shares are equal. The bounded search
+/// has one execution.
 #[test]
 fn a_portfolio_takes_turns() {
-    let names = std::cell::RefCell::new(Vec::new());
-    let mut portfolio = Portfolio::new()
-        .with("random", RandomWalk::new(0))
-        .with("pct", Pct::new(0, 2))
-        .with("preemptions", interloper_scheduler::strategies::PreemptionBound::new(0));
-    let mut engine = Engine::new(Config::default());
-    for _ in 0..9 {
-        assert!(portfolio.begin());
-        names.borrow_mut().push(portfolio.name().unwrap());
-        let execution = engine.run(&mut portfolio, || drop(Lock::new().lock()));
-        portfolio.end(&execution, &engine.trace());
-    }
-    // The program has one schedule without preemptions.
-    assert_eq!(names.take(), ["random", "pct", "preemptions", "random", "pct", "random", "pct", "random", "pct"]);
+    let portfolio = || {
+        Portfolio::new()
+            .with("random", RandomWalk::new(0))
+            .with("pct", Pct::new(0, 2))
+            .with("preemptions", interloper_scheduler::strategies::PreemptionBound::new(0))
+    };
+    let turns_of = |executions| turns(portfolio(), executions, || drop(Lock::new().lock()));
+    let turns = turns_of(401);
+    assert_eq!(turns[..3], ["random", "pct", "preemptions"]);
+    assert_eq!(times(&turns, "preemptions"), 1);
+    // The first execution paid for one of them.
+    assert!(times(&turns, "random").abs_diff(times(&turns, "pct")) <= 40, "{turns:?}");
+    assert_eq!(turns, turns_of(401), "a function of what was seen");
     assert!(!Portfolio::new().begin());
+}
+
+/// Without preemptions nothing is new after the first executions, while a random walk finds new pairs for a while.
+#[test]
+fn a_portfolio_follows_what_pays() {
+    let program = || {
+        let variables: [Rc<Variable>; 4] = Default::default();
+        let change = |variables: [Rc<Variable>; 4]| {
+            move || {
+                for round in 0..4 {
+                    variables[round].set(1);
+                    variables[(round + 1) % 4].get();
+                    variables[(round + 2) % 4].add(1);
+                }
+            }
+        };
+        let tasks: Vec<_> = (0..3).map(|_| spawn(change(variables.clone()))).collect();
+        tasks.into_iter().for_each(|task| join(task).unwrap());
+    };
+    let portfolio = Portfolio::new().with("pct", Pct::new(0, 1)).with("random", RandomWalk::new(0));
+    let turns = turns(portfolio, 60, program);
+    assert!(times(&turns, "random") > 2 * times(&turns, "pct"), "{turns:?}");
+}
+
+#[test]
+fn atom_fuzzer_gives_its_share_away_where_there_is_no_block() {
+    let portfolio = || Portfolio::new().with("fuzzer", AtomFuzzer::new(0)).with("random", RandomWalk::new(0));
+    let without = turns(portfolio(), 640, || without_marks(1));
+    // Its first one, and one of each 64.
+    assert!((8..=12).contains(&times(&without, "fuzzer")), "{}", times(&without, "fuzzer"));
+    let with = turns(portfolio(), 640, || figure_1_and_2(1));
+    assert!(times(&with, "fuzzer") > 200, "{}", times(&with, "fuzzer"));
 }
 
 #[test]

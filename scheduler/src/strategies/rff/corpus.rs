@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::behaviour::hash_of;
 use super::events::{EventId, Set};
 use super::obligations::{Constraint, Pair};
 use crate::decisions::{RandomSource, mix};
@@ -150,8 +151,7 @@ impl Corpus {
             fresh.sort();
             self.seen.append(&mut fresh);
         }
-        let name = |pair: &Pair| mix(pair.write.map_or(0, |write| u64::from(write.0) + 1), pair.read.0.into());
-        let set = pairs.iter().map(name).fold(0u64, u64::wrapping_add);
+        let set = hash_of(pairs);
         let times = self.sets.entry(set).or_default();
         *times += 1;
         if *times == 1 && self.entries.len() < MOST_ENTRIES {

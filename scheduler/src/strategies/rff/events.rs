@@ -53,8 +53,10 @@ impl Events {
         self.tasks.push(Task { group, ..Task::default() });
     }
 
-    /// The name of a step that a task is about to make.
-    pub(super) fn name(&mut self, task: TaskId, operation: &Operation) -> EventId {
+    /// The name of a step that a task makes next, or has just made; none for a step that is no access. Asked for once for
+    /// each step of a task, in their order.
+    pub(super) fn name(&mut self, task: TaskId, operation: &Operation) -> Option<EventId> {
+        access(operation.action)?;
         let place = self.place(operation.location);
         let Task { group, known, first_at } = &mut self.tasks[task.index()];
         let object = operation.object.index();
@@ -67,7 +69,7 @@ impl Events {
             *number += 1;
         }
         let fresh = self.names.len() as u32;
-        EventId(*self.names.entry((*group, place, known[object])).or_insert(fresh))
+        Some(EventId(*self.names.entry((*group, place, known[object])).or_insert(fresh)))
     }
 
     fn place(&mut self, place: Place) -> u32 {
