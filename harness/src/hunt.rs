@@ -292,8 +292,9 @@ impl Coverage {
         self.traces += explored.traces.number();
         self.more_traces |= !explored.traces.is_exact();
         self.cut += explored.cut;
-        if engine.draws() && explored.stopped.is_none() && explored.executions > 0 {
-            self.see(explored.traces.unseen());
+        let unseen = explored.sample.unseen();
+        if engine.draws() && explored.stopped.is_none() && unseen.executions > 0 {
+            self.see(unseen);
         }
         if let (None, Some(cut)) = (&self.first_cut, &explored.first_cut) {
             self.first_cut = Some(Box::new((schema.clone(), (**cut).clone())));

@@ -6,9 +6,11 @@ pub(crate) mod controlled;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
@@ -48,6 +50,8 @@ pub struct Explored {
     pub steps: u64,
     /// The Mazurkiewicz traces that the executions belong to.
     pub traces: Traces,
+    /// The traces of the executions that are a sample of what further ones would show: what a search learnt to run is not.
+    pub sample: Traces,
     /// Whether the strategy has no executions left.
     pub exhausted: bool,
     /// Whether every interleaving of visible steps has its outcome among these.
@@ -214,7 +218,8 @@ fn explored(
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> (Explored, bool) {
     let mut engine = Engine::new(limits.config(program));
-    let strategy = &mut Counting { strategy, asked: controlled.asked() };
+    let sample = Rc::new(Cell::new(true));
+    let strategy = &mut Counting { strategy, asked: controlled.asked(), sample: sample.clone() };
     let mut seen = Explored::default();
     let (mut tried, mut fingerprints) = (false, Fingerprints::default());
     let explored = engine.explore(
@@ -228,7 +233,11 @@ fn explored(
             let tasks = controlled.tasks();
             seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
             seen.steps += execution.steps;
-            seen.traces.note(engine.fingerprint(&mut fingerprints));
+            let fingerprint = engine.fingerprint(&mut fingerprints);
+            seen.traces.note(fingerprint);
+            if sample.get() {
+                seen.sample.note(fingerprint);
+            }
             let go_on = |seen: &mut Explored| {
                 seen.timed_out = deadline.is_over();
                 if seen.timed_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

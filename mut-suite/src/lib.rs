@@ -11,6 +11,7 @@
 //! A verdict holds within the bounds of the case: three environment operations, unless the case says otherwise, over a
 //! few keys and values.
 
+pub mod benchmarks;
 pub mod blocks;
 mod case;
 mod cases;

@@ -9,8 +9,8 @@ use interloper_std::runtime::{Action, TaskId};
 
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
-    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Selection,
-    Surw,
+    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
+    Selection, Surw,
 };
 use crate::strategy::{Around, Pending, Strategy};
 
@@ -19,9 +19,9 @@ pub use text::ScheduleError;
 
 /// How schedules are chosen: the strategies of [`strategies`](crate::strategies).
 ///
-/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pctwm:3:2`, `pos`, `surw`, `urw`,
+/// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pctwm:3:2`, `pos`, `surw`, `urw`, `rff`,
 /// `preemptions:2`, `exhaustive`. A `+` joins several strategies that take turns; `portfolio` stands for
-/// `atomfuzzer+pct:3+pos+surw+random`.
+/// `atomfuzzer+pct:3+pos+surw+rff+random`.
 ///
 /// ```
 /// use interloper_scheduler::schedule::Schedule;
@@ -63,12 +63,14 @@ pub enum Schedule {
     Surw,
     /// Uniform random walk.
     Urw,
+    /// A search guided by reads-from pairs, which learns from each execution.
+    Rff,
     /// Every schedule with at most this many preemptions. One thread runs the executions.
     Preemptions(u32),
     /// One schedule of each Mazurkiewicz trace: everything that can happen, up to the order of steps that do not depend on
     /// each other. One thread runs the executions. For small programs.
     Exhaustive,
-    /// Several strategies that take turns: each of k strategies runs every k-th execution.
+    /// Several strategies that take turns, more often where that pays: see [`strategies::Portfolio`](Portfolio).
     Portfolio(Vec<Schedule>),
 }
 
@@ -120,6 +122,7 @@ impl Default for Schedule {
             Schedule::Pct { depth: THREE },
             Schedule::Pos,
             Schedule::Surw,
+            Schedule::Rff,
             Schedule::Random,
         ])
     }
@@ -165,12 +168,27 @@ impl Schedule {
 
     /// Whether its executions are numbered, so that each can run without the ones before it.
     pub fn is_numbered(&self) -> bool {
-        !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
+        self.is_random() && !self.learns()
+    }
+
+    /// Whether which execution comes next depends on what the ones before have shown.
+    pub fn learns(&self) -> bool {
+        self.members().len() > 1 || self.members().contains(&&Schedule::Rff)
     }
 
     /// Whether its executions are drawn at random.
     pub fn is_random(&self) -> bool {
-        self.is_numbered()
+        !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
+    }
+
+    /// Whether its executions are a sample of all that it can draw: see [`Strategy::is_sample`].
+    pub fn is_sample(&self) -> bool {
+        self.is_random() && !self.members().contains(&&Schedule::Rff)
+    }
+
+    /// Whether some member draws on a [`Profile`] of the program.
+    pub fn wants_profile(&self) -> bool {
+        self.members().iter().any(|member| matches!(member, Schedule::Surw | Schedule::Urw))
     }
 
     /// The freedoms of its executions unless the user names others: random strategies have all freedoms, and strategies
@@ -190,7 +208,7 @@ impl Schedule {
         match self {
             Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
             Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
-            other => Search::Other(other.strategy(plan, Turn { index: 0, members: 1 })),
+            other => Search::Other(other.strategy(plan, 0)),
         }
     }
 
@@ -217,12 +235,12 @@ impl Schedule {
             Schedule::Pos => sometimes_free(plan, turn, Pos::starting_at(seed, round)),
             Schedule::Surw => surw(plan, turn, Selection::OneObject),
             Schedule::Urw => surw(plan, turn, Selection::All),
+            Schedule::Rff => sometimes_free(plan, turn, Rff::starting_at(seed, round)),
             Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
             Schedule::Exhaustive => Box::new(Exhaustive::new()),
             Schedule::Portfolio(_) => {
                 let members = self.members();
-                let turn = |index: usize| Turn { index: index as u64, members: members.len() as u64 };
-                let strategies = members.iter().enumerate().map(|(index, member)| member.strategy(plan, turn(index)));
+                let strategies = (0..).zip(&members).map(|(turn, member)| member.strategy(plan, turn));
                 Box::new(strategies.fold(Portfolio::new(), |all, strategy| all.with("", strategy)))
             }
         }
@@ -303,12 +321,9 @@ impl Search {
     }
 }
 
-/// The place of a strategy among those that take turns.
-#[derive(Clone, Copy)]
-struct Turn {
-    index: u64,
-    members: u64,
-}
+/// The place of a strategy among those that take turns: where they differ in their first executions, what each of them
+/// does in every fourth one comes sooner.
+type Turn = u64;
 
 fn sometimes_free<S: Strategy + 'static>(plan: &Plan<'_>, turn: Turn, strategy: S) -> Box<dyn Strategy> {
     match plan.free_every {
@@ -376,7 +391,7 @@ impl<S: Strategy> Around for SometimesFree<S> {
 
     fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         // Memory is not scarce: most executions have it, whichever strategy makes them.
-        let number = (self.next - 1) * self.turn.members + self.turn.index;
+        let number = self.next - 1 + self.turn;
         let is_weak = admitted.count(Freedom::Memory) > 0 && !number.is_multiple_of(STRONG_EVERY);
         self.late_loads = is_weak && number % EARLY_LOADS_EVERY != EARLY_LOADS;
         let memory = if is_weak { admitted.count(Freedom::Memory) } else { 0 };
@@ -394,16 +409,23 @@ mod tests {
 
     #[test]
     fn only_random_schedules_are_numbered() {
-        assert!(Schedule::default().is_numbered());
-        assert!(!"random+preemptions".parse::<Schedule>().unwrap().is_numbered());
-        assert!(!Schedule::Exhaustive.is_numbered());
+        let check = |text: &str, numbered: bool, learns: bool, sample: bool| {
+            let schedule: Schedule = text.parse().unwrap();
+            assert_eq!((schedule.is_numbered(), schedule.learns(), schedule.is_sample()), (numbered, learns, sample));
+        };
+        check("pos", true, false, true);
+        check("rff", false, true, false);
+        check("random+pos", false, true, true);
+        check("portfolio", false, true, false);
+        check("random+preemptions", false, true, false);
+        check("exhaustive", false, false, false);
     }
 
     #[test]
     fn parameters_change_where_a_member_has_them() {
         let mut schedule = Schedule::default();
         assert!(schedule.set_q(1.0) && schedule.set_depth(NonZeroU32::new(5).unwrap()));
-        assert_eq!(schedule.to_string(), "atomfuzzer:1+pct:5+pos+surw+random");
+        assert_eq!(schedule.to_string(), "atomfuzzer:1+pct:5+pos+surw+rff+random");
         let mut schedule = Schedule::Random;
         assert!(!schedule.set_q(1.0) && !schedule.set_depth(THREE));
         assert_eq!(schedule, Schedule::Random);
@@ -423,7 +445,8 @@ mod tests {
         assert_eq!(free(FREE_EVERY, 2), [false, true, false, false]);
     }
 
-    /// Of each four executions the first one is sequentially consistent, whichever of the strategies makes it.
+    /// Of each four executions of a strategy one is sequentially consistent: for the first strategy the first one, for the
+    /// second the last one.
     #[test]
     fn most_executions_are_weak_where_memory_is() {
         let weak = |schedule: &str, round: u64, admitted: Freedoms| -> Vec<bool> {
@@ -436,7 +459,7 @@ mod tests {
         let admitted = Freedoms::ALL.with(Freedom::Memory, 7);
         assert_eq!(weak("random", 0, Freedoms::ALL), [false; 6]);
         assert_eq!(weak("random", 0, admitted), [false, true, true, true, false, true]);
-        assert_eq!(weak("random+pos", 0, admitted), [false, true, true, true, false, true]);
-        assert_eq!(weak("random+pos", 1, admitted), [true, true, false, true, true, true]);
+        assert_eq!(weak("random+pos", 0, admitted), [false, true, true, true, true, true]);
+        assert_eq!(weak("random+pos", 1, admitted), [true, true, true, true, true, false]);
     }
 }

@@ -8,6 +8,7 @@
 //! | [`Pctwm`] | as PCT, and which reads see what other tasks stored, for weak memory |
 //! | [`Pos`] | by random priorities of operations, drawn anew among those that depend on each other |
 //! | [`Surw`] | so that all interleavings (URW), or all orders of the steps on one object (SURW), are equally likely |
+//! | [`Rff`] | as POS, so that reads see the writes that an abstract schedule asks for; learns from each execution |
 //! | [`PreemptionBound`] | every schedule with few preemptions |
 //! | [`Exhaustive`] | one schedule of each Mazurkiewicz trace |
 //! | [`Guided`] | what a source of decisions says: replay, plain enumeration |
@@ -18,12 +19,14 @@ mod atom_fuzzer;
 mod exhaustive;
 mod follow;
 mod guided;
+pub(crate) mod lineage;
 mod pct;
 mod pctwm;
 mod portfolio;
 mod pos;
 mod preemption_bound;
 mod random_walk;
+mod rff;
 mod surw;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
@@ -36,4 +39,5 @@ pub use portfolio::Portfolio;
 pub use pos::Pos;
 pub use preemption_bound::PreemptionBound;
 pub use random_walk::RandomWalk;
-pub use surw::{Profile, Selection, Surw};
+pub use rff::Rff;
+pub use surw::{PROFILE_EXECUTIONS, Profile, Selection, Surw};

@@ -73,6 +73,22 @@ pub trait Strategy {
         let _ = (task, operation);
     }
 
+    /// Whether the executions so far have nothing of what the strategy looks for: no atomic block, for example.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    /// Whether the current or last execution was drawn without regard to the earlier ones, so that what executions show is
+    /// a sample of what further ones would show.
+    fn is_sample(&self) -> bool {
+        true
+    }
+
+    /// Another strategy has run an execution with this trace.
+    fn watch(&mut self, trace: &[crate::Event]) {
+        let _ = trace;
+    }
+
     /// The execution is over; `execution` is its result.
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         let _ = (execution, trace);
@@ -104,6 +120,11 @@ pub trait Around {
     /// Replaces [`Strategy::freedoms`].
     fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         self.inner_mut().freedoms(admitted)
+    }
+
+    /// Replaces [`Strategy::end`].
+    fn around_end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
+        self.inner_mut().end(execution, trace);
     }
 }
 
@@ -151,8 +172,20 @@ impl<A: Around> Strategy for A {
         self.inner_mut().only_read(task, operation);
     }
 
+    fn is_idle(&self) -> bool {
+        self.inner().is_idle()
+    }
+
+    fn is_sample(&self) -> bool {
+        self.inner().is_sample()
+    }
+
+    fn watch(&mut self, trace: &[crate::Event]) {
+        self.inner_mut().watch(trace);
+    }
+
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
-        self.inner_mut().end(execution, trace);
+        self.around_end(execution, trace);
     }
 }
 

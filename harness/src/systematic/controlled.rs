@@ -8,7 +8,7 @@ use std::sync::Arc;
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
-use interloper_scheduler::{Around, Pending, Strategy, panics};
+use interloper_scheduler::{Around, Event, Execution, Pending, Strategy, panics};
 use interloper_std::panic::catch_unwind;
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -200,6 +200,8 @@ pub fn unreached() -> Value {
 pub(super) struct Counting<'s> {
     pub(super) strategy: &'s mut dyn Strategy,
     pub(super) asked: Rc<Cell<usize>>,
+    /// Whether the last execution is a sample: see [`Strategy::is_sample`].
+    pub(super) sample: Rc<Cell<bool>>,
 }
 
 impl<'s> Around for Counting<'s> {
@@ -221,6 +223,11 @@ impl<'s> Around for Counting<'s> {
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         self.asked.set(self.asked.get() + 1);
         self.strategy.choose(current, pending)
+    }
+
+    fn around_end(&mut self, execution: &Execution, trace: &[Event]) {
+        self.sample.set(self.strategy.is_sample());
+        self.strategy.end(execution, trace);
     }
 }
 

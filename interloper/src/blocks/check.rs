@@ -1,20 +1,18 @@
 //! The driver: runs a program under many schedules and collects the findings of its executions.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::{Decisions, Question, Source};
-use interloper_scheduler::orderings::{self, Change, Orderings};
+use interloper_scheduler::orderings::{Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Schedule};
-use interloper_scheduler::strategies::{Guided, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Around, Config, Deadline, Detached, End, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
+use interloper_scheduler::strategies::{Guided, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
+use interloper_scheduler::{Around, Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
 use super::backtraces;
+use super::chunks::{self, Work};
 use super::describe::describe;
 use super::grade::Grade;
 use super::leaving::Checking;
@@ -341,7 +339,7 @@ impl Checker {
             races: judged.then_some(summary.saw_plain_memory),
             traces: summary.traces.number(),
             more_traces: !summary.traces.is_exact(),
-            unseen: sampled.then(|| summary.traces.unseen()),
+            unseen: sampled.then(|| summary.unseen(&self.settings.schedule)).filter(|unseen| unseen.executions > 0),
             violated: summary.violated,
             bugs: summary.bugs,
             given_up: summary.given_up,
@@ -412,9 +410,6 @@ struct Search<'a> {
     stuck: Option<Box<Stuck>>,
 }
 
-/// How many executions of each member of a portfolio one thread runs in a row.
-const ROUNDS: u64 = 64;
-
 impl<'a> Search<'a> {
     fn new(checker: &'a Checker, program: Body<'a>, statics: &Statics) -> Search<'a> {
         let settings = &checker.settings;
@@ -447,7 +442,6 @@ impl<'a> Search<'a> {
         let mut runner = Runner::new(self.program, self.config.clone());
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut Guided::new(Zeros)).expect("one execution is made");
-        self.measured.profile = Profile::of(&runner.engine.trace());
         rule.learn(&runner.engine.trace());
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
@@ -455,21 +449,23 @@ impl<'a> Search<'a> {
         }
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
-            let mut walk = RandomWalk::new(self.settings.seed);
-            for _ in (0..LESSONS).take_while(|_| !self.deadline.is_over()) {
-                let made = runner.run(&mut walk).expect("a random walk has no end");
-                rule.learn(&runner.engine.trace());
-                if let End::Stuck(stuck) = made.execution.end {
-                    self.stuck = Some(stuck);
-                    return;
-                }
+            if !self.walk(&mut runner, LESSONS, |trace| rule.learn(trace)) {
+                return;
             }
             // The end of a section is a step, so that a strategy sees it.
             tried = true;
         }
         self.config.unlock = if tried { Unlock::Step } else { Unlock::Part };
+        let mut runner = Runner::new(self.program, self.config.clone());
+        if self.settings.schedule.wants_profile() {
+            let mut profile = Profile::default();
+            if !self.walk(&mut runner, PROFILE_EXECUTIONS, |trace| profile.add(trace)) {
+                return;
+            }
+            self.measured.profile = profile;
+        }
         let mut pct = Pct::new(self.settings.seed, 1);
-        let made = Runner::new(self.program, self.config.clone()).run(&mut pct).expect("PCT has no end");
+        let made = runner.run(&mut pct).expect("PCT has no end");
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
             return;
@@ -480,59 +476,48 @@ impl<'a> Search<'a> {
         self.config.freedoms = self.settings.freedoms_in_force();
     }
 
+    /// Runs the program under random schedules, and shows each execution to `learn`. Says whether every step came to its end.
+    fn walk(&mut self, runner: &mut Runner<'_>, executions: u64, mut learn: impl FnMut(&[Event])) -> bool {
+        let mut walk = RandomWalk::new(self.settings.seed);
+        for _ in (0..executions).take_while(|_| !self.deadline.is_over()) {
+            let made = runner.run(&mut walk).expect("a random walk has no end");
+            learn(&runner.engine.trace());
+            if let End::Stuck(stuck) = made.execution.end {
+                self.stuck = Some(stuck);
+                return false;
+            }
+        }
+        true
+    }
+
     fn worker(&self) -> Worker<'_> {
         Worker::new(self.program, self.settings, &self.config, &self.measured.rule, self.deadline)
     }
 
     /// Makes the executions. What is found does not depend on the number of threads.
     fn run(&self) -> (Summary, Worker<'_>) {
-        let jobs = if self.settings.schedule.is_numbered() { self.settings.jobs.get().min(MAX_JOBS) } else { 1 };
-        let work = Work::default();
+        let schedule = &self.settings.schedule;
+        let most = if !schedule.is_random() { 1 } else { MAX_JOBS.min(chunks::most_jobs(schedule)) };
+        let work = Work::new(self.settings, &self.measured, self.settings.jobs.get().min(most));
         let mut worker = self.worker();
         std::thread::scope(|scope| {
-            for _ in 1..jobs {
-                let take_part = || self.take_part(&mut self.worker(), &work);
+            for number in 1..work.jobs() {
+                let work = &work;
+                let take_part = move || work.take_part(&mut self.worker(), number);
                 if std::thread::Builder::new().spawn_scoped(scope, take_part).is_err() {
                     // The system has no more threads. The existing ones run all executions.
+                    (number..work.jobs()).for_each(|number| work.adopt(number));
                     break;
                 }
             }
-            self.take_part(&mut worker, &work);
+            work.take_part(&mut worker, 0);
         });
         (work.into_summary(), worker)
-    }
-
-    /// Takes chunks of executions until no chunk before the first bug is left.
-    fn take_part(&self, worker: &mut Worker<'_>, work: &Work) {
-        let settings = self.settings;
-        let (numbered, members) = (settings.schedule.is_numbered(), settings.schedule.members().len() as u64);
-        let length = if numbered { ROUNDS * members.max(1) } else { u64::MAX };
-        loop {
-            let chunk = work.next.fetch_add(1, Ordering::Relaxed);
-            let Some(first) = chunk.checked_mul(length).filter(|first| *first < settings.executions) else { return };
-            if chunk > work.limit.load(Ordering::Relaxed) {
-                return;
-            }
-            let mut search = self.measured.search(&settings.schedule, settings.seed, chunk * ROUNDS);
-            let numbers = first..first.saturating_add(length).min(settings.executions);
-            let mut summary = worker.explore(search.strategy(), numbers);
-            summary.cut = search.cut().or(summary.cut);
-            summary.stale = search.stale().or(summary.stale);
-            let ends = summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going);
-            if ends {
-                work.limit.fetch_min(chunk, Ordering::Relaxed);
-            }
-            let timed_out = summary.timed_out;
-            work.made.lock().expect("nobody panics while holding it").add(chunk, summary, ends);
-            if timed_out {
-                return;
-            }
-        }
     }
 }
 
 /// Schedules at random from which it is learnt what the blocks are.
-const LESSONS: u32 = 32;
+const LESSONS: u64 = 32;
 
 /// Answers every question with 0: an execution without preemptions.
 struct Zeros;
@@ -559,89 +544,5 @@ impl Around for Newest {
 
     fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         admitted
-    }
-}
-
-/// What threads share that make executions.
-struct Work {
-    /// The next chunk.
-    next: AtomicU64,
-    /// The first chunk with a bug: later chunks do not matter.
-    limit: AtomicU64,
-    made: Mutex<Chunks>,
-}
-
-impl Default for Work {
-    fn default() -> Work {
-        Work { next: AtomicU64::new(0), limit: AtomicU64::new(u64::MAX), made: Mutex::default() }
-    }
-}
-
-/// The chunks that have run.
-#[derive(Default)]
-struct Chunks {
-    /// The chunks up to the first missing one, or up to the first that ends the search.
-    joined: Summary,
-    /// How many these are.
-    next: u64,
-    /// Whether the last joined chunk ends the search.
-    ended: bool,
-    /// Chunks that have run out of turn, and whether each ends the search.
-    ahead: BTreeMap<u64, (Summary, bool)>,
-}
-
-impl Chunks {
-    fn add(&mut self, chunk: u64, summary: Summary, ends: bool) {
-        self.ahead.insert(chunk, (summary, ends));
-        while let Some((summary, ends)) = self.ahead.remove(&self.next) {
-            self.join(summary, ends);
-            self.next += 1;
-        }
-    }
-
-    fn join(&mut self, later: Summary, ends: bool) {
-        if !self.ended {
-            self.joined = std::mem::take(&mut self.joined).and(later);
-            self.ended = ends;
-        }
-    }
-}
-
-impl Work {
-    /// The chunks up to the first that ends the search, in their order.
-    fn into_summary(self) -> Summary {
-        let mut made = self.made.into_inner().expect("nobody panics while holding it");
-        std::mem::take(&mut made.ahead).into_values().for_each(|(summary, ends)| made.join(summary, ends));
-        made.joined
-    }
-}
-
-impl Summary {
-    /// The executions of `self`, and then those of `later`.
-    fn and(mut self, later: Summary) -> Summary {
-        self.traces.merge(&later.traces);
-        orderings::add(&mut self.orderings, later.orderings);
-        self.warnings.extend(later.warnings);
-        Summary {
-            executions: self.executions + later.executions,
-            saw_plain_memory: self.saw_plain_memory || later.saw_plain_memory,
-            steps: self.steps + later.steps,
-            traces: self.traces,
-            orderings: self.orderings,
-            seen: self.seen.and(later.seen),
-            violated: self.violated + later.violated,
-            bugs: self.bugs + later.bugs,
-            given_up: self.given_up + later.given_up,
-            undecided: self.undecided + later.undecided,
-            error: self.error.or(later.error),
-            bug: self.bug.or(later.bug),
-            misuse: self.misuse.or(later.misuse),
-            warnings: self.warnings,
-            exhausted: self.exhausted || later.exhausted,
-            cut: self.cut.or(later.cut),
-            stale: self.stale.or(later.stale),
-            timed_out: self.timed_out || later.timed_out,
-            serial: self.serial.and(later.serial),
-        }
     }
 }

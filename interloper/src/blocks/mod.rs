@@ -27,6 +27,7 @@ mod annotated;
 pub mod attribute;
 pub(crate) mod backtraces;
 mod check;
+mod chunks;
 mod describe;
 mod failures;
 mod futures;

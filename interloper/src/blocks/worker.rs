@@ -5,11 +5,12 @@ use std::ops::Range;
 use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::orderings::Executed;
-use interloper_scheduler::schedule::STEERED;
+use interloper_scheduler::schedule::{STEERED, Schedule};
 use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Deadline, Difference, Effort, End, Event, Execution, Executions, Fingerprints, Shrunk, Strategy, Traces,
+    Config, Deadline, Difference, Effort, End, Event, Execution, Executions, Fingerprint, Fingerprints, Shrunk,
+    Strategy, Traces, Unseen,
 };
 use interloper_std::runtime::ObjectKind;
 
@@ -71,12 +72,19 @@ pub(crate) struct Summary {
     /// The steps of the executions.
     pub(crate) steps: u64,
     pub(crate) traces: Traces,
+    /// The traces of the executions that are a sample, where others are not.
+    pub(crate) sample: Traces,
     /// How often each memory ordering was executed.
     pub(crate) orderings: Vec<Executed>,
     pub(crate) seen: Seen,
 }
 
 impl Summary {
+    /// The estimate of unseen traces, from the executions that are a sample.
+    pub(crate) fn unseen(&self, schedule: &Schedule) -> Unseen {
+        if schedule.is_sample() { self.traces.unseen() } else { self.sample.unseen() }
+    }
+
     /// The reason why a search that found nothing is not a pass, if there is one.
     pub(crate) fn unexplored(&self, settings: &Settings) -> Option<Unexplored> {
         let seen = &self.seen;
@@ -149,7 +157,10 @@ impl<'a> Worker<'a> {
                 summary.cut = steered.then_some(STEERED);
                 break;
             };
-            self.count(&mut summary, &made);
+            let fingerprint = self.count(&mut summary, &made);
+            if strategy.is_sample() && !self.settings.schedule.is_sample() {
+                summary.sample.note(fingerprint);
+            }
             steered |= made.execution.steered;
             self.settings.watch.note(Phase::Searching(summary.executions));
             let judgement = self.judge.judge(&made, &self.runner.engine.trace());
@@ -163,14 +174,15 @@ impl<'a> Worker<'a> {
         summary
     }
 
-    /// Counts the last execution.
-    pub(crate) fn count(&mut self, summary: &mut Summary, made: &Made) {
+    /// Counts the last execution. Gives its trace.
+    pub(crate) fn count(&mut self, summary: &mut Summary, made: &Made) -> Fingerprint {
         let engine = &self.runner.engine;
         summary.executions += 1;
         summary.steps += made.execution.steps;
         summary.saw_plain_memory |= made.execution.plain > 0;
         reached::note(&engine.trace(), &mut self.places);
-        summary.traces.note(engine.fingerprint(&mut self.fingerprints));
+        let fingerprint = engine.fingerprint(&mut self.fingerprints);
+        summary.traces.note(fingerprint);
         let seen = &mut summary.seen;
         seen.tasks = seen.tasks.max(made.execution.tasks);
         let asked = |question| engine.decisions().iter().any(|decision| decision.question == question);
@@ -188,6 +200,7 @@ impl<'a> Worker<'a> {
         if seen.blocks.len() < self.settings.marked.len() {
             seen.blocks.extend((0..).map_while(|number| engine.block_name(number)));
         }
+        fingerprint
     }
 
     /// Whether tasks share something in the last execution, apart from an executor.

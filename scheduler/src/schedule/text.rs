@@ -18,6 +18,7 @@ impl fmt::Display for Schedule {
             Schedule::Pos => out.write_str("pos"),
             Schedule::Surw => out.write_str("surw"),
             Schedule::Urw => out.write_str("urw"),
+            Schedule::Rff => out.write_str("rff"),
             Schedule::Preemptions(bound) => write!(out, "preemptions:{bound}"),
             Schedule::Exhaustive => out.write_str("exhaustive"),
             Schedule::Portfolio(members) => {
@@ -67,7 +68,7 @@ impl FromStr for Schedule {
     }
 }
 
-const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pctwm, pos, surw, urw, preemptions, exhaustive and \
+const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pctwm, pos, surw, urw, rff, preemptions, exhaustive and \
      portfolio";
 
 const PCTWM: &str =
@@ -82,6 +83,7 @@ fn one(name: &str, parameter: Option<&str>) -> Result<Schedule, &'static str> {
         "pos" => plain(Schedule::Pos),
         "surw" => plain(Schedule::Surw),
         "urw" => plain(Schedule::Urw),
+        "rff" => plain(Schedule::Rff),
         "exhaustive" => plain(Schedule::Exhaustive),
         "portfolio" => plain(Schedule::default()),
         "pct" => match parameter.map_or(Ok(THREE), str::parse::<NonZeroU32>) {
@@ -133,6 +135,7 @@ mod tests {
             "pos",
             "surw",
             "urw",
+            "rff",
             "preemptions:2",
             "exhaustive",
             "random+pct:1+pos",

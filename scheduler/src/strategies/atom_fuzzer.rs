@@ -64,6 +64,8 @@ pub struct AtomFuzzer {
     patience: u32,
     source: RandomSource,
     paused: Vec<Paused>,
+    /// Whether any task has entered a block, in any execution.
+    has_blocks: bool,
     /// How many blocks each task is in.
     inside_atomic: Vec<u32>,
     already_acquired: Vec<Acquired>,
@@ -107,6 +109,7 @@ impl AtomFuzzer {
             patience: 1000,
             source: RandomSource::new(seed, execution),
             paused: Vec::new(),
+            has_blocks: false,
             inside_atomic: Vec::new(),
             already_acquired: Vec::new(),
             last: None,
@@ -169,7 +172,11 @@ impl AtomFuzzer {
     fn transition(&mut self, t: &Pending) -> bool {
         let (p, operation) = (t.task, t.operation);
         match operation.action {
-            Action::BlockBegin(_) => *self.depth(p) += 1, // 6–8
+            Action::BlockBegin(_) => {
+                // 6–8
+                self.has_blocks = true;
+                *self.depth(p) += 1;
+            }
             Action::BlockEnd => {
                 // 9–12. Blocks can be nested here: the outermost one is the block.
                 *self.depth(p) -= 1;
@@ -269,6 +276,10 @@ impl Strategy for AtomFuzzer {
         self.findings.clear();
         self.last = None;
         true
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.has_blocks
     }
 
     fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {

@@ -1,19 +1,40 @@
-//! Several strategies that take turns.
+//! Several strategies that take turns, more often where that pays.
 
+use super::rff::{Behaviours, Novelty};
 use crate::strategy::{Around, Strategy};
+use crate::{Event, Execution};
 
-/// Splits a budget: the strategies take turns with the executions, until no strategy has an execution left.
+/// Splits a budget: each execution is that of one strategy, until no strategy has an execution left.
+///
+/// Each strategy has one execution first. After that the shares follow what an execution of the strategy shows that no
+/// execution of any of them has shown before: a pair of a write and a read that sees it, or at least a new set of such
+/// pairs. The choice is that of UCB1 (P. Auer, N. Cesa-Bianchi and P. Fischer, *Finite-time analysis of the multiarmed
+/// bandit problem*, Machine Learning 2002), a function of what was seen: the same executions come again with the same
+/// seeds. Where nothing is new any more the shares become equal. A strategy without a subject
+/// ([`Strategy::is_idle`]) gives most of its share away.
 #[derive(Default)]
 pub struct Portfolio<'a> {
     members: Vec<Member<'a>>,
     turn: usize,
+    executions: u64,
+    behaviours: Behaviours,
 }
 
 struct Member<'a> {
     name: &'static str,
     strategy: Box<dyn Strategy + 'a>,
     exhausted: bool,
+    executions: u64,
+    /// The sum of what its executions were worth, each between 0 and 1.
+    worth: f64,
 }
+
+/// How much trying weighs beside what has paid.
+const TRYING: f64 = 0.25;
+/// What a new set of known pairs is worth; a new pair is worth 1. In a large program nearly every set is new.
+const NEW_SET: f64 = 0.1;
+/// An idle member has one of so many executions: its subject may still appear.
+const IDLE_EVERY: u64 = 64;
 
 impl<'a> Portfolio<'a> {
     /// A portfolio without strategies.
@@ -23,15 +44,41 @@ impl<'a> Portfolio<'a> {
 
     /// Adds a strategy.
     pub fn with(mut self, name: &'static str, strategy: impl Strategy + 'a) -> Portfolio<'a> {
-        self.members.push(Member { name, strategy: Box::new(strategy), exhausted: false });
-        // So that the first strategy begins.
-        self.turn = self.members.len() - 1;
+        let strategy = Box::new(strategy);
+        self.members.push(Member { name, strategy, exhausted: false, executions: 0, worth: 0.0 });
         self
     }
 
     /// The strategy of the current or last execution.
     pub fn name(&self) -> Option<&'static str> {
         self.members.get(self.turn).map(|member| member.name)
+    }
+
+    /// The member that runs the next execution, if one has any left.
+    fn next(&self) -> Option<usize> {
+        let left = || self.members.iter().enumerate().filter(|(_, member)| !member.exhausted);
+        let best = |members: &mut dyn Iterator<Item = (usize, &Member<'a>)>| {
+            let value = |member: &Member<'_>| member.value(self.executions);
+            // Of equals, the first.
+            members
+                .reduce(|best, other| if value(other.1) > value(best.1) { other } else { best })
+                .map(|(index, _)| index)
+        };
+        let wants = |member: &Member<'_>| {
+            member.executions == 0 || !member.strategy.is_idle() || self.executions >= IDLE_EVERY * member.executions
+        };
+        best(&mut left().filter(|(_, member)| wants(member))).or_else(|| best(&mut left()))
+    }
+}
+
+impl Member<'_> {
+    /// The upper bound on what its next execution is worth, after so many executions of all.
+    fn value(&self, all: u64) -> f64 {
+        if self.executions == 0 {
+            return f64::INFINITY;
+        }
+        let own = self.executions as f64;
+        self.worth / own + TRYING * (2.0 * (all as f64).ln() / own).sqrt()
     }
 }
 
@@ -49,14 +96,30 @@ impl<'a> Around for Portfolio<'a> {
     }
 
     fn around_begin(&mut self) -> bool {
-        for _ in 0..self.members.len() {
-            self.turn = (self.turn + 1) % self.members.len();
-            let member = &mut self.members[self.turn];
-            member.exhausted = member.exhausted || !member.strategy.begin();
-            if !member.exhausted {
+        while let Some(next) = self.next() {
+            self.turn = next;
+            let member = &mut self.members[next];
+            if member.strategy.begin() {
+                member.executions += 1;
+                self.executions += 1;
                 return true;
             }
+            member.exhausted = true;
         }
         false
+    }
+
+    fn around_end(&mut self, execution: &Execution, trace: &[Event]) {
+        for (index, member) in self.members.iter_mut().enumerate() {
+            match index == self.turn {
+                true => member.strategy.end(execution, trace),
+                false => member.strategy.watch(trace),
+            }
+        }
+        self.members[self.turn].worth += match self.behaviours.note(trace) {
+            Novelty::Pair => 1.0,
+            Novelty::Set => NEW_SET,
+            Novelty::Nothing => 0.0,
+        };
     }
 }

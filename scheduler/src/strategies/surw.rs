@@ -1,93 +1,20 @@
 //! Selectively uniform random walk: H. Zhao, D. Wolff, U. Mathur and A. Roychoudhury, *Selectively uniform concurrency
-//! testing*, ASPLOS 2025.
+//! testing*, ASPLOS 2025, Algorithms 1 and 2, with the choices of its artifact where the paper leaves some open.
 //!
 //! If each task has as many steps left as a profile has counted, then choosing each task with a probability in
 //! proportion to its steps left makes all interleavings equally likely (URW). SURW does so only for the steps on one
 //! object, drawn anew for each execution; the other steps may come between in any order.
 
+mod profile;
+
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
+pub use self::profile::Profile;
+use self::profile::{FirstUses, is_of_data};
+use super::lineage::Lineage;
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
-
-/// How many steps each task makes, and where: counted in an execution.
-///
-/// The numbers of objects differ from execution to execution, so an object is known by the places that touch it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Profile {
-    /// By task.
-    tasks: Vec<TaskProfile>,
-    /// The places that touch an object which two tasks or more touch, with the number of steps on that object.
-    objects: Vec<(Vec<Place>, u64)>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct TaskProfile {
-    parent: Option<TaskId>,
-    steps: u64,
-    /// The steps at each place, in the order of first use.
-    places: Vec<(Place, u64)>,
-}
-
-impl Profile {
-    /// Counts the steps of an execution.
-    pub fn of(trace: &[Event]) -> Profile {
-        let mut profile = Profile::default();
-        let mut spawned = Vec::new();
-        let mut touched: Vec<(ObjectId, TaskId, Place)> = Vec::new();
-        for event in trace {
-            let Operation { object, action, location } = event.operation;
-            match action {
-                Action::Spawn => spawned.push((object, event.task)),
-                Action::Start => {
-                    let parent = spawned.iter().find(|(child, _)| *child == object).map(|(_, parent)| *parent);
-                    profile.task(event.task).parent = parent;
-                }
-                _ => {}
-            }
-            // The strategy is not asked about marks.
-            if !event.continues && !matches!(action, Action::BlockBegin(_) | Action::BlockEnd) {
-                let task = profile.task(event.task);
-                task.steps += 1;
-                match task.places.iter_mut().find(|(place, _)| same(place, location)) {
-                    Some((_, steps)) => *steps += 1,
-                    None => task.places.push((location, 1)),
-                }
-                if !action.is_private() {
-                    touched.push((object, event.task, location));
-                }
-            }
-        }
-        profile.objects = shared(touched);
-        profile
-    }
-
-    fn task(&mut self, task: TaskId) -> &mut TaskProfile {
-        if self.tasks.len() <= task.index() {
-            self.tasks.resize(task.index() + 1, TaskProfile::default());
-        }
-        &mut self.tasks[task.index()]
-    }
-}
-
-fn shared(mut touched: Vec<(ObjectId, TaskId, Place)>) -> Vec<(Vec<Place>, u64)> {
-    touched.sort();
-    let objects = touched.chunk_by(|a, b| a.0 == b.0);
-    let shared = objects.filter(|steps| steps.iter().any(|step| step.1 != steps[0].1));
-    let places = |steps: &[(ObjectId, TaskId, Place)]| {
-        let mut places: Vec<_> = steps.iter().map(|step| step.2).collect();
-        places.sort();
-        places.dedup();
-        (places, steps.len() as u64)
-    };
-    shared.map(places).collect()
-}
-
-/// Whether two places are the same; one place can have several addresses.
-fn same(a: Place, b: Place) -> bool {
-    std::ptr::eq(a, b) || a == b
-}
 
 /// Which steps are made uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,22 +25,58 @@ pub enum Selection {
     OneObject,
 }
 
-/// URW or SURW. The first execution is a random walk in which the steps are counted, unless a profile is given.
+/// The number of random walks whose steps are counted for a profile. One execution knows too little: how often a loop
+/// is retried, and which objects are shared, depends on the schedule.
+pub const PROFILE_EXECUTIONS: u64 = 20;
+
+/// After so many steps of one task, while others could go on, another task is intended and all may go on: a task that
+/// waits in a loop for one that is held back would never end. The artifact has 1,000; the engine holds tasks back itself
+/// after 1,024.
+const LONGEST_STAY: u64 = 500;
+
+/// URW or SURW. The first [`PROFILE_EXECUTIONS`] executions are random walks in which the steps are counted, unless a
+/// profile is given.
 #[derive(Clone, Debug)]
 pub struct Surw {
     seed: u64,
     execution: u64,
     selection: Selection,
     source: RandomSource,
-    profile: Option<Profile>,
-    /// The places of the object of this execution; `None` when all steps are selected.
-    places: Option<Vec<Place>>,
-    /// The selected steps that each task has left, including those of tasks that it will spawn.
-    left: Vec<u64>,
-    seen: Vec<bool>,
+    profile: Profile,
+    /// How many random walks are still to be counted.
+    unmeasured: u64,
+    /// The object of this execution, by its index in the profile; `None` when all steps are selected.
+    object: Option<usize>,
+    /// By the object's number in this execution, whether it is the selected one.
+    instances: Vec<Instance>,
+    first_uses: FirstUses,
+    lineage: Lineage,
+    /// By the name of a task: the selected steps that it has left, including those of tasks that it will spawn.
+    counted: std::collections::BTreeMap<u64, u64>,
+    tasks: Vec<Task>,
     /// The task whose selected step must come next.
     intended: Option<TaskId>,
-    weights: Vec<u64>,
+    stay: u64,
+}
+
+/// What is known of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instance {
+    Unknown,
+    Selected,
+    Other,
+}
+
+/// A task of this execution.
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    left: u64,
+    /// Its priority among the steps that are not selected; drawn anew after each of its steps.
+    priority: Option<u64>,
+    /// Its next step is selected, and another task is intended.
+    held: bool,
+    /// Whether its next step is selected; `None` before this was looked at.
+    selected: Option<bool>,
 }
 
 impl Surw {
@@ -129,120 +92,172 @@ impl Surw {
             execution,
             selection,
             source: RandomSource::new(seed, execution),
-            profile: None,
-            places: None,
-            left: Vec::new(),
-            seen: Vec::new(),
+            profile: Profile::default(),
+            unmeasured: PROFILE_EXECUTIONS,
+            object: None,
+            instances: Vec::new(),
+            first_uses: FirstUses::default(),
+            lineage: Lineage::default(),
+            counted: std::collections::BTreeMap::new(),
+            tasks: Vec::new(),
             intended: None,
-            weights: Vec::new(),
+            stay: 0,
         }
     }
 
     /// Gives the profile, which is then not measured: a schedule is a function of the seed and its number.
     pub fn with_profile(mut self, profile: Profile) -> Surw {
-        self.profile = Some(profile);
+        (self.profile, self.unmeasured) = (profile, 0);
         self
     }
 
     /// Draws the object of an execution, in proportion to the number of steps on it.
-    fn draw_object(&mut self) -> Option<Vec<Place>> {
-        let profile = self.profile.as_ref().filter(|_| self.selection == Selection::OneObject)?;
-        let total = profile.objects.iter().map(|(_, steps)| steps).sum();
-        let mut drawn = self.source.below_u64(total);
-        let object = profile.objects.iter().find(|(_, steps)| {
+    fn draw_object(&mut self) -> Option<usize> {
+        let objects = match self.selection {
+            Selection::All => return None,
+            Selection::OneObject => self.profile.selectable(),
+        };
+        let mut drawn = self.source.below_u64(objects.iter().map(|(_, steps)| steps).sum::<u64>().max(1));
+        let object = objects.iter().find(|(_, steps)| {
             let here = drawn < *steps;
             drawn = drawn.wrapping_sub(*steps);
             here
         });
-        object.map(|(places, _)| places.clone())
+        object.map(|(object, _)| *object)
     }
 
-    /// Adds up the selected steps of each task and of those it spawns.
-    fn count_left(&mut self) {
-        self.left.clear();
-        let Some(profile) = &self.profile else { return };
-        let own = |task: &TaskProfile| match &self.places {
-            None => task.steps,
-            Some(places) => {
-                let selected = |(place, _): &&(Place, u64)| places.iter().any(|other| same(place, other));
-                task.places.iter().filter(selected).map(|(_, steps)| steps).sum()
-            }
-        };
-        self.left.extend(profile.tasks.iter().map(own));
-        // A task has a higher number than the one that spawns it.
-        for task in (1..profile.tasks.len()).rev() {
-            if let Some(parent) = profile.tasks[task].parent {
-                self.left[parent.index()] += self.left[task];
-            }
+    fn task_begins(&mut self) {
+        let number = TaskId(self.tasks.len() as u32);
+        let left = self.counted.get(&self.lineage.name(number)).copied().unwrap_or(0);
+        self.tasks.push(Task { left, ..Task::default() });
+        let Some(parent) = self.lineage.parent(number) else { return };
+        // A new task takes its steps with it. If its parent was intended, that was also for the sake of the child's steps.
+        let before = self.tasks[parent.index()].left;
+        self.tasks[parent.index()].left = before.saturating_sub(left);
+        if self.intended == Some(parent) && self.source.below_u64(before.max(1)) < left {
+            self.intended = Some(number);
         }
     }
 
-    /// A new task takes its steps with it. If its parent was intended, that was also for the sake of the child's steps.
-    fn meet(&mut self, pending: &[Pending]) {
-        for pending in pending {
-            let task = pending.task.index();
-            if self.seen.len() <= task {
-                self.seen.resize(task + 1, false);
-            }
-            if std::mem::replace(&mut self.seen[task], true) || task >= self.left.len() {
-                continue;
-            }
-            let Some(parent) = self.profile.as_ref().and_then(|profile| profile.tasks[task].parent) else { continue };
-            let before = self.left[parent.index()];
-            self.left[parent.index()] = before.saturating_sub(self.left[task]);
-            if self.intended == Some(parent) && self.source.below_u64(before.max(1)) < self.left[task] {
-                self.intended = Some(pending.task);
-            }
+    /// Whether the next step of a task is selected.
+    fn is_selected(&mut self, Pending { task, operation }: &Pending) -> bool {
+        if let Some(selected) = self.tasks[task.index()].selected {
+            return selected;
         }
+        let selected = self.look_at(*task, operation);
+        self.tasks[task.index()].selected = Some(selected);
+        selected
     }
 
-    fn is_selected(&self, operation: &Operation) -> bool {
-        let places = self.places.as_ref();
-        places.is_none_or(|places| places.iter().any(|place| same(place, operation.location)))
+    fn look_at(&mut self, task: TaskId, operation: &Operation) -> bool {
+        let Some(selected) = self.object else { return self.selection == Selection::All };
+        let Operation { object, action, location } = *operation;
+        if !is_of_data(action) {
+            return false;
+        }
+        if self.instances.len() <= object.index() {
+            self.instances.resize(object.index() + 1, Instance::Unknown);
+        }
+        if let Some(known) = self.meet(task, object, location)
+            && self.instances[object.index()] == Instance::Unknown
+        {
+            let instance = if known == selected { Instance::Selected } else { Instance::Other };
+            self.instances[object.index()] = instance;
+        }
+        self.instances[object.index()] == Instance::Selected
     }
 
-    /// One of the pending tasks, in proportion to the selected steps that they have left. When all have none left, the
-    /// counts were too low, and all are equally likely.
+    /// The object in the profile, if this is the first use by the task and the profile knows such a use.
+    fn meet(&mut self, task: TaskId, object: ObjectId, place: Place) -> Option<usize> {
+        let first = self.first_uses.note(task, self.lineage.name(task), object, place)?;
+        self.profile.object(&first)
+    }
+
+    /// One of the pending tasks, in proportion to the selected steps that they have left. A task that is about to make a
+    /// selected step has at least one left, whatever was counted.
     fn weighted(&mut self, pending: &[Pending]) -> usize {
-        let mut weights = std::mem::take(&mut self.weights);
-        weights.clear();
-        // A task that is about to make a selected step has at least one left, whatever was counted.
-        let weight = |pending: &Pending| {
-            let left = self.left.get(pending.task.index()).map_or(0, |left| *left);
-            left.max(u64::from(self.is_selected(&pending.operation)))
-        };
-        weights.extend(pending.iter().map(weight));
-        self.weights = weights;
-        if self.weights.iter().all(|&weight| weight == 0) {
-            self.weights.fill(1);
+        let mut total = 0;
+        for pending in pending {
+            let selected = self.is_selected(pending);
+            let task = &mut self.tasks[pending.task.index()];
+            task.left = task.left.max(u64::from(selected));
+            total += task.left;
         }
-        let mut drawn = self.source.below_u64(self.weights.iter().sum());
-        let chosen = self.weights.iter().position(|weight| {
-            let here = drawn < *weight;
-            drawn = drawn.wrapping_sub(*weight);
+        let mut drawn = self.source.below_u64(total.max(1));
+        let chosen = pending.iter().position(|pending| {
+            let left = self.tasks[pending.task.index()].left;
+            let here = drawn < left;
+            drawn = drawn.wrapping_sub(left);
             here
         });
-        chosen.expect("the number drawn is below the sum of the weights")
+        chosen.unwrap_or(0)
     }
 
+    /// Algorithm 2: steps that are not selected come by random priorities. A selected step comes if its task is intended,
+    /// and holds its task back otherwise. Which task is intended is drawn when the first selected step is reached.
     fn choose_selectively(&mut self, pending: &[Pending]) -> usize {
-        // If the intended task has come to wait for another one, a new one is drawn.
-        if !pending.iter().any(|pending| Some(pending.task) == self.intended) {
-            let index = self.weighted(pending);
-            self.intended = Some(pending[index].task);
-        }
-        let may = |pending: &Pending| !self.is_selected(&pending.operation) || Some(pending.task) == self.intended;
-        let count = pending.iter().filter(|pending| may(pending)).count() as u32;
-        let mut number = self.source.below(count);
-        let may = |pending: &Pending| !self.is_selected(&pending.operation) || Some(pending.task) == self.intended;
-        let chosen = pending.iter().position(|pending| {
-            may(pending) && {
-                let here = number == 0;
-                number = number.wrapping_sub(1);
-                here
+        loop {
+            let Some(index) = self.highest(pending) else {
+                // The intended task has come to wait for another one.
+                self.release();
+                continue;
+            };
+            let chosen = pending[index];
+            if !self.is_selected(&chosen) {
+                return index;
             }
-        });
-        chosen.expect("the intended task may make its step")
+            let intended = match self.intended {
+                Some(intended) => intended,
+                None => pending[self.weighted(pending)].task,
+            };
+            self.intended = Some(intended);
+            if intended == chosen.task {
+                return index;
+            }
+            self.tasks[chosen.task.index()].held = true;
+        }
+    }
+
+    /// The pending task with the highest priority among those that are not held back.
+    fn highest(&mut self, pending: &[Pending]) -> Option<usize> {
+        let mut best = None;
+        for (index, pending) in pending.iter().enumerate() {
+            let Surw { tasks, source, .. } = self;
+            let task = &mut tasks[pending.task.index()];
+            if task.held {
+                continue;
+            }
+            let priority = *task.priority.get_or_insert_with(|| source.word());
+            if best.is_none_or(|(_, highest)| priority > highest) {
+                best = Some((index, priority));
+            }
+        }
+        best.map(|(index, _)| index)
+    }
+
+    /// Another task is intended from now on.
+    fn release(&mut self) {
+        self.intended = None;
+        self.tasks.iter_mut().for_each(|task| task.held = false);
+    }
+
+    /// The chosen task makes its step.
+    fn advance(&mut self, current: Option<TaskId>, chosen: Pending) {
+        let selected = self.is_selected(&chosen);
+        let task = &mut self.tasks[chosen.task.index()];
+        (task.priority, task.selected) = (None, None);
+        if selected {
+            task.left = task.left.saturating_sub(1);
+            self.release();
+        }
+        self.stay = if current == Some(chosen.task) { self.stay + 1 } else { 0 };
+        if self.stay >= LONGEST_STAY {
+            self.stay = 0;
+            self.tasks.iter_mut().for_each(|task| task.priority = None);
+            // It is intended again when it reaches a selected step.
+            self.tasks[chosen.task.index()].left = 0;
+            self.release();
+        }
     }
 }
 
@@ -250,35 +265,48 @@ impl Strategy for Surw {
     fn begin(&mut self) -> bool {
         self.source = RandomSource::new(self.seed, self.execution);
         self.execution += 1;
-        self.places = self.draw_object();
-        self.count_left();
-        self.seen.clear();
+        self.lineage.begin();
+        self.tasks.clear();
         self.intended = None;
+        if self.unmeasured == 0 {
+            self.object = self.draw_object();
+            self.counted = self.profile.left(self.object);
+            self.instances.clear();
+            self.first_uses.clear();
+        }
+        self.stay = 0;
+        self.task_begins();
         true
     }
 
-    fn choose(&mut self, _: Option<TaskId>, pending: &[Pending]) -> usize {
-        if pending.len() > 1 && self.profile.is_none() {
-            return self.source.below(pending.len() as u32) as usize;
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        if self.unmeasured > 0 {
+            return if pending.len() > 1 { self.source.below(pending.len() as u32) as usize } else { 0 };
         }
-        self.meet(pending);
-        let index = match self.places {
+        let index = match self.object {
             _ if pending.len() == 1 => 0,
-            None => self.weighted(pending),
             Some(_) => self.choose_selectively(pending),
+            // Without a shared object the walk is random.
+            None if self.selection == Selection::OneObject => self.source.below(pending.len() as u32) as usize,
+            None => self.weighted(pending),
         };
-        let chosen = pending[index];
-        if self.is_selected(&chosen.operation) {
-            if let Some(left) = self.left.get_mut(chosen.task.index()) {
-                *left = left.saturating_sub(1);
-            }
-            self.intended = None;
-        }
+        self.advance(current, pending[index]);
         index
     }
 
     fn wants_marks(&self) -> bool {
         false
+    }
+
+    fn wants_parts(&self) -> bool {
+        true
+    }
+
+    fn part(&mut self, task: TaskId, operation: Operation) {
+        if operation.action == Action::Spawn {
+            self.lineage.spawn(task);
+            self.task_begins();
+        }
     }
 
     fn pick(&mut self, options: u32) -> u32 {
@@ -294,8 +322,9 @@ impl Strategy for Surw {
     }
 
     fn end(&mut self, _: &Execution, trace: &[Event]) {
-        if self.profile.is_none() {
-            self.profile = Some(Profile::of(trace));
+        if self.unmeasured > 0 {
+            self.profile.add(trace);
+            self.unmeasured -= 1;
         }
     }
 }

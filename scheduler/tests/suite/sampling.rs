@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use interloper_scheduler::runtime::TaskId;
-use interloper_scheduler::strategies::{Pct, Portfolio, Pos, Profile, RandomWalk, Selection, Surw};
+use interloper_scheduler::strategies::{
+    AtomFuzzer, PROFILE_EXECUTIONS, Pct, Portfolio, Pos, Profile, RandomWalk, Rff, Selection, Surw,
+};
 use interloper_scheduler::{Config, Engine, Executions, Stopped, Strategy, Unlock};
 
 use crate::common::*;
@@ -71,11 +73,17 @@ fn urw_makes_all_interleavings_equally_likely() {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let log = Log::default();
     let program = lockers(3, 2);
+    let mut walks = 0;
     engine.explore(
         &mut strategy,
-        Executions::AtMost(1 + 7000),
+        Executions::AtMost(PROFILE_EXECUTIONS + 7000),
         || program(&log),
         |engine, _| {
+            // The first executions are random walks.
+            walks += 1;
+            if walks <= PROFILE_EXECUTIONS {
+                return ControlFlow::<()>::Continue(());
+            }
             let step = |event: &interloper_scheduler::Event| {
                 (!event.continues && event.task != TaskId::MAIN).then(|| event.task.0.to_string())
             };
@@ -101,13 +109,47 @@ fn surw_makes_the_orders_on_the_object_equally_likely() {
     };
     let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
     let log = Log::default();
+    let mut profile = Profile::default();
     let mut walk = RandomWalk::new(0);
-    walk.begin();
-    engine.run(&mut walk, || busy(&log));
+    for _ in 0..PROFILE_EXECUTIONS {
+        walk.begin();
+        engine.run(&mut walk, || busy(&log));
+        profile.add(&engine.trace());
+    }
     log.take();
-    let profile = Profile::of(&engine.trace());
     let mut strategy = Surw::new(7, Selection::OneObject).with_profile(profile);
     check_uniform(&orders(&mut strategy, 5000, busy), 10);
+}
+
+/// A task that is intended and waits for one that is held back: it reads a flag again and again, which the other one sets
+/// after its selected step.
+#[test]
+fn surw_does_not_let_a_task_wait_for_one_that_it_holds_back() {
+    let program = |_: &Log| {
+        let (selected, flag) = (Rc::new(Variable::default()), Rc::new(Variable::default()));
+        let (shared, raised) = (selected.clone(), flag.clone());
+        let waiter = spawn(move || {
+            let rounds = Variable::default();
+            while raised.get() == 0 {
+                rounds.add(1);
+            }
+            (0..5).for_each(|_| {
+                shared.add(1);
+            });
+        });
+        (0..5).for_each(|_| {
+            selected.add(1);
+        });
+        flag.set(1);
+        join(waiter).unwrap();
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished() && !execution.steered, "{execution:?}");
+        ControlFlow::<()>::Continue(())
+    };
+    let log = Log::default();
+    engine.explore(&mut Surw::new(1, Selection::OneObject), Executions::AtMost(100), || program(&log), judge);
 }
 
 #[test]
@@ -208,33 +250,83 @@ fn pct_lets_others_go_on_when_a_task_yields() {
     engine.explore(&mut Pct::new(1, 3), Executions::AtMost(200), program, judge);
 }
 
+/// The names of the members that run so many executions, in their order.
+fn turns(mut portfolio: Portfolio<'_>, executions: usize, program: impl Fn()) -> Vec<&'static str> {
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let mut one = || {
+        assert!(portfolio.begin());
+        let execution = engine.run(&mut portfolio, &program);
+        portfolio.end(&execution, &engine.trace());
+        portfolio.name().unwrap()
+    };
+    (0..executions).map(|_| one()).collect()
+}
+
+fn times(turns: &[&str], name: &str) -> usize {
+    turns.iter().filter(|turn| **turn == name).count()
+}
+
+/// The program has one schedule: after the first execution nothing is new, and the shares are equal. The bounded search
+/// has one execution.
 #[test]
 fn a_portfolio_takes_turns() {
-    let names = std::cell::RefCell::new(Vec::new());
-    let mut portfolio = Portfolio::new()
-        .with("random", RandomWalk::new(0))
-        .with("pct", Pct::new(0, 2))
-        .with("preemptions", interloper_scheduler::strategies::PreemptionBound::new(0));
-    let mut engine = Engine::new(Config::default());
-    for _ in 0..9 {
-        assert!(portfolio.begin());
-        names.borrow_mut().push(portfolio.name().unwrap());
-        let execution = engine.run(&mut portfolio, || drop(Lock::new().lock()));
-        portfolio.end(&execution, &engine.trace());
-    }
-    // The program has one schedule without preemptions.
-    assert_eq!(names.take(), ["random", "pct", "preemptions", "random", "pct", "random", "pct", "random", "pct"]);
+    let portfolio = || {
+        Portfolio::new()
+            .with("random", RandomWalk::new(0))
+            .with("pct", Pct::new(0, 2))
+            .with("preemptions", interloper_scheduler::strategies::PreemptionBound::new(0))
+    };
+    let turns_of = |executions| turns(portfolio(), executions, || drop(Lock::new().lock()));
+    let turns = turns_of(401);
+    assert_eq!(turns[..3], ["random", "pct", "preemptions"]);
+    assert_eq!(times(&turns, "preemptions"), 1);
+    // The first execution paid for one of them.
+    assert!(times(&turns, "random").abs_diff(times(&turns, "pct")) <= 40, "{turns:?}");
+    assert_eq!(turns, turns_of(401), "a function of what was seen");
     assert!(!Portfolio::new().begin());
+}
+
+/// Without preemptions nothing is new after the first executions, while a random walk finds new pairs for a while.
+#[test]
+fn a_portfolio_follows_what_pays() {
+    let program = || {
+        let variables: [Rc<Variable>; 4] = Default::default();
+        let change = |variables: [Rc<Variable>; 4]| {
+            move || {
+                for round in 0..4 {
+                    variables[round].set(1);
+                    variables[(round + 1) % 4].get();
+                    variables[(round + 2) % 4].add(1);
+                }
+            }
+        };
+        let tasks: Vec<_> = (0..3).map(|_| spawn(change(variables.clone()))).collect();
+        tasks.into_iter().for_each(|task| join(task).unwrap());
+    };
+    let portfolio = Portfolio::new().with("pct", Pct::new(0, 1)).with("random", RandomWalk::new(0));
+    let turns = turns(portfolio, 60, program);
+    assert!(times(&turns, "random") > 2 * times(&turns, "pct"), "{turns:?}");
+}
+
+#[test]
+fn atom_fuzzer_gives_its_share_away_where_there_is_no_block() {
+    let portfolio = || Portfolio::new().with("fuzzer", AtomFuzzer::new(0)).with("random", RandomWalk::new(0));
+    let without = turns(portfolio(), 640, || without_marks(1));
+    // Its first one, and one of each 64.
+    assert!((8..=12).contains(&times(&without, "fuzzer")), "{}", times(&without, "fuzzer"));
+    let with = turns(portfolio(), 640, || figure_1_and_2(1));
+    assert!(times(&with, "fuzzer") > 200, "{}", times(&with, "fuzzer"));
 }
 
 #[test]
 fn marks_change_nothing_for_those_that_are_not_asked_about_them() {
     use interloper_scheduler::runtime::Action;
 
-    let strategies: [fn(u64) -> Box<dyn Strategy>; 5] = [
+    let strategies: [fn(u64) -> Box<dyn Strategy>; 6] = [
         |seed| Box::new(RandomWalk::new(seed)),
         |seed| Box::new(Pct::new(seed, 3)),
         |seed| Box::new(Pos::new(seed)),
+        |seed| Box::new(Rff::new(seed)),
         |seed| Box::new(Surw::new(seed, Selection::All)),
         |seed| Box::new(Surw::new(seed, Selection::OneObject)),
     ];
@@ -260,4 +352,84 @@ fn marks_change_nothing_for_those_that_are_not_asked_about_them() {
             assert_eq!(schedules(figure_1_and_2), schedules(without_marks), "strategy {number}, seed {seed}");
         }
     }
+}
+
+/// Tasks that set one variable and then another one, and a task that reads both: after how many executions it sees the
+/// first one set and the second one not. `in_order`: the second one is set first.
+fn reordered(strategy: &mut dyn Strategy, setters: usize, in_order: bool, most: u64) -> Option<u64> {
+    let seen = Cell::new(false);
+    let program = || {
+        let variables: [Rc<Variable>; 2] = Default::default();
+        let set = |_| {
+            let [a, b] = variables.clone();
+            spawn(move || {
+                if in_order {
+                    b.set(1);
+                    a.set(1);
+                } else {
+                    a.set(1);
+                    b.set(1);
+                }
+            })
+        };
+        let tasks: Vec<_> = (0..setters).map(set).collect();
+        let [a, b] = variables.clone();
+        seen.set(a.get() == 1 && b.get() == 0);
+        tasks.into_iter().for_each(|task| join(task).unwrap());
+    };
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished(), "{execution:?}");
+        if seen.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let explored = engine.explore(strategy, Executions::AtMost(most), program, judge);
+    (explored.stopped == Stopped::Broken(())).then_some(explored.executions)
+}
+
+/// The search is no harder with 100 identical tasks than with 3, where other strategies take hundreds of executions
+/// more. An execution that requires the missing pair shows it; such an execution is drawn with a probability of
+/// about 1/6 once the pair is known, so 100 executions miss it with probability below 2^-20.
+#[test]
+fn rff_does_not_mind_identical_tasks() {
+    for setters in [3, 100] {
+        for seed in 0..5 {
+            let found = reordered(&mut Rff::new(seed), setters, false, 100);
+            assert!(found.is_some(), "{setters} tasks, seed {seed}");
+        }
+    }
+    assert_eq!(reordered(&mut Rff::new(0), 3, true, 300), None);
+}
+
+#[test]
+fn rff_is_a_function_of_its_seed() {
+    let found = |seed| reordered(&mut Rff::new(seed), 20, false, 1_000);
+    let all: Vec<_> = (0..10).map(found).collect();
+    assert_eq!(all, (0..10).map(found).collect::<Vec<_>>());
+    assert!(all.iter().any(|found| *found != all[0]), "{all:?}");
+}
+
+/// A task that reads a flag in a loop, with an effect in each round, so that the engine cannot tell that it waits. After that
+/// it reads a value: an execution in which it is to read the first value keeps back the task that sets both.
+#[test]
+fn rff_ends_where_a_task_waits_for_one_that_is_kept_back() {
+    let program = || {
+        let (value, flag) = (Rc::new(Variable::default()), Rc::new(Variable::default()));
+        let (letter, raised) = (value.clone(), flag.clone());
+        let waiter = spawn(move || {
+            let rounds = Variable::default();
+            while raised.get() == 0 {
+                rounds.add(1);
+            }
+            letter.get();
+        });
+        value.set(1);
+        flag.set(1);
+        join(waiter).unwrap();
+    };
+    let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
+    let judge = |_: &Engine, execution: interloper_scheduler::Execution| {
+        assert!(execution.end.is_finished() && !execution.steered, "{execution:?}");
+        ControlFlow::<()>::Continue(())
+    };
+    engine.explore(&mut Rff::new(1), Executions::AtMost(100), program, judge);
 }

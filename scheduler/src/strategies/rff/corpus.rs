@@ -1,0 +1,220 @@
+//! The abstract schedules that are worth changing further, and how they are changed.
+
+use std::collections::BTreeMap;
+
+use super::behaviour::hash_of;
+use super::events::{EventId, Set};
+use super::obligations::{Constraint, Pair};
+use crate::decisions::{RandomSource, mix};
+
+/// What the executions so far have shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Corpus {
+    entries: Vec<Entry>,
+    /// How often each set of pairs came.
+    sets: BTreeMap<u64, u64>,
+    /// The pairs of a write and a read on one object.
+    pairs: BTreeMap<Pair, Counts>,
+    /// The pairs that no execution has shown, in the order in which they became known.
+    unseen: Vec<Pair>,
+    /// The pairs that some execution has shown, in the order of their first execution.
+    seen: Vec<Pair>,
+    /// The sets of writes and reads of one object whose pairs are known.
+    known: Set<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    constraints: Vec<Constraint>,
+    /// The set of pairs that its execution showed.
+    set: u64,
+    /// How often it was changed.
+    chosen: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// The executions that showed the pair.
+    seen: u64,
+    /// The executions that required it.
+    required: u64,
+}
+
+/// The most constraints of an abstract schedule: a bug that needs more is found by chance as well.
+const MOST_CONSTRAINTS: usize = 6;
+const MOST_ENTRIES: usize = 1 << 12;
+/// How many are drawn at random, of which the rarest is taken.
+const DRAWN: u32 = 3;
+
+impl Corpus {
+    /// The constraints of the next execution.
+    pub(super) fn next(&mut self, source: &mut RandomSource) -> Vec<Constraint> {
+        // Some executions have no constraint, so that nothing is out of reach.
+        if self.entries.is_empty() || source.below(8) == 0 {
+            return Vec::new();
+        }
+        let rarity = |corpus: &Corpus, index: usize| {
+            let entry = &corpus.entries[index];
+            corpus.sets[&entry.set] + entry.chosen
+        };
+        let entries = self.entries.len() as u32;
+        let drawn = (0..DRAWN).map(|_| source.below(entries) as usize);
+        let index = drawn.min_by_key(|&index| rarity(self, index)).expect("some are drawn");
+        self.entries[index].chosen += 1;
+        let mut constraints = self.entries[index].constraints.clone();
+        for _ in 0..1 + u32::from(source.below(4) == 0) {
+            self.mutate(&mut constraints, source);
+        }
+        while constraints.len() > MOST_CONSTRAINTS {
+            constraints.remove(source.below(constraints.len() as u32) as usize);
+        }
+        constraints
+    }
+
+    /// Inserts, deletes, swaps or negates a constraint, or leaves all as they are, for another random schedule.
+    fn mutate(&self, constraints: &mut Vec<Constraint>, source: &mut RandomSource) {
+        let at = |source: &mut RandomSource| source.below(constraints.len() as u32) as usize;
+        match source.below(8) {
+            _ if constraints.is_empty() => self.insert(constraints, source),
+            0..=3 => self.insert(constraints, source),
+            4 => drop(constraints.remove(at(source))),
+            5 => {
+                constraints.remove(at(source));
+                self.insert(constraints, source);
+            }
+            6 => {
+                let at = at(source);
+                constraints[at].required = !constraints[at].required;
+            }
+            _ => {}
+        }
+    }
+
+    fn insert(&self, constraints: &mut Vec<Constraint>, source: &mut RandomSource) {
+        let fresh = !self.unseen.is_empty() && source.below(2) == 0;
+        let pairs = if fresh { &self.unseen } else { &self.seen };
+        if pairs.is_empty() {
+            return;
+        }
+        let drawn = (0..DRAWN).map(|_| pairs[source.below(pairs.len() as u32) as usize]);
+        let drawn: Vec<Pair> = drawn.collect();
+        let rarity = |pair: &Pair| {
+            let counts = self.pairs[pair];
+            counts.seen + counts.required
+        };
+        let pair = drawn.into_iter().min_by_key(rarity).expect("some are drawn");
+        if constraints.iter().all(|constraint| constraint.pair != pair) {
+            let required = fresh || source.below(3) > 0;
+            constraints.push(Constraint { pair, required });
+        }
+    }
+
+    /// The other writes whose values the read of a pair may see.
+    pub(super) fn rivals(&self, pair: Pair) -> Set<EventId> {
+        let of_read = |other: &Pair| other.read == pair.read && other.write != pair.write;
+        self.pairs.keys().filter(|other| of_read(other)).filter_map(|other| other.write).collect()
+    }
+
+    /// An object was written and read by these steps.
+    pub(super) fn note_object(&mut self, writes: &[EventId], reads: &[EventId]) {
+        let sum =
+            |steps: &[EventId], salt| steps.iter().fold(0u64, |sum, step| sum.wrapping_add(mix(salt, step.0.into())));
+        if !self.known.insert(mix(sum(writes, 1), sum(reads, 2))) {
+            return;
+        }
+        for &read in reads {
+            for write in std::iter::once(None).chain(writes.iter().copied().map(Some)) {
+                let pair = Pair { write, read };
+                self.pairs.entry(pair).or_insert_with(|| {
+                    self.unseen.push(pair);
+                    Counts::default()
+                });
+            }
+        }
+    }
+
+    /// An execution with these constraints showed these pairs. Call [`Corpus::note_object`] before.
+    pub(super) fn note(&mut self, constraints: Vec<Constraint>, pairs: &Set<Pair>) {
+        for constraint in constraints.iter().filter(|constraint| constraint.required) {
+            self.pairs.entry(constraint.pair).or_default().required += 1;
+        }
+        let mut fresh: Vec<Pair> = Vec::new();
+        for pair in pairs {
+            let counts = self.pairs.entry(*pair).or_default();
+            counts.seen += 1;
+            if counts.seen == 1 {
+                fresh.push(*pair);
+            }
+        }
+        if !fresh.is_empty() {
+            self.unseen.retain(|pair| !pairs.contains(pair));
+            fresh.sort();
+            self.seen.append(&mut fresh);
+        }
+        let set = hash_of(pairs);
+        let times = self.sets.entry(set).or_default();
+        *times += 1;
+        if *times == 1 && self.entries.len() < MOST_ENTRIES {
+            self.entries.push(Entry { constraints, set, chosen: 0 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(write: u32, read: u32) -> Pair {
+        Pair { write: write.checked_sub(1).map(EventId), read: EventId(read) }
+    }
+
+    fn set(pairs: &[Pair]) -> Set<Pair> {
+        pairs.iter().copied().collect()
+    }
+
+    /// Two writes and two reads, and the first value: six pairs.
+    #[test]
+    fn the_pairs_that_may_exist_are_known_before_they_are_seen() {
+        let mut corpus = Corpus::default();
+        let [a, b, c, d] = [0, 1, 2, 3].map(EventId);
+        corpus.note_object(&[a, b], &[c, d]);
+        corpus.note_object(&[b, a], &[d, c]);
+        assert_eq!((corpus.pairs.len(), corpus.unseen.len(), corpus.seen.len()), (6, 6, 0));
+        corpus.note(Vec::new(), &set(&[pair(0, 2), pair(1, 3)]));
+        assert_eq!((corpus.pairs.len(), corpus.unseen.len(), corpus.seen.len()), (6, 4, 2));
+        let rivals: Vec<EventId> = corpus.rivals(pair(0, 2)).into_iter().collect();
+        assert!(rivals.len() == 2 && rivals.contains(&a) && rivals.contains(&b));
+    }
+
+    #[test]
+    fn an_entry_is_kept_where_its_set_is_new() {
+        let mut corpus = Corpus::default();
+        let sets = [set(&[pair(0, 2)]), set(&[pair(1, 2)]), set(&[pair(0, 2)]), set(&[pair(0, 2), pair(1, 2)])];
+        sets.iter().for_each(|set| corpus.note(Vec::new(), set));
+        assert_eq!((corpus.entries.len(), corpus.sets.len()), (3, 3));
+        assert_eq!(corpus.sets.values().sum::<u64>(), 4);
+    }
+
+    /// Each kind of change comes, and no schedule has more constraints than it may or one pair twice.
+    #[test]
+    fn schedules_grow_and_shrink() {
+        let mut corpus = Corpus::default();
+        let steps: Vec<EventId> = (0..8).map(EventId).collect();
+        corpus.note_object(&steps[..4], &steps[4..]);
+        let mut source = RandomSource::new(3, 0);
+        let mut lengths = [0; MOST_CONSTRAINTS + 1];
+        let (mut required, mut forbidden) = (0, 0);
+        for number in 0..2_000 {
+            let constraints = corpus.next(&mut source);
+            let different: Set<Pair> = constraints.iter().map(|constraint| constraint.pair).collect();
+            assert_eq!(different.len(), constraints.len());
+            lengths[constraints.len()] += 1;
+            required += constraints.iter().filter(|constraint| constraint.required).count();
+            forbidden += constraints.iter().filter(|constraint| !constraint.required).count();
+            // Each execution shows another pair beside one that they all show.
+            corpus.note(constraints, &set(&[pair(0, 4), pair(number % 5, 5), pair(number % 3, 6)]));
+        }
+        assert!(lengths[..5].iter().all(|times| *times > 0), "{lengths:?}");
+        assert!(required > forbidden && forbidden > 0);
+    }
+}
