@@ -28,6 +28,7 @@
 mod counterexample;
 pub mod file;
 pub mod html;
+pub mod explorer;
 pub mod json;
 pub mod orderings;
 pub mod plain;

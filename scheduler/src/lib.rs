@@ -37,6 +37,7 @@ mod execution;
 mod explore;
 mod freedoms;
 mod holding;
+pub mod links;
 mod memory;
 pub mod orderings;
 mod plain;
