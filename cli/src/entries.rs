@@ -7,6 +7,7 @@ pub mod recorded;
 mod trace;
 
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
 use serde::Serialize;
@@ -68,6 +69,11 @@ pub trait Checked: Sized {
 
     /// The counterexample, if there is one, without a command that replays it.
     fn counterexample(&self) -> Option<Counterexample>;
+
+    /// What the page of a counterexample of this entry shows.
+    fn page(&self, counterexample: &Counterexample) -> Exploration {
+        Exploration::of(counterexample).with_sources()
+    }
 
     /// The counterexample, if there is one, with its replay file written.
     fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure>;

@@ -29,6 +29,7 @@
 #![warn(missing_docs)]
 
 mod access;
+pub mod choices;
 mod deadline;
 pub mod decisions;
 mod determinism;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 
 use crate::access::Access;
-use crate::execution::{Cause, Event, Execution};
+use crate::execution::{Cause, Event};
 use crate::holding::{Hold, Holding};
 use crate::traces::objects_of;
 use crate::vector_clock::VectorClock;
@@ -48,8 +48,9 @@ pub struct Held {
     pub until: Option<u32>,
 }
 
-/// The links of each event. `is_atomic` says whether an object is an atomic.
-pub fn links(trace: &[Event], execution: &Execution, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
+/// The links of each event. `accesses` are [`Execution::accesses`](crate::Execution::accesses), and `is_atomic` says whether an
+/// object is an atomic.
+pub fn links(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
     let mut links = vec![Link::default(); trace.len()];
     Order::default().follow(trace, &mut links);
     let held = held(trace);
@@ -61,7 +62,7 @@ pub fn links(trace: &[Event], execution: &Execution, is_atomic: impl Fn(ObjectId
             _ => before.and_then(|before| given_back(&held, event, before..index)),
         };
     }
-    for (index, read) in reads(trace, execution, is_atomic) {
+    for (index, read) in reads(trace, accesses, is_atomic) {
         links[index].reads = Some(read);
     }
     links
@@ -110,8 +111,12 @@ fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32
 }
 
 /// Which store each event reads that reads an atomic.
-fn reads(trace: &[Event], execution: &Execution, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
-    let known: BTreeMap<u32, Option<u32>> = execution.accesses.iter().copied().collect();
+fn reads(
+    trace: &[Event],
+    accesses: &[(u32, Option<u32>)],
+    is_atomic: impl Fn(ObjectId) -> bool,
+) -> Vec<(usize, Read)> {
+    let known: BTreeMap<u32, Option<u32>> = accesses.iter().copied().collect();
     // The stores of each atomic in modification order.
     let mut stores: BTreeMap<ObjectId, Vec<u32>> = BTreeMap::new();
     let mut reads = Vec::new();

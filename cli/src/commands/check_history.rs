@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use interloper_linearize::general::{self, Bound, Progress, Verdict};
 use interloper_linearize::recording::{Checked, Checker, Search};
 use interloper_linearize::types::DataType;
-use interloper_report::file;
+use interloper_report::{explorer, file};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -87,7 +87,7 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     let checked = judge(&recorded, data_type, || is_whole && start.elapsed() < patience)?;
     let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, start, patience };
     if let Some(page) = &arguments.html {
-        write_page(&judged.page().page(), page)?;
+        write_page(&explorer::page::render(&judged.page()), page)?;
     }
     let text = match output.format {
         Format::Json => json(&judged.document()),

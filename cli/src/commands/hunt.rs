@@ -1,11 +1,15 @@
 //! `interloper hunt`.
 
+use std::path::Path;
+
 use interloper::Unseen;
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Campaign, Coverage, Ended, Found, Hunt, Reproduced, Searched, Source, What};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
-use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until};
+use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until, explored};
+use interloper_report::Counterexample;
+use interloper_report::explorer::{Exploration, page};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::render;
 use serde_json::json;
@@ -15,6 +19,7 @@ use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
+use crate::files::{can_write, make_folder, write_page};
 use crate::output;
 use crate::strategy;
 use crate::subject::{self, Subject, Watcher};
@@ -27,12 +32,17 @@ pub const OPTIONS: [&str; 8] =
 pub fn hunt(
     args: &ObjectArgs,
     schema: Option<&str>,
+    html: Option<&Path>,
     search: &SearchArgs,
     output: &OutputArgs,
 ) -> Result<Answer, Failure> {
     search.only("hunt", &OPTIONS)?;
     output.no_html("hunt")?;
     let subject = Subject::find(args)?;
+    if let Some(path) = html {
+        make_folder(path)?;
+        can_write(path)?;
+    }
     let campaign = campaign(&subject, args, search)?;
     let mut watcher = Watcher::start();
     let mut rows: Vec<Row> = match schema {
@@ -44,6 +54,9 @@ pub fn hunt(
         if let Some(traced) = row.searched.traced() {
             row.replay = failures::of_schema(&subject, &row.label, campaign.seed, traced)?;
         }
+    }
+    if let Some(path) = html {
+        write_page(&page::render(&exploration(&subject, &campaign, &rows)?), path)?;
     }
     let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
     let text = match output.format {
@@ -257,6 +270,27 @@ fn shown(found: &Found) -> String {
     }
 }
 
+/// What the page of the first violation shows.
+fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Result<Exploration, Failure> {
+    let found = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)));
+    let Some((row, shown)) = found else {
+        return Err(Failure::Request(format!("{} has no violation, so there is no page to write", subject.studied.name)));
+    };
+    let counterexample = counterexample(subject, campaign, row, shown);
+    Ok(explored(&subject.object, shown, &counterexample).with_sources())
+}
+
+/// An execution that shows a violation, with the command that shows it again.
+fn counterexample(subject: &Subject, campaign: &Campaign, row: &Row, shown: &Found) -> Counterexample {
+    let counterexample = explain_until(&subject.object, &row.label, &campaign.visibility, shown, row.deadline);
+    let again = || {
+        let (name, schema) = (subject.studied.name, &shown.schema);
+        format!("interloper hunt {name} --schema '{schema}' --engine stress --seed {}", campaign.seed)
+    };
+    let replay = Some(row.replay.clone().unwrap_or_else(again));
+    Counterexample { replay, ..counterexample }
+}
+
 /// The outcomes with their counts, and an execution that shows the wrong one.
 fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, output: &OutputArgs) -> String {
     let mut table = Table::new([("outcome", Align::Left), ("atomic", Align::Left), ("count", Align::Right)]);
@@ -265,12 +299,7 @@ fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, out
         table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
     }
     let shown = row.searched.traced().unwrap_or(found);
-    let mut counterexample = explain_until(&subject.object, &row.label, &campaign.visibility, shown, row.deadline);
-    let again = || {
-        let (name, schema) = (subject.studied.name, &shown.schema);
-        format!("interloper hunt {name} --schema '{schema}' --engine stress --seed {}", campaign.seed)
-    };
-    counterexample.replay = Some(row.replay.clone().unwrap_or_else(again));
+    let counterexample = counterexample(subject, campaign, row, shown);
     let note = match &row.searched.reproduced {
         Some(Reproduced::Missed { executions, complete: true }) => {
             format!("\nThe scheduler ran all {} interleavings and did not show this outcome.\n", grouped(*executions))

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use interloper::blocks::Program;
+use interloper_report::explorer::{Exploration, page};
 use interloper_report::replay_file::{self, FOLDER};
 use interloper_report::text::Style;
-use interloper_report::{Counterexample, file, html};
+use interloper_report::{Counterexample, file};
 use interloper_suite::Case;
 use serde::Serialize;
 
@@ -43,6 +44,11 @@ impl<C: Checked> Part<C> {
     /// The reports of all entries, in their order.
     fn reports(&self, style: Style) -> impl Iterator<Item = String> {
         self.checked.iter().zip(&self.counterexamples).map(move |(one, found)| one.report(found.as_ref(), style))
+    }
+
+    /// What the page of the first entry shows, if the entry has a counterexample.
+    fn page(&self) -> Option<Exploration> {
+        Some(self.checked.first()?.page(self.counterexamples.first()?.as_ref()?))
     }
 
     /// The table, with what comes between it and the summary.
@@ -111,9 +117,8 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
         checked.write_trace(path)?;
     }
     if let Some(path) = &arguments.html {
-        let mut counterexamples = of_cases.counterexamples.iter().chain(&of_programs.counterexamples);
-        match counterexamples.next().and_then(Option::as_ref) {
-            Some(counterexample) => write_text(&html::render(counterexample), path)?,
+        match of_cases.page().or_else(|| of_programs.page()) {
+            Some(exploration) => write_text(&page::render(&exploration), path)?,
             None => return Err(no_page(&arguments.names[0], "write")),
         }
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Exploration, Extent, Kind, Span, Step, Texts, VERSION};
+use crate::replay_file::{Moment, ReplayFile};
 use crate::shorten::middle;
-use crate::{Column, Counterexample, Event, Lane, Order};
+use crate::{Column, Counterexample, Event, Lane, Order, Row};
 
 /// Texts of a page are cut to so many characters: a value can have megabytes.
 pub(super) const LONGEST: usize = 2_000;
@@ -56,6 +57,46 @@ impl Exploration {
             ..Exploration::default()
         }
     }
+}
+
+impl Exploration {
+    /// What a replay file says without being run again: its report if it has one, or else its history.
+    #[must_use]
+    pub fn recorded(file: &ReplayFile) -> Exploration {
+        let mut exploration = match &file.counterexample {
+            Some(counterexample) => Exploration::of(counterexample),
+            None => of_history(file),
+        };
+        exploration.notes.push(
+            "From the replay file, without running it again: how the steps depend on each other, and which choice \
+             mattered, is on the page that is written where the execution runs."
+                .to_owned(),
+        );
+        exploration
+    }
+}
+
+/// The moments of a history, a row each.
+fn of_history(file: &ReplayFile) -> Exploration {
+    let actors = file.history.iter().filter_map(|moment| moment.by).max().map_or(0, |last| last as usize + 1);
+    let lane = |number: usize| Column { title: format!("task {number}"), lane: Lane::Thread };
+    let mut columns: Vec<Column> = (0..actors).map(lane).collect();
+    columns.push(Column { title: "environment".to_owned(), lane: Lane::Environment });
+    let row = |moment: &Moment| Row {
+        state: moment.state.clone(),
+        ..Row::event(moment.by.map_or(actors, |by| by as usize), Event::Operation(moment.says.clone()))
+    };
+    Exploration::of(&Counterexample {
+        name: file.about.name().to_owned(),
+        verdict: file.finding.replace('-', " "),
+        detail: format!("execution {}, seed {}", file.execution, file.seed),
+        start: String::new(),
+        columns,
+        rows: file.history.iter().map(row).collect(),
+        orders: Vec::new(),
+        deadlock: None,
+        replay: None,
+    })
 }
 
 fn cut(text: &str) -> String {

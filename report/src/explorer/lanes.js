@@ -4,7 +4,7 @@
 const ROW = 26;
 const NUMBERS = 64;
 /** A lane of this width has room for the texts of its steps. */
-const WIDE = 200;
+const WIDE = 170;
 /** Where the point of a step is in its lane, and where the text begins. */
 const POINT = 30;
 const TEXT = 44;
@@ -210,7 +210,26 @@ class Lanes {
         top: rows[0] * ROW + ROW / 2, height: (rows[1] - rows[0]) * ROW - (open ? ROW / 2 : ROW),
       }));
     });
-    this.bars.replaceChildren(...made);
+    this.bars.replaceChildren(...made, ...this.effects(from, until));
+  }
+
+  /** Where calls take effect: between two rows, in the lane of the call. @param {number} from @param {number} until */
+  effects(from, until) {
+    const { data, shown } = this.explorer;
+    /** @type {Map<number, number>} */
+    const inGap = new Map();
+    const made = [];
+    for (const { number, span, after, text } of data.linearization || []) {
+      const row = after === undefined || span === undefined ? -1 : lowerBound(shown, after);
+      if (row < from || row >= until) continue;
+      const before = inGap.get(row) || 0;
+      inGap.set(row, before + 1);
+      const lane = this.left(data.spans[span].task) + this.laneWidth;
+      const mark = element("span", { class: "effect", title: `takes effect as number ${number}: ${text}` }, String(number));
+      // Several in one gap go from the right to the left.
+      made.push(placed(mark, { left: lane - 26 - (this.isWide ? 22 * (before % 4) : 0), top: (row + 1) * ROW - 7 }));
+    }
+    return made;
   }
 
   /** What woke whom, which stores were read, and on what the selected step depends. @param {number} from @param {number} until */

@@ -95,7 +95,7 @@ class Panels {
     for (const hold of containing(data.holds || [], step.task, index)) {
       fact("holds", `${data.objects[hold.object]}${hold.mode ? ` ${hold.mode}` : ""}, since `, link(explorer, hold.from, explorer.name(hold.from)));
     }
-    if (step.woken_by !== undefined) fact("let on by", link(explorer, step.woken_by));
+    if (step.woken_by !== undefined) fact("continues after", link(explorer, step.woken_by));
     if (step.blocked_by !== undefined) fact("waits for what was taken in", link(explorer, step.blocked_by));
     if (step.reads) this.reads(step.reads, fact);
     if (step.state !== undefined) fact("state", this.state(index));
@@ -123,7 +123,8 @@ class Panels {
   order(index) {
     const { explorer } = this;
     const { data, previous } = explorer;
-    if (data.tasks.length < 2 || !data.steps.some((step) => step.after)) return [];
+    const isEnd = ["blocked", "panicked"].includes(data.steps[index].kind);
+    if (isEnd || data.tasks.length < 2 || !data.steps.some((step) => step.after)) return [];
     const counts = countOrder(data, orderOf(data, previous, index), index);
     const before = (data.steps[index].after || []).map((other) => element("li", {}, link(explorer, other)));
     return [
@@ -221,22 +222,24 @@ class Panels {
     const at = (/** @type {any} */ point) => (point.step < explorer.data.steps.length ? explorer.name(point.step) : "the end");
     const head = (/** @type {string[]} */ ...names) => element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))));
     const point = (/** @type {any} */ one, /** @type {number} */ index) =>
-      element("tr", best && index === best.to ? { class: "steepest" } : {},
-        element("td", {}, one.step < explorer.data.steps.length ? link(explorer, one.step, at(one)) : at(one)),
+      element("tr", best && index === best.from ? { class: "steepest" } : {},
+        element("td", {}, String(one.kept)),
+        element("td", {}, one.step < explorer.data.steps.length ? link(explorer, one.step) : at(one)),
         element("td", {}, share(one.failed, one.of)));
     const swap = (/** @type {any} */ one) =>
       element("tr", {},
         element("td", {}, link(explorer, one.first, explorer.name(one.first)), " and ", link(explorer, one.second, explorer.name(one.second))),
         element("td", {}, `swapped: fails in ${share(one.failed, one.of)}`));
     return [
-      element("p", {}, `How often the execution fails in the same way when it is kept up to a step and goes on at random (seed ${seed}).`),
-      best ? element("p", { class: "best" }, `What mattered most: the choice between ${at(points[best.from])} and ${at(points[best.to])}. It takes the share of failures from ` +
-        `${share(points[best.from].failed, points[best.from].of)} to ${share(points[best.to].failed, points[best.to].of)}.`) : "",
+      element("p", {}, `How often the execution fails in the same way when some decisions are kept and the rest is chance (seed ${seed}).`),
+      best ? element("p", { class: "best" }, "What mattered most: that ", link(explorer, points[best.from].step, at(points[best.from])),
+        ` came next. It takes the share of failures from ${share(points[best.from].failed, points[best.from].of)} to ` +
+        `${share(points[best.to].failed, points[best.to].of)}.`) : "",
       this.plot(points, best),
       swaps.length > 0 ? element("h3", {}, "Neighbouring steps the other way round") : "",
       swaps.length > 0 ? element("table", { class: "orders" }, head("steps", "result"), element("tbody", {}, ...swaps.map(swap))) : "",
       element("h3", {}, "Each choice"),
-      element("table", { class: "orders" }, head("kept up to", "fails in"), element("tbody", {}, ...points.map(point))),
+      element("table", { class: "orders" }, head("decisions kept", "next step", "fails in"), element("tbody", {}, ...points.map(point))),
     ];
   }
 

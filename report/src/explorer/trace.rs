@@ -66,6 +66,19 @@ impl fmt::Display for NotATrace {
 
 impl std::error::Error for NotATrace {}
 
+/// Whether a text begins as a trace does.
+#[must_use]
+pub fn is_trace(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "program")]
+        _program: String,
+        #[serde(rename = "steps")]
+        _steps: usize,
+    }
+    text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
+}
+
 /// Reads a trace.
 ///
 /// # Errors
@@ -231,5 +244,6 @@ mod tests {
         check(&header(2), 1, "version 2 is not supported");
         check(&format!("{}\n\n{{\"step\": 1}}", header(1)), 3, "missing field `task`");
         assert_eq!(parse(&header(1)).expect("a trace without steps").steps, []);
+        assert!(is_trace(&header(7)) && !is_trace("") && !is_trace("{\n\"version\": 3}") && !is_trace("{}"));
     }
 }

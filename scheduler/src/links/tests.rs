@@ -1,10 +1,7 @@
 use std::panic::Location;
-use std::time::Duration;
 
 use super::*;
 use crate::decisions::mix;
-use crate::execution::End;
-use crate::freedoms::Freedoms;
 
 use Action::{Read as Reads, ReadWrite, Start, Write};
 use Mode::{Exclusive, Shared};
@@ -14,29 +11,8 @@ fn step(task: u32, object: u32, action: Action) -> Event {
     Event { task: TaskId(task), operation, continues: false, only_read: false, cause: Cause::Ready }
 }
 
-fn execution(accesses: &[(u32, Option<u32>)]) -> Execution {
-    Execution {
-        end: End::Finished,
-        steps: 0,
-        preemptions: 0,
-        tasks: 3,
-        clock: Duration::ZERO,
-        steered: false,
-        tried: false,
-        departures: Freedoms::NONE,
-        older: Vec::new(),
-        accesses: accesses.to_vec(),
-        weaker: false,
-        older_left: false,
-        plain: 0,
-        withheld: false,
-        stuck: Vec::new(),
-        panics: Vec::new(),
-    }
-}
-
 fn linked(trace: &[Event], accesses: &[(u32, Option<u32>)]) -> Vec<Link> {
-    links(trace, &execution(accesses), |object| object.index() < 100)
+    links(trace, accesses, |object| object.index() < 100)
 }
 
 fn after(trace: &[Event]) -> Vec<Vec<u32>> {
