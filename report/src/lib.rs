@@ -12,6 +12,8 @@
 //!
 //! [`replay_file`] is the file that a finding leaves behind, and that replays it.
 //!
+//! [`annotation`] has findings as annotations of a change on GitHub.
+//!
 //! [`orderings`] shows what each memory ordering of a program is for, as text, JSON and SARIF.
 //!
 //! [`plain`] makes foreign text safe to print.
@@ -23,9 +25,10 @@
 //! Column positions follow the Unicode width of each character; a terminal that draws emoji sequences or ambiguous
 //! characters at another width shows columns shifted by the difference, with no text lost.
 
+pub mod annotation;
 mod counterexample;
-pub mod file;
 pub mod explorer;
+pub mod file;
 pub mod json;
 pub mod orderings;
 pub mod plain;
