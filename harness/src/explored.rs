@@ -133,7 +133,9 @@ impl Followed {
                 Mode::Shared => "shared",
                 Mode::Upgradable => "upgradable",
             };
-            let (Some(from), until) = (shown.from(held.from), held.until.map(|until| shown.until(until))) else { continue };
+            let (Some(from), until) = (shown.from(held.from), held.until.map(|until| shown.until(until))) else {
+                continue;
+            };
             // Given back before the first step that is shown.
             let Some(until) = until.map_or(Some(None), |until| until.map(Some)) else { continue };
             let object = objects.index(&self.names.object(held.hold.lock));

@@ -26,7 +26,8 @@ pub fn errors(counterexample: &Counterexample) -> String {
         let notes = row.notes.iter().filter(|note| note.starts_with('▲')).cloned();
         let says: Vec<String> = [format!("{who} {}", row.event)].into_iter().chain(notes).collect();
         let (file, title, says) = (property(file), property(&title), data(&says.join("\n")));
-        writeln!(out, "::error file={file},line={line},col={column},title={title}::{says}").expect("writing to a string");
+        writeln!(out, "::error file={file},line={line},col={column},title={title}::{says}")
+            .expect("writing to a string");
     }
     out
 }
@@ -97,7 +98,8 @@ mod tests {
             row("unlocks\u{1b}", Some("src/a.rs:3:4"), Some("▲ 2 of 3")),
             row("locks", Some("src/a.rs:5:6"), Some("▲ 3 of 3")),
         ];
-        let brief = "✗ a::test: data race, 100% (execution 3)\n  at src/a.rs:3:4: main unlocks\\u{1b}\n  replay: cargo test\n";
+        let brief =
+            "✗ a::test: data race, 100% (execution 3)\n  at src/a.rs:3:4: main unlocks\\u{1b}\n  replay: cargo test\n";
         assert_eq!(example(rows).brief(), brief);
         let nowhere = Counterexample { replay: None, detail: String::new(), ..example(Vec::new()) };
         assert_eq!(nowhere.brief(), "✗ a::test: data race, 100%\n");

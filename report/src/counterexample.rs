@@ -123,7 +123,7 @@ impl Counterexample {
         let marked: Vec<&Row> = placed().filter(|row| row.notes.iter().any(|note| note.starts_with('▲'))).collect();
         let is_end = |row: &&Row| matches!(row.event, Event::Panicked(_) | Event::Blocked(_));
         match marked.is_empty() {
-            true => placed().filter(is_end).last().or(placed().last()).into_iter().collect(),
+            true => placed().rfind(is_end).or(placed().next_back()).into_iter().collect(),
             false => marked,
         }
     }
@@ -135,9 +135,9 @@ impl Counterexample {
         let column = |row: &Row| self.columns.get(row.column).map_or("", |column| &column.title);
         // Of what came between two accesses, the middle one says most.
         let culprits = self.culprits();
-        let place = culprits.get(culprits.len() / 2).and_then(|row| {
-            Some(format!("  at {}: {} {}", row.location.as_ref()?, column(row), row.event))
-        });
+        let place = culprits
+            .get(culprits.len() / 2)
+            .and_then(|row| Some(format!("  at {}: {} {}", row.location.as_ref()?, column(row), row.event)));
         let lines = [
             Some(format!("✗ {}: {}{detail}", self.name, self.verdict)),
             place,

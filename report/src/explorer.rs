@@ -337,7 +337,12 @@ impl Exploration {
             one.object.map_or(Ok(()), object)?;
             one.place.map_or(Ok(()), |place| below(place, self.places.len(), "a place"))?;
             let reads = one.reads.iter().flat_map(|reads| reads.from.iter().chain(&reads.newest));
-            one.after.iter().chain(&one.woken_by).chain(&one.blocked_by).chain(reads).try_for_each(|&other| step(other))?;
+            one.after
+                .iter()
+                .chain(&one.woken_by)
+                .chain(&one.blocked_by)
+                .chain(reads)
+                .try_for_each(|&other| step(other))?;
         }
         for span in &self.spans {
             task(span.task).and(text(span.text)).and(step(span.from)).and(span.until.map_or(Ok(()), step))?;

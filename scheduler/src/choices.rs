@@ -40,7 +40,8 @@ impl Continued {
     #[must_use]
     pub fn new(decisions: &Decisions, kept: usize, forced: &[TaskId], seed: u64, number: u64) -> Continued {
         let list = Decisions(decisions.0[..kept.min(decisions.0.len())].to_vec());
-        let switch = Switch { left: list.0.len(), list: ReplaySource::new(list), chance: RandomSource::new(seed, number) };
+        let switch =
+            Switch { left: list.0.len(), list: ReplaySource::new(list), chance: RandomSource::new(seed, number) };
         let forced = forced.iter().rev().copied().collect();
         Continued { guided: Guided::new(switch), freedoms: decisions.freedoms(), forced, steps: 0, choices: Vec::new() }
     }
@@ -208,7 +209,8 @@ mod tests {
     fn the_beginning_is_kept_and_the_rest_is_chance() {
         // 1, then another than the last, then the same.
         assert_eq!(chosen("T1.T1.T0", 3, &[], 0), [1, 0, 0]);
-        let with = |kept, forced: &[u32]| (0..64).map(|number| chosen("T1.T1.T0", kept, forced, number)).collect::<Vec<_>>();
+        let with =
+            |kept, forced: &[u32]| (0..64).map(|number| chosen("T1.T1.T0", kept, forced, number)).collect::<Vec<_>>();
         assert!(with(1, &[]).iter().all(|chosen| chosen[0] == 1));
         // Each of the four continuations comes; one is missing with probability below 4 · (3/4)^64 < 2^-24.
         for rest in [[0, 0], [0, 1], [1, 0], [1, 1]] {
@@ -216,7 +218,10 @@ mod tests {
         }
         assert!(with(1, &[1, 0]).iter().all(|chosen| *chosen == [1, 1, 0]));
         // A task that cannot make a step is passed over.
-        assert!(with(1, &[5, 0]).iter().any(|chosen| chosen[1] == 0) && with(1, &[5, 0]).iter().all(|chosen| chosen[2] == 0));
+        assert!(
+            with(1, &[5, 0]).iter().any(|chosen| chosen[1] == 0)
+                && with(1, &[5, 0]).iter().all(|chosen| chosen[2] == 0)
+        );
     }
 
     #[test]

@@ -111,11 +111,7 @@ fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32
 }
 
 /// Which store each event reads that reads an atomic.
-fn reads(
-    trace: &[Event],
-    accesses: &[(u32, Option<u32>)],
-    is_atomic: impl Fn(ObjectId) -> bool,
-) -> Vec<(usize, Read)> {
+fn reads(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
     let known: BTreeMap<u32, Option<u32>> = accesses.iter().copied().collect();
     // The stores of each atomic in modification order.
     let mut stores: BTreeMap<ObjectId, Vec<u32>> = BTreeMap::new();
@@ -210,7 +206,9 @@ impl Order {
                     self.objects.resize_with(object.index() + 1, Vec::new);
                 }
                 let known = &mut self.objects[object.index()];
-                let same = |(done, _): &&mut (Operation, _)| (done.action, done.object) == (operation.action, operation.object);
+                let same = |(done, _): &&mut (Operation, _)| {
+                    (done.action, done.object) == (operation.action, operation.object)
+                };
                 match known.iter_mut().find(same) {
                     Some((_, steps)) => drop(steps.insert(step[0].task, start)),
                     None => known.push((operation, BTreeMap::from([(step[0].task, start)]))),

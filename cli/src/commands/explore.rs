@@ -19,12 +19,7 @@ use crate::files::{can_write, make_folder, write_page};
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the page of a replay file or of a trace.
-pub fn explore(
-    path: &Path,
-    html: Option<&Path>,
-    search: &SearchArgs,
-    output: &OutputArgs,
-) -> Result<Answer, Failure> {
+pub fn explore(path: &Path, html: Option<&Path>, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("explore", &[])?;
     if output.format == Format::Html {
         return Err(Failure::Request("'explore' writes its page with --html FILE".to_owned()));

@@ -274,7 +274,10 @@ fn shown(found: &Found) -> String {
 fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Result<Exploration, Failure> {
     let found = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)));
     let Some((row, shown)) = found else {
-        return Err(Failure::Request(format!("{} has no violation, so there is no page to write", subject.studied.name)));
+        return Err(Failure::Request(format!(
+            "{} has no violation, so there is no page to write",
+            subject.studied.name
+        )));
     };
     let counterexample = counterexample(subject, campaign, row, shown);
     Ok(explored(&subject.object, shown, &counterexample).with_sources())

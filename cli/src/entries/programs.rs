@@ -296,10 +296,7 @@ impl Recorded for Program {
         Ok(match report.bug.or(report.error) {
             Some(found) => {
                 let exploration = explore.then(|| found.page());
-                Again {
-                    exploration,
-                    ..Again::showed(file, found.finding.word(), &found.history, found.counterexample)
-                }
+                Again { exploration, ..Again::showed(file, found.finding.word(), &found.history, found.counterexample) }
             }
             None => Again::diverged(format!("the recording shows {}, and the replay shows nothing", file.finding)),
         })

@@ -79,7 +79,12 @@ impl Draft {
     }
 
     /// How much each choice mattered. None for an execution that does not end: its continuations would not end, either.
-    fn choices(&self, worker: &mut Worker<'_>, (finding, decisions): (&Finding, &Decisions), seed: u64) -> Option<Choices> {
+    fn choices(
+        &self,
+        worker: &mut Worker<'_>,
+        (finding, decisions): (&Finding, &Decisions),
+        seed: u64,
+    ) -> Option<Choices> {
         if matches!(finding, Finding::StepBound | Finding::Livelock) {
             return None;
         }
@@ -178,7 +183,7 @@ fn blocks(worker: &Worker<'_>, found: &Found, trace: &[Event], scene: &Scene<'_>
     if let Some(triple) = found.triple {
         let task = trace[triple.first].task;
         let around = |block: &&mut Block| trace[block.from].task == task && block.from <= triple.first;
-        blocks.iter_mut().filter(around).next_back().into_iter().for_each(|block| block.marked = true);
+        blocks.iter_mut().rfind(around).into_iter().for_each(|block| block.marked = true);
     }
     blocks
 }

@@ -124,8 +124,7 @@ fn a_task_that_waited_for_a_lock_continues_after_who_gave_it_back() {
         let task = spawn(move || increment(&shared));
         increment(&number);
         task.join();
-        let result = *number.lock();
-        result
+        *number.lock()
     });
     // Wherever a lock was waited for, the step that gave it back is an earlier one of another task.
     let waited = page.steps.iter().filter(|step| step.woken_by.is_some() && text_of(&page, step).starts_with("locks"));

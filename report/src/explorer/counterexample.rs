@@ -124,14 +124,8 @@ fn calls(tasks: &[Column], steps: &[Step], texts: &mut Texts) -> Vec<Span> {
     let mut closed = Vec::new();
     for (index, step) in (0..).zip(steps) {
         let column = &tasks[step.task as usize];
-        let span = |text: u32| Span {
-            task: step.task,
-            text,
-            from: index,
-            until: None,
-            what: Extent::Call,
-            marked: false,
-        };
+        let span =
+            |text: u32| Span { task: step.task, text, from: index, until: None, what: Extent::Call, marked: false };
         match step.kind {
             Kind::Called => closed.extend(open.insert(step.task, span(step.text))),
             _ if column.lane == Lane::Method => {

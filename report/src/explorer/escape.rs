@@ -29,10 +29,7 @@ mod tests {
     #[test]
     fn no_text_ends_its_element() {
         let text = serde_json::to_string("</script><!--<script>&amp;\u{2028}\u{2029}").expect("JSON");
-        assert_eq!(
-            json_in_page(&text),
-            r#""\u003c/script\u003e\u003c!--\u003cscript\u003e\u0026amp;\u2028\u2029""#
-        );
+        assert_eq!(json_in_page(&text), r#""\u003c/script\u003e\u003c!--\u003cscript\u003e\u0026amp;\u2028\u2029""#);
         assert_eq!(json_in_page(r#"{"a":["plain \" é →"]}"#), r#"{"a":["plain \" é →"]}"#);
     }
 

@@ -8,7 +8,8 @@ use super::{Exploration, table};
 use crate::shorten::{LONGEST_TEXT, middle};
 
 /// The script: first what computes, then what draws.
-const SCRIPT: &str = concat!(include_str!("model.js"), include_str!("lanes.js"), include_str!("panels.js"), include_str!("view.js"));
+const SCRIPT: &str =
+    concat!(include_str!("model.js"), include_str!("lanes.js"), include_str!("panels.js"), include_str!("view.js"));
 const STYLE: &str = include_str!("explorer.css");
 
 /// The page, ended by a newline. All data is escaped; the page loads nothing, and its policy lets nothing but its own script

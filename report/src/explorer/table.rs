@@ -33,9 +33,8 @@ fn steps(exploration: &Exploration) -> Markup {
     let with_state = exploration.steps.iter().any(|step| step.state.is_some());
     let numbered = exploration.steps.iter().zip(exploration.numbers()).enumerate();
     let count = exploration.steps.len();
-    let is_shown = |index: usize, step: &Step| {
-        count <= MOST || index < AT_EACH_END || index + AT_EACH_END >= count || step.marked
-    };
+    let is_shown =
+        |index: usize, step: &Step| count <= MOST || index < AT_EACH_END || index + AT_EACH_END >= count || step.marked;
     let shown: Vec<_> = numbered.filter(|(index, (step, _))| is_shown(*index, step)).take(2 * MOST).collect();
     let left_out = exploration.left_out + (count - shown.len()) as u64;
     let heading = if exploration.start.is_empty() { String::new() } else { format!("start: {}", exploration.start) };

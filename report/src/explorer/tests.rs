@@ -36,10 +36,7 @@ fn another_version_or_a_wrong_index_is_refused() {
     refused(|one| one.steps[1].place = Some(0), "damaged: the index of a place is too large");
     refused(|one| one.spans[0].until = Some(2), "damaged: the index of a step is too large");
     refused(|one| one.holds[0].object = 1, "damaged: the index of an object is too large");
-    refused(
-        |one| one.choices.as_mut().expect("some").points[0].step = 3,
-        "damaged: the index of a step is too large",
-    );
+    refused(|one| one.choices.as_mut().expect("some").points[0].step = 3, "damaged: the index of a step is too large");
     assert!(Exploration::parse("{}").is_err() && Exploration::parse("").is_err());
 }
 
@@ -86,10 +83,7 @@ fn a_call_reaches_from_its_first_row_to_its_last() {
         .iter()
         .map(|span| (exploration.texts[span.text as usize].as_str(), span.task, span.from, span.until, span.marked))
         .collect();
-    assert_eq!(
-        spans,
-        [("f(1)", 0, 0, Some(4), true), ("a()", 1, 1, Some(3), true), ("b()", 1, 5, None, false)]
-    );
+    assert_eq!(spans, [("f(1)", 0, 0, Some(4), true), ("a()", 1, 1, Some(3), true), ("b()", 1, 5, None, false)]);
     let marked: Vec<bool> = exploration.steps.iter().map(|step| step.marked).collect();
     assert_eq!(marked, [false, false, false, true, true, false, false]);
 }

@@ -154,11 +154,16 @@ fn a_lock_is_held_from_the_step_that_takes_it_to_the_step_that_gives_it_back() {
         step(1, 1, Action::Convert(Shared, Exclusive)),
     ];
     let spans = |trace: &[Event]| -> Vec<(u32, u32, Mode, u32, Option<u32>)> {
-        let span = |held: Held| (held.hold.task.0, held.hold.lock.index() as u32, held.hold.mode, held.from, held.until);
+        let span =
+            |held: Held| (held.hold.task.0, held.hold.lock.index() as u32, held.hold.mode, held.from, held.until);
         held(trace).into_iter().map(span).collect()
     };
-    let expected =
-        [(0, 1, Shared, 0, Some(3)), (1, 1, Shared, 1, Some(4)), (0, 2, Exclusive, 2, None), (1, 1, Exclusive, 4, None)];
+    let expected = [
+        (0, 1, Shared, 0, Some(3)),
+        (1, 1, Shared, 1, Some(4)),
+        (0, 2, Exclusive, 2, None),
+        (1, 1, Exclusive, 4, None),
+    ];
     assert_eq!(spans(&trace), expected);
     // A lock that is taken twice is held twice.
     let twice = [Action::Lock(Shared), Action::LockRecursive, Action::Unlock(Shared), Action::Unlock(Shared)];

@@ -120,15 +120,15 @@ impl Judged<'_> {
 /// A call comes after the last call of each other process that returned before.
 fn order_in_time(steps: &mut [Step], processes: usize) {
     let mut returned: Vec<Option<u32>> = vec![None; processes];
-    for index in 0..steps.len() {
-        let own = steps[index].task as usize;
-        match steps[index].kind {
+    for (index, step) in (0..).zip(steps) {
+        let own = step.task as usize;
+        match step.kind {
             Kind::Called => {
                 let others = returned.iter().enumerate().filter(|(process, _)| *process != own);
-                steps[index].after = others.filter_map(|(_, at)| *at).collect();
-                steps[index].after.sort_unstable();
+                step.after = others.filter_map(|(_, at)| *at).collect();
+                step.after.sort_unstable();
             }
-            _ => returned[own] = Some(index as u32),
+            _ => returned[own] = Some(index),
         }
     }
 }
