@@ -135,9 +135,11 @@ impl Counterexample {
         let column = |row: &Row| self.columns.get(row.column).map_or("", |column| &column.title);
         // Of what came between two accesses, the middle one says most.
         let culprits = self.culprits();
-        let place = culprits
-            .get(culprits.len() / 2)
-            .and_then(|row| Some(format!("  at {}: {} {}", row.location.as_ref()?, column(row), row.event)));
+        let place = culprits.get(culprits.len() / 2).and_then(|row| {
+            let says = row.event.to_string();
+            let says = says.lines().next().unwrap_or_default();
+            Some(format!("  at {}: {} {says}", row.location.as_ref()?, column(row)))
+        });
         let lines = [
             Some(format!("✗ {}: {}{detail}", self.name, self.verdict)),
             place,

@@ -56,7 +56,10 @@ pub fn hunt(
         }
     }
     if let Some(path) = html {
-        write_page(&page::render(&exploration(&subject, &campaign, &rows)?), path)?;
+        match exploration(&subject, &campaign, &rows) {
+            Some(exploration) => write_page(&page::render(&exploration), path)?,
+            None => output::note(&format!("no violation was found, so {} was not written", path.display())),
+        }
     }
     let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
     let text = match output.format {
@@ -270,17 +273,11 @@ fn shown(found: &Found) -> String {
     }
 }
 
-/// What the page of the first violation shows.
-fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Result<Exploration, Failure> {
-    let found = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)));
-    let Some((row, shown)) = found else {
-        return Err(Failure::Request(format!(
-            "{} has no violation, so there is no page to write",
-            subject.studied.name
-        )));
-    };
+/// What the page of the first violation shows, if there is one.
+fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Option<Exploration> {
+    let (row, shown) = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
     let counterexample = counterexample(subject, campaign, row, shown);
-    Ok(explored(&subject.object, shown, &counterexample).with_sources())
+    Some(explored(&subject.object, shown, &counterexample).with_sources())
 }
 
 /// An execution that shows a violation, with the command that shows it again.
