@@ -267,6 +267,10 @@ pub enum Format {
     Json,
     /// One self-contained page: `show` and `replay` only
     Html,
+    /// JUnit XML, for commands that judge: the suite, `run`, `hunt`, `visibility`, `check-history`, `replay`
+    Junit,
+    /// A SARIF 2.1.0 log of the findings, for the same commands but `visibility` and `check-history`
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -329,12 +333,29 @@ impl Cli {
 }
 
 impl OutputArgs {
+    /// Refuses the forms of findings: the command judges nothing.
+    pub fn judges_nothing(&self, command: &str) -> Result<(), Failure> {
+        self.no_html(command)?;
+        self.only(command, &[Format::Text, Format::Json])
+    }
+
     /// Refuses HTML: a page shows one counterexample.
     pub fn no_html(&self, command: &str) -> Result<(), Failure> {
         if self.format == Format::Html {
             return Err(Failure::Request(format!("'{command}' has no HTML form; use 'show' or 'replay'")));
         }
         Ok(())
+    }
+
+    /// Refuses all forms but these.
+    pub fn only(&self, command: &str, formats: &[Format]) -> Result<(), Failure> {
+        if formats.contains(&self.format) {
+            return Ok(());
+        }
+        let name = |format: &Format| format.to_possible_value().map(|value| value.get_name().to_owned());
+        let formats: Vec<String> = formats.iter().filter_map(name).collect();
+        let own = name(&self.format).unwrap_or_default();
+        Err(Failure::Request(format!("'{command}' has no form '{own}', only {}", formats.join(", "))))
     }
 }
 

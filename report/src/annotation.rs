@@ -1,11 +1,13 @@
-//! Findings as annotations of the lines of a change, which GitHub reads from the output of a job.
+//! Findings at the lines of the source: as annotations of a change, which GitHub reads from the output of a job, and as a
+//! SARIF log.
 //!
-//! The commands are those of GitHub's documentation, *Workflow commands for GitHub Actions*.
+//! The annotations are those of GitHub's documentation, *Workflow commands for GitHub Actions*.
 
 use std::fmt::Write;
 
-use crate::Counterexample;
+use crate::sarif::{Finding, Level, Place, Rule, log};
 use crate::source::parts;
+use crate::{Counterexample, Row};
 
 /// A finding has at most so many annotations: GitHub shows ten of a step.
 const MOST: usize = 4;
@@ -30,6 +32,56 @@ pub fn errors(counterexample: &Counterexample) -> String {
             .expect("writing to a string");
     }
     out
+}
+
+const NOT_ATOMIC: &str = "not-atomic";
+const RACE: &str = "data-race";
+const DEADLOCK: &str = "deadlock";
+const PANIC: &str = "panic";
+const OTHER: &str = "other-failure";
+
+const RULES: [Rule; 5] = [
+    Rule { id: NOT_ATOMIC, text: "No sequential order explains an execution." },
+    Rule { id: RACE, text: "Nothing orders two accesses to the same memory, one of which writes." },
+    Rule { id: DEADLOCK, text: "Tasks wait for each other." },
+    Rule { id: PANIC, text: "An execution panics." },
+    Rule { id: OTHER, text: "An execution fails in another way." },
+];
+
+/// Findings as a SARIF log, each at the last of its places that matter most; the others are related. A finding without a
+/// place is left out: SARIF has results at lines.
+#[must_use]
+pub fn sarif<'c>(counterexamples: impl IntoIterator<Item = &'c Counterexample>) -> String {
+    log(&RULES, counterexamples.into_iter().filter_map(result))
+}
+
+fn result(counterexample: &Counterexample) -> Option<Finding<'_>> {
+    let placed: Vec<&Row> = counterexample.culprits().into_iter().filter(|row| place(row).is_some()).collect();
+    let (last, others) = placed.split_last()?;
+    let replay = counterexample.replay.as_ref().map_or(String::new(), |replay| format!(" Replay: {replay}"));
+    Some(Finding {
+        rule: rule(counterexample),
+        level: Level::Error,
+        text: format!("{}: {} ({}).{replay}", counterexample.name, counterexample.verdict, counterexample.detail),
+        place: place(last)?,
+        related: others.iter().filter_map(|row| Some((place(row)?, row.event.to_string()))).collect(),
+    })
+}
+
+fn place(row: &Row) -> Option<Place<'_>> {
+    let (file, line, column) = parts(row.location.as_deref()?)?;
+    Some(Place { file, line: line.try_into().ok()?, column: column.try_into().ok()? })
+}
+
+fn rule(counterexample: &Counterexample) -> &'static str {
+    let has = |word: &str| counterexample.verdict.contains(word);
+    match () {
+        () if has("atomic") || has("linearizable") => NOT_ATOMIC,
+        () if has("race") => RACE,
+        () if has("deadlock") => DEADLOCK,
+        () if has("panic") => PANIC,
+        () => OTHER,
+    }
 }
 
 /// The text of a command, in which only these have a meaning.
@@ -78,6 +130,29 @@ mod tests {
                         ::error file=src/a.rs,line=5,col=6,title=a%3A%3Atest%3A data race%2C 100%25::main reads%0A▲ 2 of 2: nothing \
                         orders this%0Aor that\n";
         assert_eq!(errors(&example(race.into())), expected);
+    }
+
+    #[test]
+    fn a_sarif_log_has_a_result_for_each_finding_with_a_place() {
+        let race = || {
+            vec![
+                row("writes", Some("src/b.rs:3:4"), Some("▲ 1 of 2")),
+                row("reads", Some("src/a.rs:5:6"), Some("▲ 2 of 2")),
+            ]
+        };
+        let deadlock = Counterexample { verdict: "deadlock".to_owned(), ..example(race()) };
+        let nowhere = Counterexample { verdict: "panic".to_owned(), ..example(vec![row("reads", None, None)]) };
+        let log: serde_json::Value =
+            serde_json::from_str(&sarif([&example(race()), &deadlock, &nowhere])).expect("JSON");
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        let rules: Vec<&str> = results.iter().filter_map(|result| result["ruleId"].as_str()).collect();
+        assert_eq!(rules, [RACE, DEADLOCK]);
+        let place = &results[0]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "src/a.rs");
+        assert_eq!((&place["region"]["startLine"], &place["region"]["startColumn"]), (&5.into(), &6.into()));
+        let related = &results[0]["relatedLocations"][0]["physicalLocation"];
+        assert_eq!(related["artifactLocation"]["uri"], "src/b.rs");
+        assert_eq!(results[0]["message"]["text"], "a::test: data race, 100% (execution 3). Replay: cargo test");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //!
 //! [`replay_file`] is the file that a finding leaves behind, and that replays it.
 //!
-//! [`annotation`] has findings as annotations of a change on GitHub.
+//! [`annotation`] has findings as annotations of a change on GitHub, [`junit`] results as JUnit XML.
 //!
 //! [`orderings`] shows what each memory ordering of a program is for, as text, JSON and SARIF.
 //!
@@ -30,6 +30,7 @@ mod counterexample;
 pub mod explorer;
 pub mod file;
 pub mod json;
+pub mod junit;
 pub mod orderings;
 pub mod plain;
 pub mod replay_file;

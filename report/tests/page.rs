@@ -27,7 +27,11 @@ fn markup(page: &str) -> String {
 
 #[test]
 fn the_page_of_the_example_without_a_script() {
-    insta::assert_snapshot!(markup(&render(&memoize())).replace("<tr>", "\n<tr>").replace("<head>", "\n<head>"));
+    let markup = markup(&render(&memoize()));
+    // The policy has the hashes of the script and the style, which change with them.
+    let policy = markup.split("Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let markup = markup.replace(policy.expect("the policy"), "POLICY");
+    insta::assert_snapshot!(markup.replace("<tr>", "\n<tr>").replace("<head>", "\n<head>"));
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub fn explore(path: &Path, html: Option<&Path>, search: &SearchArgs, output: &O
     if output.format == Format::Html {
         return Err(Failure::Request("'explore' writes its page with --html FILE".to_owned()));
     }
+    output.only("explore", &[Format::Text, Format::Json])?;
     let target = html.map_or_else(|| path.with_extension("html"), Path::to_owned);
     if file::same(path, &target) {
         return Err(Failure::Request(format!("cannot write {}: it is the file to explore", target.display())));
@@ -40,7 +41,7 @@ pub fn explore(path: &Path, html: Option<&Path>, search: &SearchArgs, output: &O
             "divergence": divergence,
             "exploration": exploration,
         })),
-        Format::Text | Format::Html => {
+        _ => {
             let diverged = divergence.iter().map(|reason| format!("diverged from the recorded history: {reason}\n"));
             let steps = plural(exploration.steps.len() as u64, "step");
             let line = format!("{shown}: {}, {}, {steps}\n", exploration.name, exploration.verdict);

@@ -10,6 +10,7 @@ use interloper::objects::systematic::Deadline;
 use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until, explored};
 use interloper_report::Counterexample;
 use interloper_report::explorer::{Exploration, page};
+use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::render;
 use serde_json::json;
@@ -21,6 +22,7 @@ use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{can_write, make_folder, write_page};
 use crate::output;
+use crate::services::{self, Judged};
 use crate::strategy;
 use crate::subject::{self, Subject, Watcher};
 
@@ -64,6 +66,10 @@ pub fn hunt(
     let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
     let text = match output.format {
         Format::Json => json(&document(&subject, search, &campaign, &rows)),
+        Format::Junit | Format::Sarif => {
+            let judged = |row: &Row| judged(&subject, (&campaign, search), row, output);
+            services::document(output.format, rows.iter().map(judged).collect())
+        }
         Format::Text | Format::Html => {
             let in_full = args.method.is_some() || schema.is_some();
             report(&subject, (&campaign, search), &rows, in_full, output)
@@ -271,6 +277,29 @@ fn shown(found: &Found) -> String {
         What::Blocked(_) => "never returns".to_owned(),
         What::Panicked(message) => format!("panicked: {message}"),
     }
+}
+
+/// What services read of a method.
+fn judged(subject: &Subject, (campaign, search): (&Campaign, &SearchArgs), row: &Row, output: &OutputArgs) -> Judged {
+    let shown = row.searched.traced().or(row.found());
+    let counterexample = shown.map(|shown| counterexample(subject, campaign, row, shown));
+    let name = format!("{}.{}", subject.studied.name, row.label);
+    let message = format!("{name}: {}", row.verdict());
+    let result = match (&counterexample, row.disagreement()) {
+        (Some(counterexample), _) => {
+            let report = render(counterexample, interloper_report::text::Style::default());
+            Outcome::Failed { message, report }
+        }
+        (None, Some((schema, refusal))) => {
+            Outcome::Failed { message, report: format!("{}\n", subject::reason(refusal, schema)) }
+        }
+        (None, None) if row.verdict() == "not judged" => Outcome::Unjudged { reason: message },
+        (None, None) => Outcome::Passed,
+    };
+    let hunted = &row.searched.hunted;
+    let covered = format!("{}, {}", plural(hunted.schemas, "schema"), plural(hunted.executions, "execution"));
+    let limits = limits(subject, row, search, output);
+    Judged { suite: "objects", name, result, output: covered + &limits, counterexample }
 }
 
 /// What the page of the first violation shows, if there is one.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use interloper::Decisions;
 use interloper_report::explorer::page;
+use interloper_report::junit::Outcome;
 use interloper_report::replay_file::ReplayFile;
 use interloper_report::{Counterexample, text};
 use serde_json::json;
@@ -13,6 +14,7 @@ use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::entries::recorded::{self, Again};
 use crate::failure::{Failure, Finding};
 use crate::output;
+use crate::services::{self, Judged};
 
 /// Runs the recorded execution again and compares the histories.
 pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
@@ -59,6 +61,19 @@ fn answer(path: &str, file: &ReplayFile, again: Again, output: &OutputArgs) -> R
             "divergence": divergence,
             "counterexample": counterexample,
         })),
+        (Format::Junit | Format::Sarif, counterexample) => {
+            let report = || {
+                counterexample.as_ref().map_or_else(String::new, |found| text::render(found, text::Style::default()))
+            };
+            let result = match divergence {
+                None => Outcome::Passed,
+                Some(reason) => Outcome::Failed { message: format!("diverged: {reason}"), report: report() },
+            };
+            let output_text = format!("history {}", file.history_hash);
+            let judged =
+                Judged { suite: "replays", name: path.to_owned(), result, output: output_text, counterexample };
+            services::document(output.format, vec![judged])
+        }
         (Format::Text, counterexample) => {
             let report = counterexample.map_or_else(String::new, |counterexample| {
                 text::render(&counterexample, output::style(output.color)) + "\n"

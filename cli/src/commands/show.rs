@@ -16,6 +16,7 @@ use crate::output;
 
 /// Everything about one case or program: its source, and the smallest interleaving that proves it wrong.
 pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    output.only("show", &[Format::Text, Format::Json, Format::Html])?;
     let entry = catalogue::find(name)?;
     refuse_unused("show", &[entry], search)?;
     match entry {
@@ -38,7 +39,7 @@ fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<A
         (Format::Html, Some(counterexample)) => page::render(&checked.page(&counterexample)),
         (Format::Html, None) => return Err(no_page(name, "show")),
         (Format::Json, counterexample) => checked.document(counterexample, search.seed()),
-        (Format::Text, counterexample) => {
+        (_, counterexample) => {
             let style = output::style(output.color);
             heading(name, &checked.about(), style) + &checked.report(counterexample.as_ref(), style)
         }

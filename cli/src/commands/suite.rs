@@ -19,6 +19,7 @@ use crate::entries::{Checked, Item};
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
+use crate::services::{self, Judged};
 
 #[derive(Serialize)]
 struct Document {
@@ -49,6 +50,11 @@ impl<C: Checked> Part<C> {
     /// What the page of the first entry shows, if the entry has a counterexample.
     fn page(&self) -> Option<Exploration> {
         Some(self.checked.first()?.page(self.counterexamples.first()?.as_ref()?))
+    }
+
+    /// What services read of the entries, in this suite.
+    fn judged(&self, suite: &'static str) -> impl Iterator<Item = Judged> {
+        self.checked.iter().zip(&self.counterexamples).map(move |(one, found)| one.judged(suite, found.as_ref()))
     }
 
     /// The table, with what comes between it and the summary.
@@ -89,6 +95,7 @@ pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure
     let finding = finding(&of_cases, &of_programs);
     let text = match output.format {
         Format::Json => document(of_cases, of_programs, search.seed(), false),
+        Format::Junit | Format::Sarif => services::document(output.format, judged(&of_cases, &of_programs)),
         Format::Text | Format::Html => {
             let style = output::style(output.color);
             let (of_cases, of_programs) = (of_cases.unexpected(style), of_programs.unexpected(style));
@@ -125,6 +132,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     let finding = finding(&of_cases, &of_programs);
     let text = match output.format {
         Format::Json => document(of_cases, of_programs, search.seed(), true),
+        Format::Junit | Format::Sarif => services::document(output.format, judged(&of_cases, &of_programs)),
         Format::Text | Format::Html => {
             let style = output::style(output.color);
             let (mut case_reports, mut program_reports) = (of_cases.reports(style), of_programs.reports(style));
@@ -190,6 +198,10 @@ fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Re
         }
     }
     Ok(())
+}
+
+fn judged(of_cases: &Part<CheckedCase>, of_programs: &Part<CheckedProgram>) -> Vec<Judged> {
+    of_cases.judged("composed operations").chain(of_programs.judged("programs with blocks")).collect()
 }
 
 fn finding(of_cases: &Part<CheckedCase>, of_programs: &Part<CheckedProgram>) -> Finding {

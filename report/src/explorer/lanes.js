@@ -75,8 +75,10 @@ class Lanes {
     const top = lowerBound(this.explorer.shown, index) * ROW;
     const { scrollTop, clientHeight } = this.viewport;
     this.canvas.style.height = `${this.explorer.shown.length * ROW}px`;
-    if (top < scrollTop + ROW) this.viewport.scrollTop = top - Math.min(2 * ROW, clientHeight / 4);
-    if (top + 2 * ROW > scrollTop + clientHeight) this.viewport.scrollTop = top + 3 * ROW - clientHeight;
+    const isFar = top < scrollTop - clientHeight || top > scrollTop + 2 * clientHeight;
+    if (isFar) this.viewport.scrollTop = top - clientHeight / 2;
+    else if (top < scrollTop + ROW) this.viewport.scrollTop = top - Math.min(2 * ROW, clientHeight / 4);
+    else if (top + 2 * ROW > scrollTop + clientHeight) this.viewport.scrollTop = top + 3 * ROW - clientHeight;
   }
 
   /** Where the lanes are: wide ones that hold the texts, or narrow ones beside one column of texts. */
