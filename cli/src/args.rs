@@ -68,6 +68,14 @@ pub enum Command {
         /// The replay file of a failing case or program
         file: PathBuf,
     },
+    /// Write the page of a replay file, or of a trace as `run --trace` writes it: the execution step by step
+    Explore {
+        /// The replay file, or the trace
+        file: PathBuf,
+        /// The page to write [default: the name of the file, ending in .html]
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+    },
     /// Compare the naive, the nearest and the preceding adversary on every case with a violation
     Compare,
     /// List the outcomes that a small concurrent program may have over a reference type
@@ -91,6 +99,9 @@ pub enum Command {
         /// Only this schema: `{ put(1,0); size() } || { remove(1) }`
         #[arg(long, conflicts_with_all = ["programs", "method"])]
         schema: Option<String>,
+        /// Write the first violation as a self-contained page
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
     },
     /// Derive how much each method of a concurrent object sees of the calls before it
     Visibility {
@@ -206,6 +217,9 @@ pub struct SearchArgs {
     /// Programs with blocks: accept a program whose steps have only one order, so that nothing is explored
     #[arg(long, global = true)]
     pub allow_trivial: bool,
+    /// Whether findings are wanted as pages. It follows from the command and its output.
+    #[arg(skip)]
+    pub explore: bool,
     /// How many cases to check at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
@@ -253,6 +267,10 @@ pub enum Format {
     Json,
     /// One self-contained page: `show` and `replay` only
     Html,
+    /// JUnit XML, for commands that judge: the suite, `run`, `hunt`, `visibility`, `check-history`, `replay`
+    Junit,
+    /// A SARIF 2.1.0 log of the findings, for the same commands but `visibility` and `check-history`
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -275,7 +293,10 @@ pub enum Request {
 /// Parses `arguments`, the program's name first.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => Ok(Request::Run(Box::new(cli))),
+        Ok(mut cli) => {
+            cli.search.explore = cli.wants_page();
+            Ok(Request::Run(Box::new(cli)))
+        }
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Request::Print(error.render().to_string()))
         }
@@ -300,13 +321,41 @@ fn one_line(error: &clap::Error) -> String {
     }
 }
 
+impl Cli {
+    /// Whether the command shows a finding as a page.
+    fn wants_page(&self) -> bool {
+        match &self.command {
+            Some(Command::Run(arguments)) => arguments.html.is_some(),
+            Some(Command::Explore { .. }) => true,
+            _ => self.output.format == Format::Html,
+        }
+    }
+}
+
 impl OutputArgs {
+    /// Refuses the forms of findings: the command judges nothing.
+    pub fn judges_nothing(&self, command: &str) -> Result<(), Failure> {
+        self.no_html(command)?;
+        self.only(command, &[Format::Text, Format::Json])
+    }
+
     /// Refuses HTML: a page shows one counterexample.
     pub fn no_html(&self, command: &str) -> Result<(), Failure> {
         if self.format == Format::Html {
             return Err(Failure::Request(format!("'{command}' has no HTML form; use 'show' or 'replay'")));
         }
         Ok(())
+    }
+
+    /// Refuses all forms but these.
+    pub fn only(&self, command: &str, formats: &[Format]) -> Result<(), Failure> {
+        if formats.contains(&self.format) {
+            return Ok(());
+        }
+        let name = |format: &Format| format.to_possible_value().map(|value| value.get_name().to_owned());
+        let formats: Vec<String> = formats.iter().filter_map(name).collect();
+        let own = name(&self.format).unwrap_or_default();
+        Err(Failure::Request(format!("'{command}' has no form '{own}', only {}", formats.join(", "))))
     }
 }
 

@@ -3,6 +3,7 @@
 mod check_history;
 mod commutativity;
 mod compare;
+mod explore;
 mod generate;
 mod generate_history;
 mod hunt;
@@ -34,13 +35,16 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
             commutativity::commutativity(model, operations, search, output)
         }
         Some(Command::Replay { file }) => replay::replay(file, search, output),
+        Some(Command::Explore { file, html }) => explore::explore(file, html.as_deref(), search, output),
         Some(Command::Compare) => compare::compare(search, output),
         Some(Command::Outcomes(arguments)) => outcomes::run(arguments, search, output),
         Some(Command::CheckHistory(arguments)) => check_history::run(arguments, search, output),
         Some(Command::GenerateHistory(arguments)) => generate_history::run(arguments, search, output),
         Some(Command::Types { name }) => types::run(name.as_deref(), search, output),
         Some(Command::Objects) => objects::objects(search, output),
-        Some(Command::Hunt { object, schema }) => hunt::hunt(object, schema.as_deref(), search, output),
+        Some(Command::Hunt { object, schema, html }) => {
+            hunt::hunt(object, schema.as_deref(), html.as_deref(), search, output)
+        }
         Some(Command::Visibility { object }) => visibility::visibility(object, search, output),
         Some(Command::Generate { object, out, expression }) => {
             generate::generate(object, out, expression.as_deref(), search, output)

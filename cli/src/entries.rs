@@ -7,6 +7,8 @@ pub mod recorded;
 mod trace;
 
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
+use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{self, Style};
 use serde::Serialize;
@@ -15,6 +17,7 @@ use crate::args::SearchArgs;
 use crate::counts::{grouped, plural};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::services::Judged;
 use crate::{jobs, output};
 
 /// An entry of the suite.
@@ -69,6 +72,11 @@ pub trait Checked: Sized {
     /// The counterexample, if there is one, without a command that replays it.
     fn counterexample(&self) -> Option<Counterexample>;
 
+    /// What the page of a counterexample of this entry shows.
+    fn page(&self, counterexample: &Counterexample) -> Exploration {
+        Exploration::of(counterexample).with_sources()
+    }
+
     /// The counterexample, if there is one, with its replay file written.
     fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure>;
 
@@ -97,6 +105,23 @@ pub trait Checked: Sized {
 
     /// What a summary counts: `3 cases`.
     fn number(count: u64) -> String;
+
+    /// What services read of it, in this suite.
+    fn judged(&self, suite: &'static str, counterexample: Option<&Counterexample>) -> Judged {
+        let message = self.headline().1;
+        let result = match self.refused() {
+            Some(reason) => Outcome::Skipped { reason },
+            None if self.is_unexplored() => Outcome::Unjudged { reason: message },
+            None if self.is_unexpected() => {
+                let found = counterexample.map(|counterexample| counterexample.verdict.clone());
+                let message = found.map_or_else(|| message.clone(), |verdict| format!("{}: {verdict}", self.name()));
+                Outcome::Failed { message, report: self.report(counterexample, Style::default()) }
+            }
+            None => Outcome::Passed,
+        };
+        let (name, output) = (self.name().to_owned(), self.details().join("\n"));
+        Judged { suite, name, result, output, counterexample: counterexample.cloned() }
+    }
 
     /// What a table has beside the mark and the name.
     fn row(&self) -> Vec<String>;

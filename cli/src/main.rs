@@ -23,6 +23,7 @@ mod output;
 mod progress;
 #[cfg(test)]
 mod reference;
+mod services;
 mod strategy;
 mod subject;
 mod values;

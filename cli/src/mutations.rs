@@ -131,13 +131,14 @@ fn replay_file(kind: usize) -> Vec<u8> {
 }
 
 /// A command line of each command.
-const LINES: [&str; 16] = [
+const LINES: [&str; 17] = [
     "--seed 7 --bound 2 --adversary nearest --environment closed --executions 9 --jobs 2 --time 3",
     "list --format json",
     "run memoize figure-1 --trace t.jsonl --html p.html --strategy pct:3+atomfuzzer:0.5 --q 0.5 --depth 4",
     "show memoize --format html --color never",
     "commutativity map insert get",
     "replay interloper-failures/memoize-42.json --log info",
+    "explore interloper-failures/memoize-42.json --html p.html",
     "compare --seed 42",
     "outcomes map {put(1,0)}||{get(1)} --visibility get=monotonic --explain --limit 10",
     "check-history --type register history.jsonl --html p.html --time 0.5",

@@ -4,12 +4,14 @@ use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
+use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
 use interloper_scheduler::runtime::{Action, Operation};
 use interloper_scheduler::words::is_silent;
 use interloper_scheduler::{Deadline, End, Event};
 
+use crate::explored::Followed;
 use crate::hunt::{Found, Runs, What};
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
@@ -37,7 +39,7 @@ pub fn explain_until(
     let (rows, orders) = match &found.what {
         What::Outcome { outcome, admitted } => {
             let rows = match traced(found) {
-                Some(trace) => steps(&program, trace),
+                Some(trace) => steps(&program, trace).into_iter().map(|(_, row)| row).collect(),
                 None => results(&program, outcome),
             };
             (rows, orders(&program, visibility, outcome, admitted, deadline))
@@ -62,6 +64,18 @@ pub fn explain_until(
     .with_source()
 }
 
+/// The finding as the page shows it: with all steps of the execution, and how they depend on each other, where the scheduler
+/// ran it. `counterexample` is what [`explain`] says about it.
+pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample) -> Exploration {
+    let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
+    let mut exploration = Exploration::of(counterexample);
+    if let (What::Outcome { .. }, Some(trace)) = (&found.what, traced(found)) {
+        let rows: Vec<Option<usize>> = steps(&program, trace).into_iter().map(|(event, _)| event).collect();
+        Followed::new(&trace.steps, &trace.accesses, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
+    }
+    exploration
+}
+
 /// Describes an execution of a schema that was ended before it had an outcome: see
 /// [`Coverage::first_cut`](crate::hunt::Coverage::first_cut).
 ///
@@ -74,7 +88,7 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
     if decisions.len() > LONGEST_DECISIONS {
         decisions = format!("too many to show: {}", trace.decisions().0.len());
     }
-    let mut rows = steps(&program, trace);
+    let mut rows: Vec<Row> = steps(&program, trace).into_iter().map(|(_, row)| row).collect();
     let left_out = rows.len().saturating_sub(SHOWN_STEPS);
     if left_out > 0 {
         rows.drain(..left_out);
@@ -133,13 +147,14 @@ fn calls(program: &Program) -> Vec<(usize, String)> {
     sequences.flat_map(|(number, calls)| calls.iter().map(move |call| (number, call.to_string()))).collect()
 }
 
-/// The calls of a trace with their steps, in the order in which they happened.
-fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
+/// The calls of a trace with their steps, in the order in which they happened. Each step comes with its index in the trace.
+fn steps(program: &Program, trace: &Trace) -> Vec<(Option<usize>, Row)> {
     let calls = calls(program);
     let begins = |step: usize, sequence: usize, call: usize| {
         calls[call].0 == sequence && trace.calls[call].is_some_and(|span| span.begin == step)
     };
-    let returned = |call: usize| Row::event(calls[call].0, Shown::Returned(trace.outcome[call].to_string()));
+    let between = |sequence: usize, event: Shown| (None, Row::event(sequence, event));
+    let returned = |call: usize| between(calls[call].0, Shown::Returned(trace.outcome[call].to_string()));
     let mut rows = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut made = vec![false; calls.len()];
@@ -156,7 +171,7 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
                 continue;
             }
             made[call] = true;
-            rows.push(Row::event(*sequence, Shown::Called(text.clone())));
+            rows.push(between(*sequence, Shown::Called(text.clone())));
             match ended(&call) {
                 true => rows.push(returned(call)),
                 false => open.push(call),
@@ -169,11 +184,11 @@ fn steps(program: &Program, trace: &Trace) -> Vec<Row> {
             && open.iter().any(|&call| calls[call].0 == column)
         {
             let location = Some(event.operation.location.to_string());
-            rows.push(Row { location, ..Row::event(column, Shown::Operation(text)) });
+            rows.push((Some(step), Row { location, ..Row::event(column, Shown::Operation(text)) }));
         }
     }
     for &call in &open {
-        rows.push(Row::event(calls[call].0, Shown::Blocked(format!("{} never returns", calls[call].1))));
+        rows.push(between(calls[call].0, Shown::Blocked(format!("{} never returns", calls[call].1))));
     }
     rows
 }

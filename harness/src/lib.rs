@@ -16,6 +16,7 @@
 pub mod derive;
 mod engines;
 pub mod explain;
+pub mod explored;
 pub mod generated;
 pub mod hunt;
 pub mod judge;

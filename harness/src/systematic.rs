@@ -74,6 +74,8 @@ pub struct Trace {
     pub failing: Failing,
     /// Its steps.
     pub steps: Vec<Event>,
+    /// Where memory is weak, what each access to an atomic read or followed: see [`Execution::accesses`].
+    pub accesses: Vec<(u32, Option<u32>)>,
     /// Which task ran each sequence; `None` for a sequence that never started.
     pub tasks: Vec<Option<TaskId>>,
     /// The calls in text order: where each begins and ends among the steps. `None` for a call that never started.
@@ -257,7 +259,8 @@ fn explored(
             let steps = engine.trace().to_vec();
             let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
             let names = names(engine, &execution, &tasks);
-            let trace = Trace { outcome, end: execution.end, failing, steps, tasks, calls, names, limits };
+            let Execution { end, accesses, .. } = execution;
+            let trace = Trace { outcome, end, failing, steps, accesses, tasks, calls, names, limits };
             if cut {
                 seen.first_cut = Some(Box::new(trace));
                 return go_on(&mut seen);

@@ -57,7 +57,7 @@
 //! assert_eq!(Counter::object().methods().len(), 2);
 //! ```
 
-pub use interloper_harness::explain::{explain, explain_cut, explain_until, history};
+pub use interloper_harness::explain::{explain, explain_cut, explain_until, explored, history};
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator, Stateful};
 pub use interloper_harness::schemas::{Bounds, Pool};
 pub use interloper_harness::stress::Next;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plain;
+use crate::shorten::{LONGEST_TEXT, middle};
 use crate::text::{self, Style};
 
 /// An execution that happened, and why no sequential order explains it.
@@ -114,6 +116,39 @@ pub struct Place {
 }
 
 impl Counterexample {
+    /// The rows that matter most, and that have a place: those that are marked as part of what is wrong, or else the row that
+    /// says how it ended, or else the last one. Empty if no row has a place.
+    pub fn culprits(&self) -> Vec<&Row> {
+        let placed = || self.rows.iter().filter(|row| row.location.is_some());
+        let marked: Vec<&Row> = placed().filter(|row| row.notes.iter().any(|note| note.starts_with('▲'))).collect();
+        let is_end = |row: &&Row| matches!(row.event, Event::Panicked(_) | Event::Blocked(_));
+        match marked.is_empty() {
+            true => placed().rfind(is_end).or(placed().next_back()).into_iter().collect(),
+            false => marked,
+        }
+    }
+
+    /// What is wrong, where, and how to see it again: a line each. A line of which nothing is known is left out.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        let detail = if self.detail.is_empty() { String::new() } else { format!(" ({})", self.detail) };
+        let column = |row: &Row| self.columns.get(row.column).map_or("", |column| &column.title);
+        // Of what came between two accesses, the middle one says most.
+        let culprits = self.culprits();
+        let place = culprits.get(culprits.len() / 2).and_then(|row| {
+            let says = row.event.to_string();
+            let says = says.lines().next().unwrap_or_default();
+            Some(format!("  at {}: {} {says}", row.location.as_ref()?, column(row)))
+        });
+        let lines = [
+            Some(format!("✗ {}: {}{detail}", self.name, self.verdict)),
+            place,
+            self.replay.as_ref().map(|replay| format!("  replay: {replay}")),
+        ];
+        let line = |text: String| format!("{}\n", plain::line(&middle(&text, LONGEST_TEXT)));
+        lines.into_iter().flatten().map(line).collect()
+    }
+
     /// What stands above the numbers of the steps.
     pub(crate) fn heading(&self) -> String {
         if self.start.is_empty() { String::new() } else { format!("start: {}", self.start) }

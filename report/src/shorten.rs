@@ -174,7 +174,7 @@ impl Event {
 mod tests {
     use super::*;
     use crate::text::{self, Style};
-    use crate::{Column, Lane, html, json};
+    use crate::{Column, Lane, json};
 
     #[test]
     fn a_text_keeps_its_beginning_and_its_end() {
@@ -225,12 +225,10 @@ mod tests {
         let text = "x".repeat(1 << 20);
         let mut example = example(1, &text);
         example.replay = Some(text.clone());
-        let shown = [text::render(&example, Style::default()), html::render(&example)];
-        for shown in shown {
-            assert!(shown.len() < 20_000, "{}", shown.len());
-            assert!(shown.contains("(1,048,076 characters left out)"), "{shown}");
-            assert!(shown.contains("shortened: the JSON form of this report has everything"), "{shown}");
-        }
+        let shown = text::render(&example, Style::default());
+        assert!(shown.len() < 20_000, "{}", shown.len());
+        assert!(shown.contains("(1,048,076 characters left out)"), "{shown}");
+        assert!(shown.contains("shortened: the JSON form of this report has everything"), "{shown}");
         assert_eq!(json::parse(&json::render(&example)).expect("JSON"), example);
     }
 
@@ -242,7 +240,5 @@ mod tests {
         assert!(shown.contains("9901              step 9901\n"), "{shown}");
         assert!(shown.contains("9,800 earlier rows are not shown"), "{shown}");
         assert!(!shown.contains("step 101"), "{shown}");
-        let page = html::render(&example(10_000, ""));
-        assert!(page.contains(">9901<") && page.contains(">10000<") && !page.contains(">5000<"));
     }
 }

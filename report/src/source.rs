@@ -27,7 +27,7 @@ impl Counterexample {
 }
 
 /// The workspace that the process belongs to. Cargo names the package of what it runs.
-fn workspace() -> PathBuf {
+pub(crate) fn workspace() -> PathBuf {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let start = package.or_else(|| env::current_dir().ok()).unwrap_or_default();
     let root = start.ancestors().find(|folder| folder.join("Cargo.lock").is_file());
@@ -35,7 +35,7 @@ fn workspace() -> PathBuf {
 }
 
 /// Source files that were read.
-struct Sources {
+pub(crate) struct Sources {
     root: PathBuf,
     /// The lines of each file; `None` for a file that cannot be read.
     files: BTreeMap<String, Option<Vec<String>>>,
@@ -43,23 +43,32 @@ struct Sources {
 
 impl Sources {
     /// Sources with places relative to `root`.
-    fn new(root: PathBuf) -> Sources {
+    pub(crate) fn new(root: PathBuf) -> Sources {
         Sources { root, files: BTreeMap::new() }
     }
 
     /// The line at a place such as `src/cache.rs:12:9`, without the white space around it.
     fn line(&mut self, place: &str) -> Option<String> {
-        let mut parts = place.rsplitn(3, ':');
-        let column: usize = parts.next()?.parse().ok()?;
-        let line: usize = parts.next()?.parse().ok()?;
-        let file = parts.next()?;
-        let root = &self.root;
-        let lines = self.files.entry(file.to_owned()).or_insert_with(|| lines(&root.join(file)));
-        let line = lines.as_ref()?.get(line.checked_sub(1)?)?;
+        let (file, line, column) = parts(place)?;
+        let line = self.lines(file)?.get(line.checked_sub(1)?)?;
         // In a file that was edited since it was compiled, the place is likely to lie outside of the line.
         let at = line.chars().nth(column.checked_sub(1)?)?;
         (!at.is_whitespace()).then(|| line.trim().to_owned())
     }
+
+    /// The lines of a file, if it can be read.
+    pub(crate) fn lines(&mut self, file: &str) -> Option<&[String]> {
+        let root = &self.root;
+        self.files.entry(file.to_owned()).or_insert_with(|| lines(&root.join(file))).as_deref()
+    }
+}
+
+/// The file, the line and the column of a place such as `src/cache.rs:12:9`.
+pub(crate) fn parts(place: &str) -> Option<(&str, usize, usize)> {
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    Some((parts.next()?, line, column))
 }
 
 fn lines(path: &Path) -> Option<Vec<String>> {

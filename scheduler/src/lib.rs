@@ -29,6 +29,7 @@
 #![warn(missing_docs)]
 
 mod access;
+pub mod choices;
 mod deadline;
 pub mod decisions;
 mod determinism;
@@ -37,6 +38,7 @@ mod execution;
 mod explore;
 mod freedoms;
 mod holding;
+pub mod links;
 mod memory;
 pub mod orderings;
 mod plain;

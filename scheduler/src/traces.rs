@@ -174,7 +174,7 @@ fn step_of(trace: &[Event], event: usize) -> &[Event] {
 }
 
 /// The object of an operation, and the lock that a wait gives back.
-fn objects_of(operation: &Operation) -> impl Iterator<Item = ObjectId> + use<> {
+pub(crate) fn objects_of(operation: &Operation) -> impl Iterator<Item = ObjectId> + use<> {
     let lock = match operation.action {
         Action::Wait(lock) => lock,
         _ => None,

@@ -97,9 +97,13 @@ impl Names {
         self.task_objects.iter().any(|(own, _)| *own == object)
     }
 
+    /// What kind of object it is.
+    pub fn kind(&self, object: ObjectId) -> Option<ObjectKind> {
+        self.objects.get(object.index()).copied().flatten()?.0
+    }
+
     fn is_kind(&self, object: ObjectId, expected: ObjectKind) -> bool {
-        let kind = self.objects.get(object.index()).copied().flatten();
-        kind.is_some_and(|(kind, _)| kind == Some(expected))
+        self.kind(object) == Some(expected)
     }
 
     /// What a held lock is called.

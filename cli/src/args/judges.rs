@@ -36,7 +36,7 @@ pub struct CheckHistoryArgs {
     /// `{"process":0,"type":"invoke","call":"cas","args":[1,2]}`, `{"process":0,"type":"return","value":true}`,
     /// `{"process":0,"type":"unknown"}` (the call may have happened), `{"process":0,"type":"fail"}` (it did not)
     pub file: PathBuf,
-    /// Write a page with a row for each process, the linearization points, and the call that has no place in any order
+    /// Write a page with a lane for each process, the linearization points, and the call that has no place in any order
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }

@@ -280,6 +280,12 @@ pub struct Tests {
     /// Build without running
     #[arg(long)]
     pub no_run: bool,
+    /// List the tests, and run none
+    #[arg(long, conflicts_with = "no_run")]
+    pub list: bool,
+    /// How to print the list
+    #[arg(long, value_enum, default_value_t = Format::Text, requires = "list")]
+    pub format: Format,
     /// Go on with the next crate after a failure
     #[arg(long)]
     pub no_fail_fast: bool,

@@ -7,6 +7,7 @@
 mod args;
 mod composed;
 mod init;
+mod listed;
 mod orderings;
 #[cfg(test)]
 #[path = "../reference.rs"]
@@ -68,6 +69,9 @@ fn run() -> Result<u8, Refusal> {
         Command::Test { common, build, tests, name, arguments } => {
             let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
             let controlled = control(&folder, &common, common.options(build.options().chain(tests.options(&build))))?;
+            if tests.list {
+                return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
+            }
             if tests.no_run {
                 return controlled.build(Task::Test).map(|_| EXPECTED);
             }

@@ -3,7 +3,7 @@
 //! Each test runs in a process of its own. First the tests run as they are, and note which orderings they execute. Then one
 //! ordering at a time is changed by a variable in the environment, and the tests that execute it run again.
 
-mod process;
+pub mod process;
 #[cfg(test)]
 mod tests;
 

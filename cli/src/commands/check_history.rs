@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use interloper_linearize::general::{self, Bound, Progress, Verdict};
 use interloper_linearize::recording::{Checked, Checker, Search};
 use interloper_linearize::types::DataType;
-use interloper_report::file;
+use interloper_report::junit::Outcome;
+use interloper_report::{explorer, file};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -24,6 +25,7 @@ use crate::args::{CheckHistoryArgs, Format, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, write_page};
 use crate::history_file::Recorded;
+use crate::services;
 use crate::values::to_json;
 use witness::Witness;
 
@@ -75,6 +77,7 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     if output.format == Format::Html {
         return Err(Failure::Request("'check-history' writes its page with --html FILE".to_owned()));
     }
+    output.only("check-history", &[Format::Text, Format::Json, Format::Junit])?;
     let data_type = type_named(&arguments.data_type)?;
     if let Some(page) = &arguments.html {
         refuse_input(&arguments.file, page)?;
@@ -87,10 +90,11 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     let checked = judge(&recorded, data_type, || is_whole && start.elapsed() < patience)?;
     let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, start, patience };
     if let Some(page) = &arguments.html {
-        write_page(&judged.page().page(), page)?;
+        write_page(&explorer::page::render(&judged.page()), page)?;
     }
     let text = match output.format {
         Format::Json => json(&judged.document()),
+        Format::Junit => services::document(output.format, vec![judged.for_services(&arguments.file)]),
         _ => judged.text(),
     };
     Ok(Answer::new(text, judged.finding()))
@@ -218,6 +222,20 @@ impl Judged<'_> {
         };
         let method = if self.is_whole { format!("  {}\n", self.method()) } else { String::new() };
         format!("{mark} {}: {}\n{method}{after}", self.word(), self.summary())
+    }
+
+    /// What services read of the history in this file.
+    fn for_services(&self, file: &Path) -> services::Judged {
+        let result = match &self.checked.verdict {
+            Verdict::Linearizable { .. } => Outcome::Passed,
+            Verdict::NotLinearizable(found) => Outcome::Failed {
+                message: Witness::new(self, found).claim(&witness::Shortener::default()),
+                report: self.text(),
+            },
+            Verdict::Unknown(bound) => Outcome::Unjudged { reason: self.no_verdict(*bound) },
+        };
+        let name = file.display().to_string();
+        services::Judged { suite: "histories", name, result, output: self.summary(), counterexample: None }
     }
 
     /// Why there is no verdict.

@@ -35,7 +35,7 @@ pub fn commutativity(
     output: &OutputArgs,
 ) -> Result<Answer, Failure> {
     search.only("commutativity", &[])?;
-    output.no_html("commutativity")?;
+    output.judges_nothing("commutativity")?;
     let model = model_named(name).ok_or_else(|| Failure::Request(unknown_type(name)))?;
     let Some(specification) = model.specification() else {
         return Err(Failure::Request(format!(

@@ -40,7 +40,7 @@ struct Row {
 /// Every case with a violation, under each adversary.
 pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("compare", &["--seed", "--bound", "--executions", "--time", "--jobs"])?;
-    output.no_html("compare")?;
+    output.judges_nothing("compare")?;
     let naive_executions = search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get);
     let cases: Vec<Case> =
         interloper_suite::cases().into_iter().filter(|case| case.expected != Verdict::Linearizable).collect();
@@ -51,7 +51,7 @@ pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failu
     let rows = rows.into_iter().collect::<Result<Vec<Row>, Failure>>()?;
     Ok(Answer::expected(match output.format {
         Format::Json => json(&Document { version: JSON_VERSION, seed: search.seed(), naive_executions, cases: rows }),
-        Format::Text | Format::Html => table(&rows, naive_executions),
+        _ => table(&rows, naive_executions),
     }))
 }
 

@@ -26,7 +26,7 @@ pub fn generate(
     output: &OutputArgs,
 ) -> Result<Answer, Failure> {
     search.only("generate", &OPTIONS)?;
-    output.no_html("generate")?;
+    output.judges_nothing("generate")?;
     if output.format == Format::Json {
         return Err(Failure::Request("'generate' writes Rust: it has no JSON form".to_owned()));
     }

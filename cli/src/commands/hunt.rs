@@ -1,11 +1,16 @@
 //! `interloper hunt`.
 
+use std::path::Path;
+
 use interloper::Unseen;
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Campaign, Coverage, Ended, Found, Hunt, Reproduced, Searched, Source, What};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
-use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until};
+use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until, explored};
+use interloper_report::Counterexample;
+use interloper_report::explorer::{Exploration, page};
+use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::render;
 use serde_json::json;
@@ -15,7 +20,9 @@ use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
+use crate::files::{can_write, make_folder, write_page};
 use crate::output;
+use crate::services::{self, Judged};
 use crate::strategy;
 use crate::subject::{self, Subject, Watcher};
 
@@ -27,12 +34,17 @@ pub const OPTIONS: [&str; 8] =
 pub fn hunt(
     args: &ObjectArgs,
     schema: Option<&str>,
+    html: Option<&Path>,
     search: &SearchArgs,
     output: &OutputArgs,
 ) -> Result<Answer, Failure> {
     search.only("hunt", &OPTIONS)?;
     output.no_html("hunt")?;
     let subject = Subject::find(args)?;
+    if let Some(path) = html {
+        make_folder(path)?;
+        can_write(path)?;
+    }
     let campaign = campaign(&subject, args, search)?;
     let mut watcher = Watcher::start();
     let mut rows: Vec<Row> = match schema {
@@ -45,9 +57,19 @@ pub fn hunt(
             row.replay = failures::of_schema(&subject, &row.label, campaign.seed, traced)?;
         }
     }
+    if let Some(path) = html {
+        match exploration(&subject, &campaign, &rows) {
+            Some(exploration) => write_page(&page::render(&exploration), path)?,
+            None => output::note(&format!("no violation was found, so {} was not written", path.display())),
+        }
+    }
     let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
     let text = match output.format {
         Format::Json => json(&document(&subject, search, &campaign, &rows)),
+        Format::Junit | Format::Sarif => {
+            let judged = |row: &Row| judged(&subject, (&campaign, search), row, output);
+            services::document(output.format, rows.iter().map(judged).collect())
+        }
         Format::Text | Format::Html => {
             let in_full = args.method.is_some() || schema.is_some();
             report(&subject, (&campaign, search), &rows, in_full, output)
@@ -257,6 +279,47 @@ fn shown(found: &Found) -> String {
     }
 }
 
+/// What services read of a method.
+fn judged(subject: &Subject, (campaign, search): (&Campaign, &SearchArgs), row: &Row, output: &OutputArgs) -> Judged {
+    let shown = row.searched.traced().or(row.found());
+    let counterexample = shown.map(|shown| counterexample(subject, campaign, row, shown));
+    let name = format!("{}.{}", subject.studied.name, row.label);
+    let message = format!("{name}: {}", row.verdict());
+    let result = match (&counterexample, row.disagreement()) {
+        (Some(counterexample), _) => {
+            let report = render(counterexample, interloper_report::text::Style::default());
+            Outcome::Failed { message, report }
+        }
+        (None, Some((schema, refusal))) => {
+            Outcome::Failed { message, report: format!("{}\n", subject::reason(refusal, schema)) }
+        }
+        (None, None) if row.verdict() == "not judged" => Outcome::Unjudged { reason: message },
+        (None, None) => Outcome::Passed,
+    };
+    let hunted = &row.searched.hunted;
+    let covered = format!("{}, {}", plural(hunted.schemas, "schema"), plural(hunted.executions, "execution"));
+    let limits = limits(subject, row, search, output);
+    Judged { suite: "objects", name, result, output: covered + &limits, counterexample }
+}
+
+/// What the page of the first violation shows, if there is one.
+fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Option<Exploration> {
+    let (row, shown) = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
+    let counterexample = counterexample(subject, campaign, row, shown);
+    Some(explored(&subject.object, shown, &counterexample).with_sources())
+}
+
+/// An execution that shows a violation, with the command that shows it again.
+fn counterexample(subject: &Subject, campaign: &Campaign, row: &Row, shown: &Found) -> Counterexample {
+    let counterexample = explain_until(&subject.object, &row.label, &campaign.visibility, shown, row.deadline);
+    let again = || {
+        let (name, schema) = (subject.studied.name, &shown.schema);
+        format!("interloper hunt {name} --schema '{schema}' --engine stress --seed {}", campaign.seed)
+    };
+    let replay = Some(row.replay.clone().unwrap_or_else(again));
+    Counterexample { replay, ..counterexample }
+}
+
 /// The outcomes with their counts, and an execution that shows the wrong one.
 fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, output: &OutputArgs) -> String {
     let mut table = Table::new([("outcome", Align::Left), ("atomic", Align::Left), ("count", Align::Right)]);
@@ -265,12 +328,7 @@ fn details(subject: &Subject, campaign: &Campaign, row: &Row, found: &Found, out
         table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
     }
     let shown = row.searched.traced().unwrap_or(found);
-    let mut counterexample = explain_until(&subject.object, &row.label, &campaign.visibility, shown, row.deadline);
-    let again = || {
-        let (name, schema) = (subject.studied.name, &shown.schema);
-        format!("interloper hunt {name} --schema '{schema}' --engine stress --seed {}", campaign.seed)
-    };
-    counterexample.replay = Some(row.replay.clone().unwrap_or_else(again));
+    let counterexample = counterexample(subject, campaign, row, shown);
     let note = match &row.searched.reproduced {
         Some(Reproduced::Missed { executions, complete: true }) => {
             format!("\nThe scheduler ran all {} interleavings and did not show this outcome.\n", grouped(*executions))

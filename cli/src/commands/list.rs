@@ -19,7 +19,7 @@ struct Document {
 /// Every case and every program with its expected result and its origin.
 pub fn list(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("list", &[])?;
-    output.no_html("list")?;
+    output.judges_nothing("list")?;
     let cases = interloper_suite::cases().iter().map(Item::listed).collect();
     let programs = interloper_suite::blocks::programs().iter().map(Item::listed).collect();
     let document = Document { version: JSON_VERSION, cases, programs };

@@ -27,7 +27,7 @@ struct Listed {
 /// Every object of the study with its methods.
 pub fn objects(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("objects", &[])?;
-    output.no_html("objects")?;
+    output.judges_nothing("objects")?;
     let listed: Vec<Listed> = all().into_iter().map(listed).collect();
     if output.format == Format::Json {
         return Ok(Answer::expected(json(&Document { version: JSON_VERSION, objects: listed })));

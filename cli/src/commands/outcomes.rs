@@ -59,7 +59,7 @@ const LISTED: usize = 4_000_000;
 /// The admitted outcomes of a schema over a reference type.
 pub fn run(arguments: &OutcomesArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("outcomes", &[])?;
-    output.no_html("outcomes")?;
+    output.judges_nothing("outcomes")?;
     let data_type = type_named(&arguments.data_type)?;
     let schema = Schema::parse(&arguments.schema).map_err(Failure::Schema)?;
     schema.check(data_type).map_err(Failure::Schema)?;

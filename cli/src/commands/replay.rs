@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use interloper::Decisions;
+use interloper_report::explorer::page;
+use interloper_report::junit::Outcome;
 use interloper_report::replay_file::ReplayFile;
-use interloper_report::{Counterexample, html, text};
+use interloper_report::{Counterexample, text};
 use serde_json::json;
 
 use crate::answer::{Answer, JSON_VERSION, json};
@@ -12,34 +14,45 @@ use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::entries::recorded::{self, Again};
 use crate::failure::{Failure, Finding};
 use crate::output;
+use crate::services::{self, Judged};
 
 /// Runs the recorded execution again and compares the histories.
 pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("replay", &[])?;
+    let (file, again) = rerun(path, search.explore)?;
+    answer(&path.display().to_string(), &file, again, output)
+}
+
+/// A replay file, and what its execution shows when it is run again. `explore` asks for all that a page shows.
+pub fn rerun(path: &Path, explore: bool) -> Result<(ReplayFile, Again), Failure> {
     let path_text = path.display().to_string();
     let refuse = |reason: String| Failure::Request(format!("cannot replay {path_text}: {reason}"));
     let file = ReplayFile::read(path).map_err(|unusable| refuse(unusable.to_string()))?;
     let decisions: Decisions =
         file.decisions.parse().map_err(|error| refuse(format!("damaged: its decisions: {error}")))?;
-    let again = recorded::find(&file.about, &path_text).and_then(|recorded| recorded.replay(&file, &decisions));
+    let again =
+        recorded::find(&file.about, &path_text).and_then(|recorded| recorded.replay(&file, &decisions, explore));
     let again = again.map_err(|failure| match failure {
         Failure::Request(reason) => refuse(reason),
         failure => failure,
     })?;
-    answer(&path_text, &file, again, output)
+    Ok((file, again))
 }
 
 fn answer(path: &str, file: &ReplayFile, again: Again, output: &OutputArgs) -> Result<Answer, Failure> {
-    let Again { divergence, counterexample } = again;
-    let replay = Some(format!("interloper replay {path}"));
+    let command = format!("interloper replay {path}");
+    let (divergence, counterexample) = (again.divergence.clone(), again.counterexample.clone());
+    let replay = Some(command.clone());
     let counterexample = counterexample.map(|counterexample| Counterexample { replay, ..counterexample });
     let finding = Finding::unexpected_if(divergence.is_some());
     let text = match (output.format, counterexample) {
-        (Format::Html, Some(counterexample)) => html::render(&counterexample),
-        (Format::Html, None) => {
-            let reason = "the violation no longer occurs, so there is no page to show";
-            return Err(Failure::Request(format!("cannot replay {path}: {reason}")));
-        }
+        (Format::Html, _) => match again.page(command) {
+            Some(exploration) => page::render(&exploration),
+            None => {
+                let reason = "the violation no longer occurs, so there is no page to show";
+                return Err(Failure::Request(format!("cannot replay {path}: {reason}")));
+            }
+        },
         (Format::Json, counterexample) => json(&json!({
             "version": JSON_VERSION,
             file.about.kind(): file.about.name(),
@@ -48,6 +61,19 @@ fn answer(path: &str, file: &ReplayFile, again: Again, output: &OutputArgs) -> R
             "divergence": divergence,
             "counterexample": counterexample,
         })),
+        (Format::Junit | Format::Sarif, counterexample) => {
+            let report = || {
+                counterexample.as_ref().map_or_else(String::new, |found| text::render(found, text::Style::default()))
+            };
+            let result = match divergence {
+                None => Outcome::Passed,
+                Some(reason) => Outcome::Failed { message: format!("diverged: {reason}"), report: report() },
+            };
+            let output_text = format!("history {}", file.history_hash);
+            let judged =
+                Judged { suite: "replays", name: path.to_owned(), result, output: output_text, counterexample };
+            services::document(output.format, vec![judged])
+        }
         (Format::Text, counterexample) => {
             let report = counterexample.map_or_else(String::new, |counterexample| {
                 text::render(&counterexample, output::style(output.color)) + "\n"

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use interloper_report::Counterexample;
+use interloper_report::explorer::page;
 use interloper_report::text::Style;
-use interloper_report::{Counterexample, html};
 
 use super::suite::{no_page, refuse_unused};
 use crate::answer::Answer;
@@ -15,6 +16,7 @@ use crate::output;
 
 /// Everything about one case or program: its source, and the smallest interleaving that proves it wrong.
 pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    output.only("show", &[Format::Text, Format::Json, Format::Html])?;
     let entry = catalogue::find(name)?;
     refuse_unused("show", &[entry], search)?;
     match entry {
@@ -34,10 +36,10 @@ fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<A
     let finding =
         if checked.is_unexplored() { Finding::Unexplored } else { Finding::unexpected_if(checked.is_unexpected()) };
     let text = match (output.format, counterexample) {
-        (Format::Html, Some(counterexample)) => html::render(&counterexample),
+        (Format::Html, Some(counterexample)) => page::render(&checked.page(&counterexample)),
         (Format::Html, None) => return Err(no_page(name, "show")),
         (Format::Json, counterexample) => checked.document(counterexample, search.seed()),
-        (Format::Text, counterexample) => {
+        (_, counterexample) => {
             let style = output::style(output.color);
             heading(name, &checked.about(), style) + &checked.report(counterexample.as_ref(), style)
         }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use interloper::blocks::Program;
+use interloper_report::explorer::{Exploration, page};
 use interloper_report::replay_file::{self, FOLDER};
 use interloper_report::text::Style;
-use interloper_report::{Counterexample, file, html};
+use interloper_report::{Counterexample, file};
 use interloper_suite::Case;
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ use crate::entries::{Checked, Item};
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
+use crate::services::{self, Judged};
 
 #[derive(Serialize)]
 struct Document {
@@ -43,6 +45,16 @@ impl<C: Checked> Part<C> {
     /// The reports of all entries, in their order.
     fn reports(&self, style: Style) -> impl Iterator<Item = String> {
         self.checked.iter().zip(&self.counterexamples).map(move |(one, found)| one.report(found.as_ref(), style))
+    }
+
+    /// What the page of the first entry shows, if the entry has a counterexample.
+    fn page(&self) -> Option<Exploration> {
+        Some(self.checked.first()?.page(self.counterexamples.first()?.as_ref()?))
+    }
+
+    /// What services read of the entries, in this suite.
+    fn judged(&self, suite: &'static str) -> impl Iterator<Item = Judged> {
+        self.checked.iter().zip(&self.counterexamples).map(move |(one, found)| one.judged(suite, found.as_ref()))
     }
 
     /// The table, with what comes between it and the summary.
@@ -83,6 +95,7 @@ pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure
     let finding = finding(&of_cases, &of_programs);
     let text = match output.format {
         Format::Json => document(of_cases, of_programs, search.seed(), false),
+        Format::Junit | Format::Sarif => services::document(output.format, judged(&of_cases, &of_programs)),
         Format::Text | Format::Html => {
             let style = output::style(output.color);
             let (of_cases, of_programs) = (of_cases.unexpected(style), of_programs.unexpected(style));
@@ -111,15 +124,15 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
         checked.write_trace(path)?;
     }
     if let Some(path) = &arguments.html {
-        let mut counterexamples = of_cases.counterexamples.iter().chain(&of_programs.counterexamples);
-        match counterexamples.next().and_then(Option::as_ref) {
-            Some(counterexample) => write_text(&html::render(counterexample), path)?,
+        match of_cases.page().or_else(|| of_programs.page()) {
+            Some(exploration) => write_text(&page::render(&exploration), path)?,
             None => return Err(no_page(&arguments.names[0], "write")),
         }
     }
     let finding = finding(&of_cases, &of_programs);
     let text = match output.format {
         Format::Json => document(of_cases, of_programs, search.seed(), true),
+        Format::Junit | Format::Sarif => services::document(output.format, judged(&of_cases, &of_programs)),
         Format::Text | Format::Html => {
             let style = output::style(output.color);
             let (mut case_reports, mut program_reports) = (of_cases.reports(style), of_programs.reports(style));
@@ -185,6 +198,10 @@ fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Re
         }
     }
     Ok(())
+}
+
+fn judged(of_cases: &Part<CheckedCase>, of_programs: &Part<CheckedProgram>) -> Vec<Judged> {
+    of_cases.judged("composed operations").chain(of_programs.judged("programs with blocks")).collect()
 }
 
 fn finding(of_cases: &Part<CheckedCase>, of_programs: &Part<CheckedProgram>) -> Finding {

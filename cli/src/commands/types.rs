@@ -32,7 +32,7 @@ struct Method {
 /// Every type, or one, with what can be called.
 pub fn run(name: Option<&str>, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("types", &[])?;
-    output.no_html("types")?;
+    output.judges_nothing("types")?;
     let chosen = match name {
         Some(name) => std::slice::from_ref(type_named(name)?),
         None => types::types(),

@@ -6,6 +6,7 @@ use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Hunted, What};
 use interloper::objects::judge::Refusal;
 use interloper::objects::{Level, Role, Schema};
+use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use serde_json::json;
 
@@ -15,12 +16,14 @@ use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
+use crate::services::{self, Judged};
 use crate::subject::{Subject, Watcher, disagreement, reason};
 
 /// Derives the visibility of each method, and of all of them together.
 pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("visibility", &OPTIONS)?;
     output.no_html("visibility")?;
+    output.only("visibility", &[Format::Text, Format::Json, Format::Junit])?;
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
     let strategy = Subject::strategy(&derivation.campaign.engine, search);
@@ -45,7 +48,17 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     let replays = replays(&subject, search.seed(), &derived)?;
     let text = match output.format {
         Format::Json => json(&document(&subject, (search, strategy.as_deref()), &derived, &replays)),
-        Format::Text | Format::Html => report(&subject, strategy.as_deref(), &derived, &replays),
+        Format::Junit => {
+            let report = report(&subject, strategy.as_deref(), &derived, &replays);
+            let result = match finding {
+                Finding::Expected => Outcome::Passed,
+                _ => Outcome::Failed { message: "the methods are not as their levels say".to_owned(), report },
+            };
+            let name = subject.studied.name.to_owned();
+            let judged = Judged { suite: "visibility", name, result, output: String::new(), counterexample: None };
+            services::document(output.format, vec![judged])
+        }
+        _ => report(&subject, strategy.as_deref(), &derived, &replays),
     };
     Ok(Answer::new(text, finding))
 }

@@ -289,7 +289,7 @@ impl Item for Case {
 }
 
 impl Recorded for Case {
-    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure> {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions, _: bool) -> Result<Again, Failure> {
         let method = (self.build)();
         let settings = recorded_settings(self.name, file, method.settings())?;
         let report = match method.replay_with(&settings, decisions) {

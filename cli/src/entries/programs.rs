@@ -6,6 +6,7 @@ use std::path::Path;
 use interloper::Decisions;
 use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
 use serde::Serialize;
@@ -114,6 +115,13 @@ impl Checked for CheckedProgram {
 
     fn counterexample(&self) -> Option<Counterexample> {
         self.violation().map(|violation| violation.counterexample.clone())
+    }
+
+    fn page(&self, counterexample: &Counterexample) -> Exploration {
+        match self.violation() {
+            Some(violation) => Exploration { replay: counterexample.replay.clone(), ..violation.page() },
+            None => Exploration::of(counterexample).with_sources(),
+        }
     }
 
     fn kept(&self, _: &SearchArgs) -> Result<Option<Counterexample>, Failure> {
@@ -275,18 +283,21 @@ impl Item for Program {
 }
 
 impl Recorded for Program {
-    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure> {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions, explore: bool) -> Result<Again, Failure> {
         let About::Program { .. } = &file.about else {
             return refused(format!("'{}' is a program with blocks, not a composed operation", self.name));
         };
-        let settings = Settings { seed: file.seed, ..self.own_settings() };
+        let settings = Settings { seed: file.seed, explore, ..self.own_settings() };
         let report = match self.replay_with(&settings, decisions) {
             Ok(report) => report,
             Err(Misuse::Diverged { difference }) => return Ok(Again::diverged(difference)),
             Err(misuse) => return refused(misuse.to_string()),
         };
         Ok(match report.bug.or(report.error) {
-            Some(found) => Again::showed(file, found.finding.word(), &found.history, found.counterexample),
+            Some(found) => {
+                let exploration = explore.then(|| found.page());
+                Again { exploration, ..Again::showed(file, found.finding.word(), &found.history, found.counterexample) }
+            }
             None => Again::diverged(format!("the recording shows {}, and the replay shows nothing", file.finding)),
         })
     }
@@ -298,6 +309,7 @@ fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure>
     settings.seed = search.seed();
     settings.executions = search.executions.map_or(settings.executions, |executions| executions.get());
     settings.time = search.time.or(settings.time);
+    settings.explore = search.explore;
     settings.check_determinism |= search.check_determinism;
     settings.allow_trivial |= search.allow_trivial;
     settings.schedule = strategy::chosen(settings.schedule, search)?;

@@ -3,8 +3,9 @@
 use interloper::Decisions;
 use interloper::objects::hunt::{self, Runs};
 use interloper::objects::systematic::{Limits, Unlock};
-use interloper::objects::{Schema, explain, history};
+use interloper::objects::{Schema, explain, explored, history};
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, Moment, ReplayFile, difference};
 use interloper_suite::objects::Studied;
 
@@ -14,8 +15,8 @@ use crate::subject;
 
 /// Something whose recorded executions can be run again.
 pub trait Recorded {
-    /// Runs the execution of `file`, which `decisions` determine.
-    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure>;
+    /// Runs the execution of `file`, which `decisions` determine. `explore` asks for all that a page shows.
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions, explore: bool) -> Result<Again, Failure>;
 }
 
 /// What a recorded execution showed when it was run again.
@@ -23,12 +24,14 @@ pub struct Again {
     /// How it differs from the recording, if it does.
     pub divergence: Option<String>,
     pub counterexample: Option<Counterexample>,
+    /// What the page shows beyond the counterexample, if it was asked for and is known.
+    pub exploration: Option<Exploration>,
 }
 
 impl Again {
     /// The execution went another way, and has no counterexample.
     pub fn diverged(divergence: String) -> Again {
-        Again { divergence: Some(divergence), counterexample: None }
+        Again { divergence: Some(divergence), counterexample: None, exploration: None }
     }
 
     /// The execution showed a violation, which may differ from the recorded one.
@@ -37,7 +40,15 @@ impl Again {
             true => difference(&file.history, history),
             false => Some(format!("the recording shows {}, and the replay shows {finding}", file.finding)),
         };
-        Again { divergence, counterexample: Some(counterexample) }
+        Again { divergence, counterexample: Some(counterexample), exploration: None }
+    }
+
+    /// The page, with this command that replays it. None where nothing is to be shown.
+    pub fn page(self, replay: String) -> Option<Exploration> {
+        let Counterexample { name, detail, .. } = self.counterexample.clone()?;
+        let told = || self.counterexample.as_ref().map(|told| Exploration::of(told).with_sources());
+        let page = self.exploration.or_else(told)?;
+        Some(Exploration { name, detail, replay: Some(replay), ..page })
     }
 }
 
@@ -63,7 +74,7 @@ pub fn refused<T>(reason: String) -> Result<T, Failure> {
 }
 
 impl Recorded for Studied {
-    fn replay(&self, file: &ReplayFile, decisions: &Decisions) -> Result<Again, Failure> {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions, explore: bool) -> Result<Again, Failure> {
         let About::Schema { method, schema, unlock_is_a_step, .. } = &file.about else {
             return refused(format!("{} is an object, not {}", self.name, file.about.what()));
         };
@@ -77,16 +88,21 @@ impl Recorded for Studied {
         let Some((found, right)) = replayed else {
             return Ok(Again::diverged("the recorded decisions no longer fit the object".to_owned()));
         };
-        let Runs::Systematic(explored) = &found.runs else { return Err(Failure::Internal("no trace".to_owned())) };
-        let again = explored.stopped.as_ref().map(history).unwrap_or_default();
+        let Runs::Systematic(runs) = &found.runs else { return Err(Failure::Internal("no trace".to_owned())) };
+        let again = runs.stopped.as_ref().map(history).unwrap_or_default();
         let counterexample = explain(&object, method, object.visibility(), &found);
         let counterexample = Counterexample { detail: format!("{schema}, replayed"), ..counterexample };
+        let exploration = explore.then(|| explored(&object, &found, &counterexample).with_sources());
         Ok(match right {
             true => Again {
                 divergence: Some("a sequential order now gives the outcome".to_owned()),
                 counterexample: Some(counterexample),
+                exploration,
             },
-            false => Again::showed(file, &found.what.kind().replace(' ', "-"), &again, counterexample),
+            false => {
+                let showed = Again::showed(file, &found.what.kind().replace(' ', "-"), &again, counterexample);
+                Again { exploration, ..showed }
+            }
         })
     }
 }

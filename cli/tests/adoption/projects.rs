@@ -101,6 +101,24 @@ fn a_fence_that_is_written_as_assembly_is_a_fence() {
 }
 
 #[test]
+fn tests_are_listed_and_not_run() {
+    let project = Project::new("");
+    project.put(
+        "src/lib.rs",
+        "#[test]\nfn always() {}\n#[cfg(interloper)]\n#[test]\nfn under_control() { panic!(\"it runs\") }\n",
+    );
+    project.put("tests/integration.rs", "#[test]\nfn another() {}\n");
+    let ran = project.run(&["test", "--list", "--format", "json"]).expect(0);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let listed = |binary: &str, name: &str| serde_json::json!({ "binary": binary, "name": name });
+    let all = [listed("subject", "always"), listed("subject", "under_control"), listed("integration", "another")];
+    assert_eq!(document, serde_json::json!({ "version": 1, "tests": all }));
+    let ran = project.run(&["test", "--list", "under"]).expect(0);
+    assert_eq!(ran.out, "subject: under_control\n");
+    project.run(&["test", "--format", "json"]).expect(2);
+}
+
+#[test]
 fn flags_of_the_user_are_kept() {
     let project = Project::new("");
     project.put(

@@ -45,6 +45,29 @@ pub fn run(page: &Page) -> usize {
     ran
 }
 
+/// Runs commands in a small project whose test uses Interloper, and returns what they print. Each must succeed.
+pub fn workflow(commands: &[&str]) -> String {
+    let folder = TempDir::new().expect("a folder");
+    let interloper = format!("{}/interloper", checkout());
+    let manifest = format!(
+        "[package]\nname = \"flow\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dev-dependencies]\ninterloper = {{ path = \
+         {interloper:?} }}\n\n[lints.rust]\nunexpected_cfgs = \"allow\"\n"
+    );
+    put(folder.path(), "Cargo.toml", &manifest);
+    let test = "#[cfg(test)]\nmod tests {\n    #[interloper::test(executions = 50)]\n    fn counted() {\n        \
+                let number = interloper::sync::atomic::AtomicU32::new(0);\n        let add = || { number.fetch_add(1, \
+                std::sync::atomic::Ordering::SeqCst); };\n        interloper::thread::scope(|scope| {\n            \
+                scope.spawn(add);\n            add();\n        });\n        assert_eq!(number.into_inner(), 2);\n    }\n}\n";
+    put(folder.path(), "src/lib.rs", test);
+    let mut all = String::new();
+    for command in commands {
+        let (code, printed) = shell(folder.path(), command, 0);
+        assert_eq!(code, 0, "$ {command}\n{printed}");
+        all += &printed;
+    }
+    all
+}
+
 fn checkout() -> String {
     docs().parent().expect("docs is in the repository").to_str().expect("a plain path").to_owned()
 }

@@ -75,6 +75,18 @@ fn links_of_the_readme_lead_to_files() {
     }
 }
 
+/// The commands of the ready workflow run in a project that `cargo interloper init` has set up. Installing is left out: the
+/// command is there.
+#[test]
+fn the_commands_of_the_workflow_run() {
+    let text = fs::read_to_string(docs().join("workflow.yml")).expect("the workflow");
+    let commands: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once("run: ")).map(|(_, command)| command).collect();
+    assert!(commands.len() >= 5 && commands[0].starts_with("cargo install "), "{commands:?}");
+    let page = console::workflow(&commands[1..]);
+    assert!(page.contains("test tests::counted ... ok"), "{page}");
+}
+
 /// What the pages print in `console` blocks is what the commands print.
 #[test]
 fn commands_of_the_book_print_what_it_shows() {

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use super::explore::data;
 use super::refusals::{refused, refused_in};
 use super::{Folder, interloper};
 
@@ -252,11 +253,16 @@ line   process   call       result   state
 After these calls, read() would return 2.
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), expected, ""));
-    let page = folder.read("stale.html");
-    assert_eq!(page.matches("<g class=\"process\">").count(), 2);
-    assert_eq!(page.matches("<g class=\"stuck\">").count(), 1);
-    assert_eq!(page.matches("<line class=\"point\"").count(), 3);
-    assert!(page.contains("read() of process 1 cannot have returned 1 (lines 7 to 8)."));
+    let page = data(&folder.read("stale.html"));
+    assert_eq!((page.tasks.len(), page.steps.len(), page.spans.len()), (2, 8, 4));
+    assert_eq!(page.spans.iter().filter(|span| span.marked).count(), 1);
+    let effects: Vec<(u32, Option<u32>)> = page.linearization.iter().map(|one| (one.number, one.span)).collect();
+    // The calls in the order of their invocations: write(1), read() of 2, write(2), and the last.
+    assert_eq!(effects, [(1, Some(0)), (2, Some(2)), (3, Some(1))]);
+    assert!(page.linearization.iter().all(|one| one.after.is_some()) && page.is_wrong);
+    assert!(page.notes.iter().any(|note| note == "read() of process 1 cannot have returned 1 (lines 7 to 8)."));
+    // A call comes after those that returned before it.
+    assert!(page.steps.iter().any(|step| !step.after.is_empty()));
     let ran = folder.run(&["check-history", "--type", "register", "stale.jsonl", "--format", "json"]);
     let expected = json!({
         "version": 1,
@@ -285,9 +291,9 @@ fn a_history_that_is_linearizable() {
   judged without a search, since no value is inserted twice
 ";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), expected, ""));
-    let page = folder.read("good.html");
-    assert_eq!(page.matches("<line class=\"point\"").count(), 3);
-    assert_eq!(page.matches("<g class=\"pending\">").count(), 1);
+    let page = data(&folder.read("good.html"));
+    assert_eq!((page.is_wrong, page.linearization.len()), (false, 3));
+    assert_eq!(page.spans.iter().filter(|span| span.until.is_none()).count(), 1);
     let ran = folder.run(&["check-history", "--type", "register", "good.jsonl", "--format", "json"]);
     assert_eq!(parsed(&ran.out)["linearization"], json!([1, 4, 2]));
 }

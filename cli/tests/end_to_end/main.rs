@@ -1,6 +1,7 @@
 //! The binary from outside: what it prints and how it exits.
 
 mod blocks;
+mod explore;
 mod files;
 mod judges;
 mod objects;

@@ -240,3 +240,64 @@ fn a_panic_of_the_tool_is_exit_code_3_and_one_line() {
     assert_eq!((output.status.code(), message.lines().count()), (Some(3), 1), "{message}");
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn services_read_what_was_judged() {
+    // What is expected passes, also where it is a violation; what an option makes unexpected fails.
+    let ran = interloper(&["run", good(), bad(), "--format", "junit"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let counts = "tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"0\"";
+    assert!(ran.out.contains(&format!("<testsuites name=\"interloper\" {counts}>")), "{}", ran.out);
+    assert!(
+        ran.out.contains(&format!("<testcase classname=\"composed operations\" name=\"{}\">", bad())),
+        "{}",
+        ran.out
+    );
+    let ran = interloper(&["run", bad(), "--executions", "1", "--format", "junit"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.out.contains("failures=\"1\"") && ran.out.contains("<failure message="), "{}", ran.out);
+    // The finding of a program, at its lines.
+    let ran = interloper(&["run", "figure-1", "--format", "sarif"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let log: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert_eq!((results.len(), &results[0]["ruleId"]), (1, &"panic".into()));
+    let place = &results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert!(place.as_str().is_some_and(|file| file.ends_with("figures.rs")), "{place}");
+    assert_eq!(results[0]["relatedLocations"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn each_command_that_judges_has_the_forms_of_services() {
+    let folder = Folder::new();
+    let hunt = ["hunt", "striped-map", "--schema", "{ get(0); size() } || { put(0, 0) }", "--engine", "systematic"];
+    let with = |format: &'static str| [&hunt[..], &["--format", format]].concat();
+    let ran = folder.run(&with("junit"));
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.out.contains("<testcase classname=\"objects\" name=\"striped-map.schema\">"), "{}", ran.out);
+    assert!(ran.out.contains("<failure message=\"striped-map.schema: "), "{}", ran.out);
+    let log: serde_json::Value = serde_json::from_str(&folder.run(&with("sarif")).out).expect("JSON");
+    assert_eq!(log["runs"][0]["results"].as_array().map(Vec::len), Some(1));
+
+    folder.run(&["run", "figure-1"]);
+    let replay = ["replay", "interloper-failures/figure-1-42.json", "--format", "junit"];
+    assert!(folder.run(&replay).out.contains("<testcase classname=\"replays\""));
+    folder.edit(replay[1], |file| file["finding"] = "deadlock".into());
+    let ran = folder.run(&replay);
+    assert!(ran.code == Some(1) && ran.out.contains("<failure message=\"diverged: "), "{}", ran.out);
+
+    let call =
+        "{\"process\":0,\"type\":\"invoke\",\"call\":\"read\"}\n{\"process\":0,\"type\":\"return\",\"value\":VALUE}\n";
+    for (value, result) in
+        [("0", "<system-out>"), ("7", "<failure message=\"read() of process 0 cannot have returned 7")]
+    {
+        folder.write("history.jsonl", &call.replace("VALUE", value));
+        let ran = folder.run(&["check-history", "--type", "register", "history.jsonl", "--format", "junit"]);
+        assert!(ran.out.contains("name=\"history.jsonl\"") && ran.out.contains(result), "{}", ran.out);
+    }
+    // Others say which forms they have.
+    let ran = folder.run(&["list", "--format", "junit"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(2), "error: 'list' has no form 'junit', only text, json\n"));
+    let ran = folder.run(&["check-history", "--type", "register", "history.jsonl", "--format", "sarif"]);
+    assert_eq!(ran.err, "error: 'check-history' has no form 'sarif', only text, json, junit\n");
+}

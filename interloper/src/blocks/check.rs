@@ -14,6 +14,7 @@ use interloper_std::runtime::Statics;
 use super::backtraces;
 use super::chunks::{self, Work};
 use super::describe::describe;
+use super::explored::Draft;
 use super::grade::Grade;
 use super::leaving::Checking;
 use super::misuse::Misuse;
@@ -381,17 +382,21 @@ impl Checker {
     /// Describes the execution that ran last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
-        backtraces::add(&mut counterexample, &worker.waiting(&shown.decisions, made));
+        let draft = self.settings.explore.then(|| Draft::new(worker, &shown, made, &counterexample));
+        let waiting = worker.waiting(&shown.decisions, made);
+        backtraces::add(&mut counterexample, &waiting);
         let text = shown.decisions.to_string();
         // The seed reproduces a longer one.
         let changed = self.settings.orderings.changed.as_ref();
         let changed = changed.map(|change| format!(".ordering(\"{change}\".parse()?)")).unwrap_or_default();
         counterexample.replay =
             (text.len() <= LONGEST_SHOWN).then(|| format!("{changed}.replay(&\"{text}\".parse()?, program)"));
+        let of = (&shown.finding, &shown.decisions);
+        let exploration = draft.map(|draft| Box::new(draft.finish(worker, &waiting, of, self.settings.seed)));
         let Found { finding, number, decisions, .. } = shown;
         let (smallest, execution) = (decisions.clone(), number + 1);
         let departures = made.execution.departures;
-        Violation { finding, execution, decisions, smallest, departures, counterexample, trace, history }
+        Violation { finding, execution, decisions, smallest, departures, counterexample, trace, history, exploration }
     }
 }
 

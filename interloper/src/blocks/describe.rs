@@ -33,11 +33,10 @@ pub(crate) fn describe(
     execution: Option<u64>,
 ) -> (Counterexample, Vec<Step>, Vec<Moment>) {
     let trace = worker.runner().engine.trace();
-    let mut names = worker.runner().engine.names(&made.execution);
-    futures::name(worker.futures(), &mut names);
-    let scene = Scene { worker, trace: &trace, names };
+    let scene = Scene::new(worker, &trace, made, DESCRIBED);
     let steps = scene.steps(found);
-    let mut rows = scene.rows(found, &steps);
+    let drawn = scene.rows(found, &steps).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
+    let mut rows = shorten(drawn.collect(), scene.first);
     rows.extend(scene.ending(made));
     let columns = columns(&scene, made.execution.tasks, &mut rows);
     let cycle = match &made.execution.end {
@@ -91,8 +90,19 @@ fn ending(found: &Found, made: &Made) -> Vec<Moment> {
     [returned].into_iter().chain(results).chain([end]).collect()
 }
 
+/// A row that is drawn.
+pub(super) struct Drawn {
+    /// The event of the trace that it is, or that comes next if it is none.
+    pub(super) index: usize,
+    /// Whether it is an event.
+    pub(super) is_event: bool,
+    /// Whether it is part of what is wrong.
+    pub(super) is_marked: bool,
+    pub(super) row: Row,
+}
+
 /// The columns of the tasks. If there are many tasks, only those with a row have a column.
-fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
+pub(super) fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
     let is_shown = |task: &usize| *task == 0 || tasks <= COLUMNS || rows.iter().any(|row| row.column == *task);
     let shown: Vec<usize> = (0..tasks).filter(is_shown).collect();
     for row in rows {
@@ -133,24 +143,41 @@ fn orders(worker: &Worker<'_>, seen: &Outcome) -> Vec<Order> {
 }
 
 /// The execution and the names of what takes part in it.
-struct Scene<'a> {
+pub(super) struct Scene<'a> {
     worker: &'a Worker<'a>,
     trace: &'a [Event],
-    names: Names,
+    pub(super) names: Names,
+    /// The first step that is described. Of a longer execution, these are only the last steps and the finding.
+    pub(super) first: usize,
+    /// For each event, how many calls of collections come before it.
+    calls: Vec<u32>,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// The execution that the worker ran last, of which at most so many steps are described.
+    pub(super) fn new(worker: &'a Worker<'a>, trace: &'a [Event], made: &Made, most: usize) -> Scene<'a> {
+        let mut names = worker.runner().engine.names(&made.execution);
+        futures::name(worker.futures(), &mut names);
+        let count = |calls: &mut u32, event: &Event| {
+            let before = *calls;
+            *calls += u32::from(event.operation.action.call().is_some());
+            Some(before)
+        };
+        let calls = trace.iter().scan(0, count).collect();
+        Scene { worker, trace, names, first: trace.len().saturating_sub(most), calls }
+    }
+
     fn column(&self, task: TaskId) -> Column {
         Column { title: self.names.task(task), lane: Lane::Thread }
     }
 
     /// The steps, each with the locks that its task holds then.
-    fn steps(&self, found: &Found) -> Vec<Step> {
+    pub(super) fn steps(&self, found: &Found) -> Vec<Step> {
         let annotated = Annotated::of(self.worker.judge().rule(), self.trace);
         let mut open: Vec<(TaskId, String)> = Vec::new();
         let mut holding = Holding::default();
         let mut steps = Vec::new();
-        let first = self.first_described();
+        let first = self.first;
         for (index, event) in self.trace.iter().enumerate() {
             match annotated.passages()[index] {
                 Passage::Enters(_) => open.push((event.task, block_name(event, &self.names))),
@@ -174,14 +201,9 @@ impl Scene<'_> {
         steps
     }
 
-    /// Of a longer execution, only the last steps and the finding are described.
-    fn first_described(&self) -> usize {
-        self.trace.len().saturating_sub(DESCRIBED)
-    }
-
     /// The indices of the steps that are described.
     fn described<'s>(&'s self, found: &'s Found) -> impl Iterator<Item = usize> + 's {
-        let first = self.first_described();
+        let first = self.first;
         let before = |index: &usize| self.position_in_triple(found, *index).is_some();
         (0..first).filter(before).chain(first..self.trace.len())
     }
@@ -211,8 +233,7 @@ impl Scene<'_> {
     }
 
     /// A row for each step, except steps that go without saying.
-    fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Row> {
-        let first = self.first_described();
+    pub(super) fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Drawn> {
         let row = |(index, step): (usize, &Step)| {
             let task = self.trace[index].task;
             let action = self.trace[index].operation.action;
@@ -233,11 +254,12 @@ impl Scene<'_> {
         let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
         let rows = self.described(found).zip(steps).filter_map(row);
         let is_marked = |index: usize| marked.is_some_and(|marked| marked.contains(&index));
-        let mut rows: Vec<(usize, bool, Row)> = rows.map(|(index, row)| (index, is_marked(index), row)).collect();
+        let drawn = |(index, row)| Drawn { index, is_event: true, is_marked: is_marked(index), row };
+        let mut rows: Vec<Drawn> = rows.map(drawn).collect();
         if let Finding::Memory(fault) = &found.finding {
             memory::add_rows(&mut rows, fault, &self.names);
         }
-        shorten(rows.into_iter().map(|(_, marked, row)| (marked, row)).collect(), first)
+        rows
     }
 
     /// Which task has woken the future that is polled here.
@@ -293,8 +315,7 @@ impl Scene<'_> {
     /// The arguments and the result of a step of a collection.
     fn said(&self, index: usize) -> Option<&Said> {
         self.trace[index].operation.action.call()?;
-        let before = self.trace[..index].iter().filter(|event| event.operation.action.call().is_some()).count();
-        self.worker.said().get(before)
+        self.worker.said().get(self.calls[index] as usize)
     }
 
     /// What the step with this index does, in words. A step of a collection has its arguments and its result.
@@ -308,7 +329,7 @@ impl Scene<'_> {
     }
 
     /// How the tasks ended, or why they do not.
-    fn ending(&self, made: &Made) -> Vec<Row> {
+    pub(super) fn ending(&self, made: &Made) -> Vec<Row> {
         let row = |task: TaskId, event: Shown| Row::event(task.index(), event);
         match &made.execution.end {
             End::Finished => {

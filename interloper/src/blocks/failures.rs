@@ -98,6 +98,7 @@ mod tests {
             counterexample,
             trace: Vec::new(),
             history: Vec::new(),
+            exploration: None,
         };
         file(test, &Settings { seed, ..Settings::default() }, &violation)
     }

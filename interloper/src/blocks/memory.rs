@@ -6,6 +6,8 @@ use interloper_report::{Event as Shown, Row};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{Doing, Fault, FaultKind, SourcePlace, Touch};
 
+use super::describe::Drawn;
+
 /// The kind of a fault as one word, as files have it.
 pub(super) fn word(kind: FaultKind) -> &'static str {
     match kind {
@@ -39,7 +41,7 @@ fn at(touch: &Touch) -> String {
 }
 
 /// Puts what a fault is about between the steps of the execution, each of which has its index.
-pub(super) fn add_rows(rows: &mut Vec<(usize, bool, Row)>, fault: &Fault, names: &Names) {
+pub(super) fn add_rows(rows: &mut Vec<Drawn>, fault: &Fault, names: &Names) {
     let fault = &with_files_of(rows, fault);
     let touches: Vec<&Touch> = fault.first.iter().chain([&fault.second]).collect();
     for (position, touch) in touches.iter().enumerate() {
@@ -52,25 +54,26 @@ pub(super) fn add_rows(rows: &mut Vec<(usize, bool, Row)>, fault: &Fault, names:
         let step = rows
             .iter_mut()
             .rev()
-            .find(|(index, _, row)| is_step && *index < touch.event as usize && row.column == touch.task.index());
-        if let Some((_, marked, row)) = step {
-            *marked = true;
-            row.notes.extend(notes);
+            .find(|drawn| is_step && drawn.index < touch.event as usize && drawn.row.column == touch.task.index());
+        if let Some(drawn) = step {
+            drawn.is_marked = true;
+            drawn.row.notes.extend(notes);
             continue;
         }
         let event = Shown::Operation(does(touch).to_owned());
         let location = touch.place.as_ref().map(ToString::to_string);
         let row = Row { location, notes, ..Row::event(touch.task.index(), event) };
-        let place = rows.iter().position(|(index, ..)| *index >= touch.event as usize).unwrap_or(rows.len());
-        rows.insert(place, (touch.event as usize, true, row));
+        let index = touch.event as usize;
+        let place = rows.iter().position(|drawn| drawn.index >= index).unwrap_or(rows.len());
+        rows.insert(place, Drawn { index, is_event: false, is_marked: true, row });
     }
 }
 
 /// The fault with its places as the steps have them: the debug information names the folder of a file, the places of steps do
 /// not.
-fn with_files_of(rows: &[(usize, bool, Row)], fault: &Fault) -> Fault {
+fn with_files_of(rows: &[Drawn], fault: &Fault) -> Fault {
     let files: BTreeSet<&str> =
-        rows.iter().filter_map(|(_, _, row)| row.location.as_ref()?.rsplitn(3, ':').nth(2)).collect();
+        rows.iter().filter_map(|drawn| drawn.row.location.as_ref()?.rsplitn(3, ':').nth(2)).collect();
     let shorten = |place: &mut SourcePlace| {
         let is_same = |file: &&&str| place.file.strip_suffix(**file).is_some_and(|folder| folder.ends_with('/'));
         if let Some(file) = files.iter().filter(is_same).max_by_key(|file| file.len()) {

@@ -29,6 +29,7 @@ pub(crate) mod backtraces;
 mod check;
 mod chunks;
 mod describe;
+mod explored;
 mod failures;
 mod futures;
 mod grade;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::Executed;
@@ -49,6 +50,21 @@ pub struct Violation {
     pub trace: Vec<Step>,
     /// The same steps and their result by structure, for comparison with a replay.
     pub history: Vec<Moment>,
+    /// The smaller execution as its page shows it, if the settings ask for it: see
+    /// [`Settings::explore`](super::Settings::explore).
+    pub exploration: Option<Box<Exploration>>,
+}
+
+impl Violation {
+    /// What the page of the violation shows, with the sources that it names: of a check that was not asked to explore, what
+    /// the counterexample tells. The name, the verdict and the command are those of the counterexample.
+    #[must_use]
+    pub fn page(&self) -> Exploration {
+        let told = Exploration::of(&self.counterexample);
+        let Some(exploration) = self.exploration.as_deref() else { return told.with_sources() };
+        let Exploration { name, detail, replay, .. } = told;
+        Exploration { name, detail, replay, ..exploration.clone() }.with_sources()
+    }
 }
 
 /// A step of an execution, in words.

@@ -74,6 +74,10 @@ pub struct Settings {
     /// Whether a search that explored nothing passes: see [`Unexplored`](super::Unexplored). For programs that are meant
     /// to have only one order of steps.
     pub allow_trivial: bool,
+    /// Whether a finding comes with what its page shows: all its steps with how they depend on each other, and how much each
+    /// choice mattered, for which up to some thousands of further executions run. See
+    /// [`Violation::exploration`](super::Violation::exploration).
+    pub explore: bool,
     /// The names of marked blocks; at least one execution must enter each of them.
     pub marked: Vec<&'static str>,
     /// The lowest grade that fails a test. It changes only what a test asserts.
@@ -189,6 +193,7 @@ impl Default for Settings {
             check_determinism: false,
             keep_going: false,
             allow_trivial: false,
+            explore: false,
             marked: Vec::new(),
             fail_at: Grade::Bug,
             watch: Watch::default(),

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use interloper_report::explorer::page;
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
+use interloper_report::{annotation, file};
 use interloper_scheduler::decisions::Decisions;
 use interloper_std::runtime::BUILT_UNDER_CONTROL;
 
@@ -64,6 +66,7 @@ impl Test<'_> {
             return replayed;
         }
         let folder = self.folder();
+        self.settings.explore = folder.is_some() && self.expected.is_none() && self.writes_pages()?;
         if let (Some(folder), None) = (&folder, self.expected) {
             self.earlier_failures(folder, program)?;
         }
@@ -195,13 +198,42 @@ impl Test<'_> {
         }
     }
 
+    /// Whether a failure is written as a page, too.
+    ///
+    /// # Errors
+    /// When the variable that says so has another value.
+    fn writes_pages(&self) -> Result<bool, String> {
+        const NAME: &str = "INTERLOPER_HTML";
+        match (self.variable)(NAME).as_deref() {
+            None | Some("on") => Ok(true),
+            Some("off") => Ok(false),
+            Some(value) => {
+                let reason = "expected on or off".to_owned();
+                Err(BadVariable { name: NAME, value: value.to_owned(), reason }.to_string())
+            }
+        }
+    }
+
+    /// Writes the page of a failure beside its replay file, and says where it is.
+    fn page(&self, violation: &Violation, replay: Option<&Path>) -> Option<String> {
+        let (exploration, path) = (violation.exploration.is_some().then(|| violation.page())?, replay?);
+        let page = path.with_extension("html");
+        match file::write(&page, page::render(&exploration).as_bytes()) {
+            Ok(()) => Some(format!("\n  page: {}", as_the_user_has_it(&page).display())),
+            Err(error) => {
+                eprintln!("cannot write the page of the failure: {error}");
+                None
+            }
+        }
+    }
+
     /// Says what a passing test has covered, on standard output: `cargo test -- --show-output` shows it.
     #[allow(clippy::print_stdout, reason = "libtest captures it")]
     fn passed(&self, report: &Report) {
         println!("{}: {}", report.name, report.coverage);
     }
 
-    /// The report, with the command that reruns the failing execution.
+    /// The report, with the command that reruns the failing execution. What is wrong, where, and that command come first.
     fn message(&self, mut report: Report, path: Option<&Path>) -> String {
         let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
         let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
@@ -213,7 +245,21 @@ impl Test<'_> {
             let command = |what| format!("{changed}INTERLOPER_REPLAY={what} {RERUN} {test}");
             violation.counterexample.replay = what.map(command);
         }
-        format!("{report}\n  the same search: INTERLOPER_SEED={} {RERUN} {test}", self.settings.seed)
+        let page = report.violation().and_then(|violation| self.page(violation, path)).unwrap_or_default();
+        let brief = report.violation().map_or_else(String::new, |violation| violation.counterexample.brief() + "\n");
+        if (self.variable)("GITHUB_ACTIONS").as_deref() == Some("true") {
+            self.annotate(&report);
+        }
+        let seed = self.settings.seed;
+        format!("{brief}{report}{page}\n  the same search: INTERLOPER_SEED={seed} {RERUN} {test}")
+    }
+
+    /// Annotates the lines that matter, for GitHub, which reads the output of a job.
+    #[allow(clippy::print_stdout, reason = "libtest captures it, and shows it when the test fails")]
+    fn annotate(&self, report: &Report) {
+        if let Some(violation) = report.violation() {
+            print!("{}", annotation::errors(&violation.counterexample));
+        }
     }
 
     /// Where the failures of the test are kept. None when they are not.

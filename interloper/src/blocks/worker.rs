@@ -313,6 +313,13 @@ impl<'a> Worker<'a> {
         Ok((made, judgement))
     }
 
+    /// Makes an execution under any strategy: how many steps it has, and what it shows.
+    pub(crate) fn try_with(&mut self, strategy: &mut dyn Strategy) -> (u64, Option<Finding>) {
+        let Some(made) = self.runner.run(strategy) else { return (0, None) };
+        let judgement = self.judge.judge(&made, &self.runner.engine.trace());
+        (made.execution.steps, judgement.finding)
+    }
+
     /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread ran are not
     /// run again: it is known which outcomes no order gave.
     pub(crate) fn confirmed(&self, made: &Made, judgement: Judgement, known: &Finding) -> Option<Finding> {

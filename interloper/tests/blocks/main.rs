@@ -4,6 +4,7 @@ mod attributes;
 mod collections;
 mod coverage;
 mod ends;
+mod explored;
 mod freedoms;
 mod grades;
 mod limits;

@@ -97,6 +97,13 @@ impl ReplaySource {
         false
     }
 
+    /// How many decisions of the list have been used, with those after them that need no answer.
+    pub fn answered(&self) -> usize {
+        let mut next = self.next;
+        skip_unused(&self.decisions, &mut next);
+        next
+    }
+
     /// Where the run left the list, if it did.
     pub fn divergence(&self) -> Option<&Divergence> {
         self.divergence.as_ref()

@@ -20,6 +20,13 @@ pub struct Test {
     pub name: String,
 }
 
+impl Test {
+    /// The name of the crate that has it.
+    pub fn binary(&self) -> &str {
+        &self.binary.name
+    }
+}
+
 /// What came of a run of a test.
 #[derive(Debug)]
 pub struct Ran {

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interloper_linearize::general::Verdict;
-use interloper_report::timeline::{Call, Mark, Timeline};
+use interloper_report::explorer::{Effect, Exploration, Extent, Kind, Span, Step, Texts, VERSION};
+use interloper_report::{Column, Lane};
 
 use super::Judged;
 use super::witness::{OUT_OF_TIME, Shortener, Steps, Witness};
 use crate::values::shown;
 
 /// How many events a page shows at most.
-const EVENTS: usize = 600;
+const EVENTS: usize = 10_000;
 
 impl Judged<'_> {
     /// The page: the calls around the call that cannot be placed, or else the first calls, with their linearization
-    /// points.
-    pub fn page(&self) -> Timeline {
+    /// points. Each event of the history is a step, and each process has a lane.
+    pub fn page(&self) -> Exploration {
         let none = Vec::new();
         let (order, stuck) = match &self.checked.verdict {
             Verdict::Linearizable { order } => (order, None),
@@ -25,39 +26,46 @@ impl Judged<'_> {
         let short = Shortener::default();
         let window = Window::new(self, stuck);
         let points = self.points(order);
-        let rows: BTreeMap<i64, usize> = window.processes(self).into_iter().zip(0..).collect();
-        let call = |&index: &usize| {
+        let rows: BTreeMap<i64, u32> = window.processes(self).into_iter().zip(0..).collect();
+        let mut texts = Texts::default();
+        let mut steps = vec![Step::default(); window.positions.len()];
+        let mut spans = Vec::new();
+        for &index in &window.calls {
             let recorded = &self.recorded.recording.calls[index];
             let (from, until) = window.interval(self, index);
-            let result = recorded.result.as_ref().map_or(String::new(), |result| format!(" → {}", shown(result)));
-            let mark = match points.get(&index) {
-                _ if stuck == Some(index) => Mark::Stuck,
-                Some(&(position, number)) => Mark::Point { gap: window.gap(position), number },
-                None => Mark::Open,
+            let (task, marked) = (rows[&recorded.process], stuck == Some(index));
+            let result = recorded.result.as_ref().map_or(String::new(), |result| short.text(&shown(result)));
+            let invocation = short.text(&recorded.invocation.to_string());
+            let note = texts.index(&self.detail(index, points.get(&index).map(|&(_, number)| number)));
+            let mut step = |kind, text: &str| {
+                let (text, notes) = (texts.index(text), vec![note]);
+                Step { task, kind, text, notes, marked, ..Step::default() }
             };
-            Call {
-                process: rows[&recorded.process],
-                from,
-                until,
-                text: short.text(&format!("{}{result}", recorded.invocation)),
-                detail: self.detail(index, points.get(&index).map(|&(_, number)| number)),
-                mark,
+            steps[from] = step(Kind::Called, &invocation);
+            if let Some(until) = until {
+                steps[until] = step(Kind::Returned, &result);
             }
-        };
-        let calls: Vec<Call> = window.calls.iter().map(call).collect();
-        let steps = Steps::last(self, order, EVENTS / 2, &short);
+            let (text, until) = (texts.index(&invocation), until.map(|until| until as u32));
+            spans.push(Span { task, text, from: from as u32, until, what: Extent::Call, marked });
+        }
+        order_in_time(&mut steps, rows.len());
+        let end = Steps::last(self, order, EVENTS / 2, &short);
         let mut notes = self.notes(&window, &short);
-        notes.extend(steps.out_of_time.then(|| OUT_OF_TIME.to_owned()));
+        notes.extend(end.out_of_time.then(|| OUT_OF_TIME.to_owned()));
         notes.extend(short.note().map(str::to_owned));
-        Timeline {
-            title: self.summary(),
+        let lane = |process: &i64| Column { title: format!("process {process}"), lane: Lane::Thread };
+        Exploration {
+            version: VERSION,
+            name: self.summary(),
             verdict: self.word().to_owned(),
             is_wrong: matches!(self.checked.verdict, Verdict::NotLinearizable(_)),
             notes,
-            processes: rows.keys().map(|process| format!("process {process}")).collect(),
-            calls,
-            events: window.positions.len(),
-            steps: cells(steps, order.len()),
+            tasks: rows.keys().map(lane).collect(),
+            texts: texts.into_all(),
+            steps,
+            spans,
+            linearization: effects(end, order.len(), &window, &points),
+            ..Exploration::default()
         }
     }
 
@@ -109,13 +117,34 @@ impl Judged<'_> {
     }
 }
 
-/// The rows of the table: the last calls of an order of `calls` calls.
-fn cells(Steps { steps, .. }: Steps, calls: usize) -> Vec<[String; 5]> {
-    let first = calls - steps.len() + 1;
-    let cells = |(number, step): (usize, super::witness::Step)| {
-        [number.to_string(), step.process.to_string(), step.invocation, step.result, step.state]
+/// A call comes after the last call of each other process that returned before.
+fn order_in_time(steps: &mut [Step], processes: usize) {
+    let mut returned: Vec<Option<u32>> = vec![None; processes];
+    for (index, step) in (0..).zip(steps) {
+        let own = step.task as usize;
+        match step.kind {
+            Kind::Called => {
+                let others = returned.iter().enumerate().filter(|(process, _)| *process != own);
+                step.after = others.filter_map(|(_, at)| *at).collect();
+                step.after.sort_unstable();
+            }
+            _ => returned[own] = Some(index),
+        }
+    }
+}
+
+/// The last calls of an order of `calls` calls.
+fn effects(end: Steps, calls: usize, window: &Window, points: &BTreeMap<usize, (usize, usize)>) -> Vec<Effect> {
+    let first = calls - end.steps.len() + 1;
+    let is_shown = |position: usize| window.positions.first().is_some_and(|first| *first <= position);
+    let effect = |(number, step): (usize, super::witness::Step)| Effect {
+        number: number as u32,
+        span: window.calls.binary_search(&step.call).ok().map(|span| span as u32),
+        after: points.get(&step.call).filter(|(at, _)| is_shown(*at)).map(|(at, _)| window.gap(*at) as u32),
+        text: format!("process {}: {} → {}", step.process, step.invocation, step.result),
+        state: step.state,
     };
-    (first..).zip(steps).map(cells).collect()
+    (first..).zip(end.steps).map(effect).collect()
 }
 
 /// The part of a history that is on the page.

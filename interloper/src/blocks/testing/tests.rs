@@ -103,11 +103,12 @@ fn a_failure_is_kept_and_made_first_the_next_time() {
     plainly(&folder, good).unwrap();
     assert!(folder.files().is_empty());
     let message = plainly(&folder, lost).unwrap_err();
-    let file = folder.0.join("suite-case-42.json");
-    assert_eq!(folder.files(), std::slice::from_ref(&file));
+    let (file, page) = (folder.0.join("suite-case-42.json"), folder.0.join("suite-case-42.html"));
+    assert_eq!(folder.files(), [page.clone(), file.clone()]);
     let replay = format!("replay: INTERLOPER_REPLAY={} cargo test case", file.display());
     assert!(message.contains(&replay), "{message}");
     assert!(message.ends_with("the same search: INTERLOPER_SEED=42 cargo test case"), "{message}");
+    assert!(message.contains(&format!("\n  page: {}\n", page.display())), "{message}");
     // One execution without preemptions finds nothing; the file does.
     let unlucky = |settings: &mut Settings| {
         settings.executions = 1;
@@ -118,6 +119,31 @@ fn a_failure_is_kept_and_made_first_the_next_time() {
     assert!(message.contains("replay: 1 execution"), "{message}");
     assert!(message.contains(&replay), "{message}");
     run(&folder, &[("INTERLOPER_FAILURES", "off")], unlucky, None, lost).unwrap();
+}
+
+#[test]
+fn a_failure_begins_with_three_lines() {
+    let message = plainly(&Folder::new(), lost).unwrap_err();
+    let lines: Vec<&str> = message.lines().take(5).collect();
+    assert!(lines[0].starts_with("✗ case: not atomic (execution "), "{message}");
+    assert!(lines[1].starts_with(&format!("  at {}:", file!())), "{message}");
+    assert!(lines[2].starts_with("  replay: INTERLOPER_REPLAY="), "{message}");
+    assert!(lines[3].is_empty() && lines[4].starts_with("✗ case  "), "{message}");
+}
+
+#[test]
+fn the_page_of_a_failure_can_be_switched_off() {
+    let folder = Folder::new();
+    let message = run(&folder, &[("INTERLOPER_HTML", "off")], |_| (), None, lost).unwrap_err();
+    assert_eq!(folder.files(), [folder.0.join("suite-case-42.json")]);
+    assert!(!message.contains("  page: "), "{message}");
+    run(&folder, &[("INTERLOPER_HTML", "on")], |_| (), None, lost).unwrap_err();
+    assert_eq!(folder.files().len(), 2);
+    let message = run(&folder, &[("INTERLOPER_HTML", "no")], |_| (), None, lost).unwrap_err();
+    assert_eq!(message, "the environment variable INTERLOPER_HTML is \"no\": expected on or off");
+    // Where failures are not recorded, pages are not.
+    let message = run(&Folder::new(), &[("INTERLOPER_FAILURES", "off")], |_| (), None, lost).unwrap_err();
+    assert!(!message.contains("  page: "), "{message}");
 }
 
 #[test]
@@ -133,7 +159,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     }
     plainly(&folder, forgets).unwrap();
     // What is not a failure at all is no reason to pass over it.
-    fs::write(&folder.files()[0], "{}").unwrap();
+    fs::write(folder.0.join("suite-case-42.json"), "{}").unwrap();
     let message = plainly(&folder, good).unwrap_err();
     assert!(message.contains("cannot be replayed: damaged: missing field `version`"), "{message}");
 }
@@ -142,7 +168,7 @@ fn a_failure_of_what_was_mended_is_passed_over() {
 fn one_failure_is_replayed_on_request() {
     let folder = Folder::new();
     plainly(&folder, lost).unwrap_err();
-    let file = folder.files()[0].display().to_string();
+    let file = folder.0.join("suite-case-42.json").display().to_string();
     let made = Cell::new(None);
     let replay = |value: &str, program: fn() -> Value| {
         let result = run(
@@ -158,7 +184,7 @@ fn one_failure_is_replayed_on_request() {
     assert!(message.contains("replay: 1 execution"), "{message}");
     // By its name in the folder, and by its decisions.
     assert_eq!(replay("suite-case-42.json", lost).as_ref(), Some(&message));
-    let failure = failures::read(&folder.files()[0]).unwrap();
+    let failure = failures::read(Path::new(&file)).unwrap();
     let decisions = failures::decisions(&failure).unwrap();
     assert_eq!(decisions.len(), 2);
     for decisions in decisions {
@@ -195,7 +221,7 @@ fn the_environment_goes_before_the_attribute() {
     let folder = Folder::new();
     let message = run(&folder, &[("INTERLOPER_SEED", "7")], |settings| settings.seed = 8, None, lost).unwrap_err();
     assert!(message.contains("seed 7"), "{message}");
-    assert!(folder.files()[0].ends_with("suite-case-7.json"));
+    assert!(folder.files()[1].ends_with("suite-case-7.json"));
     let message = run(&folder, &[("INTERLOPER_JOBS", "0")], |_| (), None, good).unwrap_err();
     assert!(message.starts_with("the environment variable INTERLOPER_JOBS is \"0\""), "{message}");
 }

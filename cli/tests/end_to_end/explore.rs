@@ -1,0 +1,134 @@
+//! Pages: what the commands write, and what `explore` makes of files.
+
+use interloper_report::explorer::{Exploration, Extent};
+use serde_json::{Value, json};
+
+use super::{Folder, bad};
+
+const FIGURE_1: &str = "figure-1";
+
+/// The data of a page.
+pub fn data(page: &str) -> Exploration {
+    let (_, rest) = page.split_once(r#"type="application/json">"#).expect("the data");
+    let (json, _) = rest.split_once("</script>").expect("its end");
+    Exploration::parse(json).expect("sound data")
+}
+
+#[test]
+fn the_page_of_a_program_has_its_steps_and_its_choices() {
+    let folder = Folder::new();
+    let ran = folder.run(&["run", FIGURE_1, "--html", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let page = folder.read("page.html");
+    let shown = data(&page);
+    assert_eq!((shown.name.as_str(), shown.verdict.as_str()), (FIGURE_1, "panic"));
+    assert_eq!(shown.spans.iter().filter(|span| span.what == Extent::Block).count(), 2);
+    assert_eq!(shown.steps.iter().filter(|step| step.marked).count(), 3);
+    assert!(shown.holds.len() >= 4 && shown.steps.iter().any(|step| !step.after.is_empty()));
+    assert!(shown.choices.is_some_and(|choices| choices.points.len() > 2));
+    assert_eq!(shown.replay.as_deref(), Some("interloper replay interloper-failures/figure-1-42.json"));
+    // The same seed, the same bytes; also whatever the number of threads is.
+    folder.run(&["run", FIGURE_1, "--html", "again.html", "--jobs", "3"]);
+    assert!(folder.read("again.html") == page);
+    // The replay file gives the same steps.
+    let ran = folder.run(&["explore", "interloper-failures/figure-1-42.json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let line = format!("interloper-failures/figure-1-42.html: figure-1, panic, {} steps\n", shown.steps.len());
+    assert_eq!(ran.out, line);
+    assert_eq!(data(&folder.read("interloper-failures/figure-1-42.html")).steps, shown.steps);
+}
+
+#[test]
+fn a_trace_is_explored() {
+    let folder = Folder::new();
+    folder.run(&["run", FIGURE_1, "--trace", "trace.jsonl"]);
+    let ran = folder.run(&["explore", "trace.jsonl", "--html", "pages/trace.html", "--format", "json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let document: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!((&document["page"], &document["divergence"]), (&json!("pages/trace.html"), &Value::Null));
+    let shown = data(&folder.read("pages/trace.html"));
+    assert_eq!(shown.steps.len(), folder.read("trace.jsonl").lines().count() - 1);
+    assert_eq!(shown.spans.len(), 2);
+    // A line that is missing is missing on the page; one that is damaged is named.
+    let lines: Vec<String> = folder.read("trace.jsonl").lines().map(str::to_owned).collect();
+    folder.write("less.jsonl", &[&lines[..3], &lines[4..]].concat().join("\n"));
+    assert!(folder.run(&["explore", "less.jsonl"]).out.ends_with(&format!(" {} steps\n", shown.steps.len() - 1)));
+    folder.write("less.jsonl", &[&lines[..3], &["{}".to_owned()]].concat().join("\n"));
+    let ran = folder.run(&["explore", "less.jsonl"]);
+    let expected = "error: cannot explore less.jsonl: line 4: missing field `step`";
+    assert!(ran.code == Some(2) && ran.err.starts_with(expected), "{}", ran.err);
+}
+
+#[test]
+fn a_composed_operation_and_its_replay_file_have_pages() {
+    let folder = Folder::new();
+    folder.run(&["run", bad(), "--html", "page.html"]);
+    let shown = data(&folder.read("page.html"));
+    assert!(!shown.orders.is_empty() && shown.steps.iter().any(|step| step.state.is_some()));
+    assert!(shown.spans.iter().any(|span| span.what == Extent::Call && span.marked));
+    let file = format!("interloper-failures/{}-42.json", bad());
+    assert_eq!(folder.run(&["explore", &file, "--html", "again.html"]).code, Some(0));
+    assert_eq!(data(&folder.read("again.html")).steps, shown.steps);
+    // The same file with another history: the page is written, and the difference is said.
+    folder.edit(&file, |document| {
+        document["history"][1]["action"] = json!("sing");
+        document["history_hash"] = json!(super::hash(&document["history"]));
+    });
+    let ran = folder.run(&["explore", &file, "--html", "other.html"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.out.contains("\ndiverged from the recorded history: at event 2: "), "{}", ran.out);
+    assert_eq!(data(&folder.read("other.html")).steps, shown.steps);
+}
+
+#[test]
+fn the_file_of_a_test_is_shown_as_it_was_recorded() {
+    let folder = Folder::new();
+    folder.run(&["run", FIGURE_1]);
+    let file = "interloper-failures/figure-1-42.json";
+    folder.edit(file, |document| {
+        let strategy = document["about"]["strategy"].clone();
+        document["about"] =
+            json!({ "kind": "test", "name": "suite::case", "strategy": strategy, "critical_sections": false });
+    });
+    let ran = folder.run(&["explore", file]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let shown = data(&folder.read("interloper-failures/figure-1-42.html"));
+    assert_eq!((shown.name.as_str(), shown.verdict.as_str()), ("suite::case", "panic"));
+    assert!(shown.notes[0].contains("without running it again") && shown.steps.len() > 10);
+}
+
+#[test]
+fn a_hunt_has_a_page() {
+    let folder = Folder::new();
+    let hunt = |schema: &str| {
+        folder.run(&["hunt", "striped-map", "--schema", schema, "--engine", "systematic", "--html", "page.html"])
+    };
+    let ran = hunt("{ get(0) } || { put(0, 0) }");
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("no violation was found, so page.html was not written"), "{}", ran.err);
+    let ran = hunt("{ get(0); size() } || { put(0, 0) }");
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let shown = data(&folder.read("page.html"));
+    assert_eq!(shown.name, "striped-map.schema");
+    assert!(shown.steps.iter().any(|step| !step.after.is_empty()), "{shown:?}");
+    assert_eq!(shown.spans.iter().filter(|span| span.what == Extent::Call).count(), 3);
+    assert!(!shown.objects.is_empty() && !shown.orders.is_empty());
+}
+
+#[test]
+fn what_cannot_be_explored_is_refused_in_one_line() {
+    let folder = Folder::new();
+    let check = |arguments: &[&str], message: &str| {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(ran.err.starts_with(&format!("error: {message}")) && ran.err.lines().count() == 1, "{}", ran.err);
+    };
+    check(&["explore", "missing.json"], "cannot explore missing.json: ");
+    folder.write("page.html", "text");
+    check(&["explore", "page.html"], "cannot write page.html: it is the file to explore");
+    check(&["explore", "page.html", "--html", "x.html"], "cannot explore page.html: damaged: ");
+    check(&["explore", "page.html", "--html", "page.html"], "cannot write page.html: it is the file to explore");
+    check(&["explore", "page.html", "--seed", "1"], "'explore' does not use --seed");
+    check(&["explore", "page.html", "--format", "html"], "'explore' writes its page with --html FILE");
+    assert_eq!(folder.read("page.html"), "text");
+}

@@ -1,0 +1,249 @@
+//! The trace of an execution as JSON Lines: a header, then a line for each step.
+//!
+//! `interloper run NAME --trace FILE` writes such a file and `interloper explore FILE` reads it. Each line stands alone, so
+//! that a trace can be filtered with the usual tools; lines that are missing are missing on the page.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::counterexample::LONGEST;
+use super::{Exploration, Extent, Hold, Span, Step, Texts, VERSION};
+use crate::shorten::middle;
+use crate::{Column, Lane};
+
+/// The first line of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the format: 1.
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// The seed of the search.
+    pub seed: u64,
+    /// The grade: `bug`.
+    pub grade: String,
+    /// What the execution shows; `None` if the search found nothing.
+    pub finding: Option<String>,
+    /// How many lines follow.
+    pub steps: usize,
+}
+
+/// A step of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// Its number, from 1.
+    pub step: usize,
+    /// The task: `thread 2`.
+    pub task: String,
+    /// What it does: `locks mutex 1`.
+    pub action: String,
+    /// Where: `src/account.rs:12:9`.
+    pub location: String,
+    /// The block that it is in.
+    pub block: Option<String>,
+    /// The locks that its task holds after it.
+    pub holds: Vec<String>,
+    /// 1, 2 or 3 if it is one of the violating triple.
+    pub of_triple: Option<u8>,
+}
+
+/// Why a text is not a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotATrace {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for NotATrace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for NotATrace {}
+
+/// Whether a text begins as a trace does.
+#[must_use]
+pub fn is_trace(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "program")]
+        _program: String,
+        #[serde(rename = "steps")]
+        _steps: usize,
+    }
+    text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
+}
+
+/// Reads a trace.
+///
+/// # Errors
+/// When a line is not JSON, or not one of a trace of this version.
+pub fn parse(text: &str) -> Result<Exploration, NotATrace> {
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let wrong = |line: usize, reason: String| NotATrace { line, reason };
+    let (number, first) = lines.next().ok_or_else(|| wrong(1, "the file is empty".to_owned()))?;
+    let header: Header = serde_json::from_str(first).map_err(|error| wrong(number, error.to_string()))?;
+    if header.version != 1 {
+        return Err(wrong(number, format!("version {} is not supported, only version 1 is", header.version)));
+    }
+    let mut reading = Reading::default();
+    for (number, line) in lines {
+        reading.add(serde_json::from_str(line).map_err(|error| wrong(number, error.to_string()))?);
+    }
+    Ok(reading.finish(header))
+}
+
+/// The lines that were read.
+#[derive(Default)]
+struct Reading {
+    tasks: Vec<String>,
+    texts: Texts,
+    objects: Texts,
+    places: Texts,
+    steps: Vec<Step>,
+    spans: Vec<Span>,
+    holds: Vec<Hold>,
+    /// By task: the block that it is in, as an index into the spans.
+    blocks: BTreeMap<u32, usize>,
+    left_out: u64,
+}
+
+impl Reading {
+    fn add(&mut self, line: Line) {
+        if self.steps.is_empty() {
+            self.left_out = line.step.saturating_sub(1) as u64;
+        }
+        let known = self.tasks.iter().position(|task| *task == line.task);
+        let task = known.unwrap_or_else(|| {
+            self.tasks.push(line.task.clone());
+            self.tasks.len() - 1
+        }) as u32;
+        self.block(task, line.block.as_deref());
+        self.hold(task, &line.holds);
+        let note = line.of_triple.map(|part| self.texts.index(&format!("▲ {part} of 3")));
+        self.steps.push(Step {
+            task,
+            text: self.texts.index(&middle(&line.action, LONGEST)),
+            place: (!line.location.is_empty()).then(|| self.places.index(&line.location)),
+            notes: note.into_iter().collect(),
+            marked: line.of_triple.is_some(),
+            ..Step::default()
+        });
+    }
+
+    /// The next step of a task is in this block.
+    fn block(&mut self, task: u32, block: Option<&str>) {
+        let at = self.steps.len() as u32;
+        let text = block.map(|block| self.texts.index(block));
+        if let Some(&span) = self.blocks.get(&task) {
+            if text == Some(self.spans[span].text) {
+                return;
+            }
+            self.spans[span].until = Some(at.saturating_sub(1));
+            self.blocks.remove(&task);
+        }
+        if let Some(text) = text {
+            self.blocks.insert(task, self.spans.len());
+            self.spans.push(Span { task, text, from: at, until: None, what: Extent::Block, marked: false });
+        }
+    }
+
+    /// After the next step of a task, the task holds these locks.
+    fn hold(&mut self, task: u32, locks: &[String]) {
+        let at = self.steps.len() as u32;
+        let now: Vec<u32> = locks.iter().map(|lock| self.objects.index(lock)).collect();
+        let open = |hold: &&mut Hold| hold.task == task && hold.until.is_none();
+        for hold in self.holds.iter_mut().filter(open).filter(|hold| !now.contains(&hold.object)) {
+            hold.until = Some(at);
+        }
+        for object in now {
+            let held = self.holds.iter().any(|hold| hold.task == task && hold.object == object && hold.until.is_none());
+            if !held {
+                self.holds.push(Hold { task, object, mode: String::new(), from: at, until: None });
+            }
+        }
+    }
+
+    fn finish(self, header: Header) -> Exploration {
+        let lane = |title: String| Column { title, lane: Lane::Thread };
+        Exploration {
+            version: VERSION,
+            name: header.program,
+            is_wrong: header.finding.is_some(),
+            verdict: header.finding.unwrap_or_else(|| header.grade.clone()),
+            detail: format!("trace of a search with seed {}", header.seed),
+            tasks: self.tasks.into_iter().map(lane).collect(),
+            texts: self.texts.into_all(),
+            objects: self.objects.into_all(),
+            places: self.places.into_all(),
+            left_out: self.left_out,
+            steps: self.steps,
+            spans: self.spans,
+            holds: self.holds,
+            ..Exploration::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(step: usize, task: &str, action: &str, block: Option<&str>, holds: &[&str]) -> String {
+        let line = Line {
+            step,
+            task: task.to_owned(),
+            action: action.to_owned(),
+            location: format!("src/lib.rs:{step}:5"),
+            block: block.map(str::to_owned),
+            holds: holds.iter().map(|lock| (*lock).to_owned()).collect(),
+            of_triple: (step == 2).then_some(1),
+        };
+        serde_json::to_string(&line).expect("JSON")
+    }
+
+    fn header(version: u32) -> String {
+        let header = Header { version, program: "p".into(), finding: Some("deadlock".into()), ..Header::default() };
+        serde_json::to_string(&header).expect("JSON")
+    }
+
+    #[test]
+    fn blocks_and_locks_are_put_together_from_the_lines() {
+        let lines = [
+            header(1),
+            line(1, "main", "begins b", Some("b"), &[]),
+            line(2, "main", "locks mutex 1", Some("b"), &["mutex 1"]),
+            line(3, "thread 1", "reads atomic 1", None, &[]),
+            line(4, "main", "unlocks mutex 1", Some("b"), &[]),
+            line(5, "main", "ends", None, &[]),
+        ];
+        let read = parse(&lines.join("\n")).expect("a trace");
+        let titles: Vec<&str> = read.tasks.iter().map(|task| task.title.as_str()).collect();
+        assert_eq!((titles, read.verdict.as_str(), read.steps.len()), (vec!["main", "thread 1"], "deadlock", 5));
+        let block = Span { task: 0, text: 0, from: 0, until: Some(3), what: Extent::Block, marked: false };
+        assert_eq!((read.spans, read.texts[0].as_str()), (vec![block], "b"));
+        let hold = Hold { task: 0, object: 0, mode: String::new(), from: 1, until: Some(3) };
+        assert_eq!(read.holds, [hold]);
+        let marked: Vec<bool> = read.steps.iter().map(|step| step.marked).collect();
+        assert_eq!(marked, [false, true, false, false, false]);
+    }
+
+    #[test]
+    fn what_is_not_a_trace_is_refused_with_its_line() {
+        let check = |text: &str, line, reason: &str| {
+            let error = parse(text).expect_err("refused");
+            assert!(error.line == line && error.reason.contains(reason), "{error}");
+        };
+        check("", 1, "the file is empty");
+        check("{}", 1, "missing field `version`");
+        check(&header(2), 1, "version 2 is not supported");
+        check(&format!("{}\n\n{{\"step\": 1}}", header(1)), 3, "missing field `task`");
+        assert_eq!(parse(&header(1)).expect("a trace without steps").steps, []);
+        assert!(is_trace(&header(7)) && !is_trace("") && !is_trace("{\n\"version\": 3}") && !is_trace("{}"));
+    }
+}

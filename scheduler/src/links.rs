@@ -1,0 +1,224 @@
+//! What each event of an execution has to do with earlier ones: for a reader of that execution.
+//!
+//! The order is that of the Mazurkiewicz trace (see [`traces`](crate::Traces)): an event must come after an earlier one if it is
+//! later in the same task, if the earlier one let its task go on, or if the two depend on each other. Whatever this order
+//! leaves open can be exchanged, and the execution stays the same. It is not the happens-before of C++20, which is weaker
+//! where memory is weak: a relaxed load comes after the store that it reads without synchronising with the store.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
+
+use crate::access::Access;
+use crate::execution::{Cause, Event};
+use crate::holding::{Hold, Holding};
+use crate::traces::objects_of;
+use crate::vector_clock::VectorClock;
+
+/// What an event has to do with earlier ones, each by its index in the trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// The events of other tasks that come before it, without those that come before one of these.
+    pub after: Vec<u32>,
+    /// The event that let its task go on: it spawned or woke the task, ended the one that the task joins, or gave back the lock
+    /// that the task takes here and waited for.
+    pub let_on_by: Option<u32>,
+    /// For an atomic that it reads, which store.
+    pub reads: Option<Read>,
+}
+
+/// Which store of an atomic an event reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The event that stored it; `None` for the value that was there at first.
+    pub from: Option<u32>,
+    /// Where that is not the newest store: the newest one, which the event could have read.
+    pub newest: Option<u32>,
+}
+
+/// A lock in the hands of a task, from the event that took it to the one that gave it back; `None` if none did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Who holds which lock, and how.
+    pub hold: Hold,
+    /// The event that took it.
+    pub from: u32,
+    /// The event that gave it back.
+    pub until: Option<u32>,
+}
+
+/// The links of each event. `accesses` are [`Execution::accesses`](crate::Execution::accesses), and `is_atomic` says whether an
+/// object is an atomic.
+pub fn links(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
+    let mut links = vec![Link::default(); trace.len()];
+    Order::default().follow(trace, &mut links);
+    let held = held(trace);
+    let mut previous: BTreeMap<TaskId, usize> = BTreeMap::new();
+    for (index, event) in trace.iter().enumerate() {
+        let before = previous.insert(event.task, index);
+        links[index].let_on_by = match event.cause {
+            Cause::Event(cause) => Some(cause),
+            _ => before.and_then(|before| given_back(&held, event, before..index)),
+        };
+    }
+    for (index, read) in reads(trace, accesses, is_atomic) {
+        links[index].reads = Some(read);
+    }
+    links
+}
+
+/// The locks that tasks hold, in the order in which they were taken.
+pub fn held(trace: &[Event]) -> Vec<Held> {
+    let mut all: Vec<Held> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut holding = Holding::default();
+    for (index, event) in (0u32..).zip(trace) {
+        let before = holding.clone();
+        holding.note(event);
+        if before == holding {
+            continue;
+        }
+        // A hold that is there once less was given back, and one that is there once more was taken.
+        let count = |holding: &Holding, hold: &Hold| holding.holds().iter().filter(|other| *other == hold).count();
+        let is_closed = |at: &usize| count(&holding, &all[*at].hold) < count(&before, &all[*at].hold);
+        if let Some(position) = open.iter().rposition(is_closed) {
+            let at = open.remove(position);
+            all[at].until = Some(index);
+        }
+        let taken = holding.holds().last().filter(|hold| count(&holding, hold) > count(&before, hold));
+        if let Some(hold) = taken {
+            open.push(all.len());
+            all.push(Held { hold: *hold, from: index, until: None });
+        }
+    }
+    all
+}
+
+/// For an event that takes a lock: the last event between the one before it in its task and itself in which another task gave
+/// the lock back. The task could not go on before that.
+fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32> {
+    let mode = match event.operation.action {
+        Action::Lock(mode) => mode,
+        Action::LockRecursive => Mode::Shared,
+        _ => return None,
+    };
+    let in_the_way = held.iter().filter(|held| {
+        held.hold.lock == event.operation.object && held.hold.task != event.task && !held.hold.mode.admits(mode)
+    });
+    let ends = in_the_way.filter_map(|held| held.until);
+    ends.filter(|until| between.contains(&(*until as usize))).max()
+}
+
+/// Which store each event reads that reads an atomic.
+fn reads(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
+    let known: BTreeMap<u32, Option<u32>> = accesses.iter().copied().collect();
+    // The stores of each atomic in modification order.
+    let mut stores: BTreeMap<ObjectId, Vec<u32>> = BTreeMap::new();
+    let mut reads = Vec::new();
+    for (index, event) in (0u32..).zip(trace) {
+        let object = event.operation.object;
+        let Some(access) = Access::of_event(event).filter(|_| is_atomic(object)) else { continue };
+        let stores = stores.entry(object).or_default();
+        let newest = stores.last().copied();
+        let from = known.get(&index).copied().unwrap_or(newest);
+        if access.reads {
+            reads.push((index as usize, Read { from, newest: newest.filter(|_| newest != from) }));
+        }
+        if access.writes {
+            let place = from.and_then(|from| stores.iter().position(|store| *store == from)).map_or(0, |at| at + 1);
+            stores.insert(place, index);
+        }
+    }
+    reads
+}
+
+/// What comes before what. A step is known by its first event.
+#[derive(Default)]
+struct Order {
+    /// For each event, the step that it is part of.
+    step_of: Vec<usize>,
+    /// For the first event of each step, what comes before it, with itself.
+    clocks: BTreeMap<usize, VectorClock>,
+    /// By task: what comes before its next step, and its steps so far.
+    tasks: Vec<(VectorClock, Vec<usize>)>,
+    /// By object: what was done to it, and the last step of each task that did so.
+    objects: Vec<Vec<(Operation, BTreeMap<TaskId, usize>)>>,
+}
+
+impl Order {
+    fn follow(mut self, trace: &[Event], links: &mut [Link]) {
+        let mut start = 0;
+        while start < trace.len() {
+            let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
+            let step = &trace[start..start + 1 + parts];
+            let mut before = self.before(step);
+            let task = step[0].task;
+            let mut clock = std::mem::take(&mut self.task(task).0);
+            // The latest first: what comes before it need not be named.
+            before.sort_unstable();
+            for other in before.into_iter().rev() {
+                if trace[other].task != task && !clock.covers(trace[other].task, other) {
+                    links[start].after.push(other as u32);
+                    clock.join(&self.clocks[&other]);
+                }
+            }
+            links[start].after.reverse();
+            clock.set(task, start);
+            self.note(step, start, clock);
+            start += step.len();
+        }
+    }
+
+    fn task(&mut self, task: TaskId) -> &mut (VectorClock, Vec<usize>) {
+        if self.tasks.len() <= task.index() {
+            self.tasks.resize_with(task.index() + 1, Default::default);
+        }
+        &mut self.tasks[task.index()]
+    }
+
+    /// The steps that a step comes after, for one reason or another.
+    fn before(&self, step: &[Event]) -> Vec<usize> {
+        let mut before = Vec::new();
+        for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
+            for object in objects_of(operation) {
+                let done = self.objects.get(object.index()).into_iter().flatten();
+                before.extend(done.filter(|(done, _)| operation.depends(done)).flat_map(|(_, steps)| steps.values()));
+            }
+        }
+        match step[0].cause {
+            Cause::Ready => {}
+            Cause::Event(event) => before.push(self.step_of[event as usize]),
+            Cause::Idle(events) => before.extend(self.tasks.iter().filter_map(|(_, steps)| {
+                let count = steps.partition_point(|&step| step < events as usize);
+                count.checked_sub(1).map(|last| steps[last])
+            })),
+        }
+        before
+    }
+
+    fn note(&mut self, step: &[Event], start: usize, clock: VectorClock) {
+        self.step_of.resize(start + step.len(), start);
+        self.task(step[0].task).1.push(start);
+        for operation in step.iter().map(|event| event.operation).filter(|operation| !operation.action.is_private()) {
+            for object in objects_of(&operation) {
+                if self.objects.len() <= object.index() {
+                    self.objects.resize_with(object.index() + 1, Vec::new);
+                }
+                let known = &mut self.objects[object.index()];
+                let same = |(done, _): &&mut (Operation, _)| {
+                    (done.action, done.object) == (operation.action, operation.object)
+                };
+                match known.iter_mut().find(same) {
+                    Some((_, steps)) => drop(steps.insert(step[0].task, start)),
+                    None => known.push((operation, BTreeMap::from([(step[0].task, start)]))),
+                }
+            }
+        }
+        self.clocks.insert(start, clock.clone());
+        self.task(step[0].task).0 = clock;
+    }
+}
+
+#[cfg(test)]
+mod tests;
