@@ -90,3 +90,96 @@ fn what_the_manifest_says_wrongly_is_refused() {
     let err = self::project().run(&["composed", "--offline", "-p", "other"]).expect(2).err;
     assert_eq!(err, "error: the workspace has no package other\n");
 }
+
+const RUN: &str = "use dashmap::DashMap;
+
+#[derive(Default)]
+pub struct Numbers<V> {
+    numbers: DashMap<String, V>,
+}
+
+impl<V: Copy> Numbers<V> {
+    pub fn of(&self, word: &str, fresh: V) -> V {
+        if let Some(known) = self.numbers.get(word) {
+            return *known;
+        }
+        self.numbers.insert(word.to_owned(), fresh);
+        fresh
+    }
+
+    pub fn of_entry(&self, word: &str, fresh: V) -> V {
+        if let Some(known) = self.numbers.get(word) {
+            return *known;
+        }
+        *self.numbers.entry(word.to_owned()).or_insert(fresh)
+    }
+
+    fn strange(&self, word: &str) -> std::sync::mpsc::Sender<V> {
+        self.numbers.remove(word);
+        self.numbers.remove(word);
+        unimplemented!()
+    }
+
+    fn slow(&self, word: &str, fresh: V) {
+        self.numbers.remove(word);
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        self.numbers.insert(word.to_owned(), fresh);
+    }
+}
+
+#[derive(Default)]
+struct Squares {
+    known: DashMap<u64, u64>,
+}
+
+impl Squares {
+    fn of(&self, number: u64) -> u64 {
+        if !self.known.contains_key(&number) {
+            self.known.insert(number, number * number);
+        }
+        number * number
+    }
+
+    fn peek(&self, number: u64) -> Option<u64> {
+        self.known.get(&number).map(|square| *square)
+    }
+}
+";
+
+/// Each operation runs on the real map, in a crate that says nothing of interloper. What a compiler rejects is left out, with
+/// what the compiler says; what waits is not run; a method that is broken only by what its program never does is told apart.
+#[test]
+fn operations_are_run_on_their_real_collections() {
+    let project = Project::new("");
+    project.put(
+        "Cargo.toml",
+        "[package]\nname = \"numbers\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ndashmap = \"6\"\n",
+    );
+    project.put("src/lib.rs", RUN);
+    let before = files(project.folder());
+    let ran = project.run(&["composed", "--run", "--offline"]).expect(1);
+    assert_eq!(files(project.folder()), before, "no file of the project has changed");
+    let rows: Vec<Vec<&str>> = ran.out.lines().skip(2).take(5).map(|line| line.split("   ").collect()).collect();
+    let verdict = |name: &str| {
+        let row = rows.iter().find(|row| row[0].trim() == name).unwrap_or_else(|| panic!("{name}: {}", ran.out));
+        row.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).nth(3).expect("a verdict").to_owned()
+    };
+    assert_eq!(verdict("Numbers::of"), "not linearizable");
+    assert_eq!(verdict("Numbers::of_entry"), "linearizable");
+    assert_eq!(verdict("Numbers::strange"), "not run");
+    assert_eq!(verdict("Numbers::slow"), "not run");
+    assert_eq!(verdict("Squares::of"), "modular");
+    let lines = ["src/lib.rs:10:", "src/lib.rs:13:", "No sequential order explains it:", "in one step: "];
+    assert!(lines.iter().all(|line| ran.out.contains(line)), "{}", ran.out);
+    assert!(ran.out.contains("  Numbers::slow: no: it waits: `std::thread::sleep`\n"), "{}", ran.out);
+    assert!(ran.out.contains("  Numbers::strange: needs a harness by hand: error[E0277]"), "{}", ran.out);
+    assert!(ran.out.ends_with("\n1 linearizable, 1 modular, 2 not run, 1 not linearizable\n"), "{}", ran.out);
+
+    let chosen = project.run(&["composed", "--run", "--offline", "--format", "json", "of_entry"]).expect(0).out;
+    let document: serde_json::Value = serde_json::from_str(&chosen).expect("JSON");
+    assert_eq!(document["operations"][0]["outcome"]["verdict"], "linearizable");
+    let sarif = project.run(&["composed", "--run", "--offline", "--format", "sarif", "Numbers::of"]).expect(1).out;
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
+    assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
+    assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 9);
+}
