@@ -18,6 +18,8 @@ use crate::values::{Made, Root};
 
 /// The collections that the driver knows as they were published, by their names.
 const KNOWN: [&str; 1] = ["DashMap"];
+/// What a collection is to the driver.
+const INSTRUMENTED: &str = "interloper::collections::session::Instrumented";
 /// So many other methods of the type are the environment of its program.
 const BESIDE: usize = 4;
 /// Structs are looked into so deep for collections.
@@ -65,14 +67,13 @@ impl Index<'_> {
                 other.kind
             ));
         }
-        if let Some(made) = self.summary(number).made.iter().find(|made| made.counts && !is_argument(made)) {
-            let (Root::Static(name) | Root::Captured(name) | Root::Elsewhere(name)) = &made.placed.root else {
-                return Err("needs its collection as an argument".to_owned());
-            };
-            return Err(format!("needs the collection of `{name}` as an argument: a static is not set to a state yet"));
+        let is_owned =
+            |made: &&Made| made.counts && !is_argument(made) && made.placed.root != Root::Static(owner.into());
+        if let Some(made) = self.summary(number).made.iter().find(is_owned) {
+            return Err(format!("needs `{}` as an argument", name_of(&made.placed.root)));
         }
         let generics = generics(function);
-        let subject = self.subject(function, owner, &generics)?;
+        let subject = self.subject(number, owner, &generics)?;
         let arguments = self.arguments(function, &subject.passed, &generics)?;
         let types: Vec<&String> = arguments.values().filter_map(|one| one.ty.as_ref()).collect();
         let (ty, pattern) = parameters(&types);
@@ -109,8 +110,12 @@ impl Index<'_> {
     }
 
     /// What the operation is run on: the type of `self`, or the collections among its arguments.
-    fn subject(&self, function: &Function<'_>, owner: &str, generics: &Generics) -> Result<Subject, String> {
+    fn subject(&self, number: usize, owner: &str, generics: &Generics) -> Result<Subject, String> {
+        let function = &self.functions[number];
         let scope = Scope { module: function.module, own: function.own };
+        if let Some(of_static) = self.of_static(number, owner) {
+            return of_static;
+        }
         if let Some(receiver) = function.signature.receiver() {
             let Some(own) = function.own else { return Err("needs a type that implements the trait".to_owned()) };
             if owner != "self" {
@@ -163,6 +168,26 @@ impl Index<'_> {
         }
     }
 
+    /// A static that is a collection. An execution begins with fresh statics.
+    fn of_static(&self, number: usize, name: &str) -> Option<Result<Subject, String>> {
+        let function = &self.functions[number];
+        let made = self.summary(number).made.iter().find_map(|made| match &made.placed.root {
+            Root::Static(own) if **own == *name => Some(made.placed.path.clone()),
+            _ => None,
+        })?;
+        if function.signature.receiver().is_some() || !made.is_empty() {
+            return Some(Err(format!("needs `{name}` to be a collection, in a function without `self`")));
+        }
+        let ty = format!("Static{name}");
+        let part = format!("(String::new(), &*{name} as &dyn {INSTRUMENTED})");
+        let item = format!(
+            "struct {ty};\n    impl interloper::Subject for {ty} {{\n        \
+             fn parts(&self) -> Vec<(String, &dyn {INSTRUMENTED})> {{\n            vec![{part}]\n        }}\n    }}"
+        );
+        let (make, item) = (ty.clone(), Some((ty.clone(), item)));
+        Some(Ok(Subject { ty, make, item, passed: BTreeMap::new(), names: vec![name.to_owned()] }))
+    }
+
     fn of_struct(&self, number: usize, module: usize, at: usize) -> Result<Subject, String> {
         let one = &self.structs[number];
         if one.module != module {
@@ -174,11 +199,10 @@ impl Index<'_> {
         if parts.is_empty() {
             return Err(format!("needs a collection in {}", one.name));
         }
-        let mut item = format!("impl interloper::Subject for {ty} {{\n        fn parts(&self) -> Vec<(String, &dyn ");
-        item.push_str("interloper::collections::session::Instrumented)> {\n            vec![");
+        let mut item = format!("impl interloper::Subject for {ty} {{\n        ");
+        let _ = write!(item, "fn parts(&self) -> Vec<(String, &dyn {INSTRUMENTED})> {{\n            vec![");
         for (name, code) in &parts {
-            let _ =
-                write!(item, "({name:?}.to_owned(), {code} as &dyn interloper::collections::session::Instrumented), ");
+            let _ = write!(item, "({name:?}.to_owned(), {code} as &dyn {INSTRUMENTED}), ");
         }
         item.push_str("]\n        }\n    }");
         let make = self.made(number, &ty)?;
@@ -375,6 +399,13 @@ impl Index<'_> {
             function.signature.ident.to_string(),
             subject.ty
         ))
+    }
+}
+
+fn name_of(root: &Root) -> &str {
+    match root {
+        Root::Parameter(_, name) | Root::Static(name) | Root::Captured(name) | Root::Elsewhere(name) => name,
+        Root::Fresh => "",
     }
 }
 
