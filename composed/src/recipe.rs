@@ -3,7 +3,7 @@
 //! The code stands in a module of its own inside the module of the operation, so that it reaches what is private there.
 //! Collections are those that the driver knows as they were published.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -16,8 +16,13 @@ use crate::names::Scope;
 use crate::types::Ty;
 use crate::values::{Made, Root};
 
-/// The collections that the driver knows as they were published, by their names.
-const KNOWN: [&str; 1] = ["DashMap"];
+/// The collections that the driver knows as they were published, with the packages that they are in.
+const KNOWN: [(&str, &str); 4] = [
+    ("ArrayQueue", "crossbeam-queue"),
+    ("DashMap", "dashmap"),
+    ("SegQueue", "crossbeam-queue"),
+    ("SkipMap", "crossbeam-skiplist"),
+];
 /// What a collection is to the driver.
 const INSTRUMENTED: &str = "interloper::collections::session::Instrumented";
 /// So many other methods of the type are the environment of its program.
@@ -40,6 +45,8 @@ pub struct Recipe {
     pub subject: Option<(String, String)>,
     /// An expression of type `Result<interloper::Report, interloper::Misuse>`.
     pub check: String,
+    /// The packages of its collections.
+    pub packages: BTreeSet<&'static str>,
     /// Why the environment of its own program is not known, if it is not: then anything may happen to its collections.
     pub unknown: Option<String>,
 }
@@ -100,6 +107,7 @@ impl Index<'_> {
             module: module.path.clone(),
             subject: subject.item,
             check,
+            packages: self.summary(number).made.iter().filter_map(|made| package_of(&made.kind)).collect(),
             unknown: program.err(),
         })
     }
@@ -156,14 +164,15 @@ impl Index<'_> {
             [] => Err("needs its collection as an argument".to_owned()),
             [ty] => {
                 let passed = [(collections[0].0, "subject".to_owned())].into();
-                let make = "Default::default()".to_owned();
+                let make = made_of(ty);
                 Ok(Subject { ty: ty.clone(), make, item: None, passed, names: Vec::new() })
             }
             types => {
                 let passed = collections.iter().enumerate().map(|(part, (at, _))| (*at, format!("&subject.{part}")));
                 let ty = format!("({})", types.join(", "));
                 let names = collections.iter().map(|(at, _)| parameter_name(function, *at)).collect();
-                Ok(Subject { ty, make: "Default::default()".to_owned(), item: None, passed: passed.collect(), names })
+                let make = format!("({})", types.iter().map(|ty| made_of(ty)).collect::<Vec<_>>().join(", "));
+                Ok(Subject { ty, make, item: None, passed: passed.collect(), names })
             }
         }
     }
@@ -261,11 +270,11 @@ impl Index<'_> {
         for (name, field) in self.structs[*number].fields.borrow().iter() {
             let path = format!("{code}.{name}");
             match field {
-                Ty::Collection(collection) if KNOWN.contains(&&*collection.kind) => {
+                Ty::Collection(collection) if package_of(&collection.kind).is_some() => {
                     found.push((path.trim_start_matches("self.").to_owned(), format!("&{path}")));
                 }
                 Ty::Shared(inner) => match &**inner {
-                    Ty::Collection(collection) if KNOWN.contains(&&*collection.kind) => {
+                    Ty::Collection(collection) if package_of(&collection.kind).is_some() => {
                         found.push((path.trim_start_matches("self.").to_owned(), format!("&*{path}")));
                     }
                     inner if depth > 0 => self.parts(inner, &path, depth - 1, found),
@@ -331,6 +340,9 @@ impl Index<'_> {
             let shared = receiver.is_some_and(|own| own.mutability.is_none() && own.reference.is_some());
             let summary = self.summary(number);
             let touches = summary.made.iter().any(|made| made.counts && made.placed.root != Root::Fresh);
+            if function.own == Some(own) && prepares(function, &summary.made) {
+                return Err(format!("{} may change the collections before they are shared", function.signature.ident));
+            }
             if function.own != Some(own) || !shared || !touches || std::ptr::eq(function, tested) {
                 continue;
             }
@@ -422,8 +434,26 @@ fn method(name: &syn::Ident, all: &BTreeMap<usize, &String>) -> String {
     format!("{subject}.{name}({})", all.map(|code| code.as_str()).collect::<Vec<_>>().join(", "))
 }
 
+/// A new collection of this type. One with a capacity has room for two.
+fn made_of(ty: &str) -> String {
+    if ty.contains("ArrayQueue") { format!("<{ty}>::new(2)") } else { format!("<{ty}>::default()") }
+}
+
+/// The package of a collection that the driver knows.
+fn package_of(kind: &str) -> Option<&'static str> {
+    KNOWN.iter().find(|(name, _)| *name == kind).map(|(_, package)| *package)
+}
+
+/// Whether a function of a type changes its collections while nobody else has them. The search does not begin with what it leaves.
+fn prepares(function: &Function<'_>, made: &[Made]) -> bool {
+    match function.signature.receiver() {
+        Some(own) => own.mutability.is_some() && function.signature.ident != "drop",
+        None => made.iter().any(|made| made.counts && made.placed.root == Root::Fresh && !made.total().reads_only()),
+    }
+}
+
 fn is_known(made: &Made) -> bool {
-    !made.counts || made.placed.root == Root::Fresh || KNOWN.contains(&&*made.kind)
+    !made.counts || made.placed.root == Root::Fresh || package_of(&made.kind).is_some()
 }
 
 fn is_argument(made: &Made) -> bool {

@@ -20,7 +20,7 @@ use crate::tree::{self, Node, Nodes, Tree};
 const STD_TIME: &str = "std::time::";
 
 /// The crates with collections that can be the subject of a composed operation as they are.
-const COLLECTIONS: [&str; 1] = ["dashmap"];
+const COLLECTIONS: [&str; 3] = ["crossbeam-queue", "crossbeam-skiplist", "dashmap"];
 
 /// What is to be put under control.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -35,8 +35,6 @@ impl Outcome {
     }
 }
 
-/// The crates whose collections the driver knows as they were published.
-const COLLECTIONS: [&str; 1] = ["dashmap"];
 /// So often operations that do not compile are left out.
 const BUILDS: usize = 4;
 
@@ -92,7 +90,7 @@ impl Target<'_> {
                 return Ok(());
             }
             let tests = harness::tests(&recipes, limits, lines);
-            let controlled = self.control(folder, options, &tests)?;
+            let controlled = self.control(folder, options, &recipes, &tests)?;
             match controlled.build(Task::Test) {
                 Ok(built) => return run_all(&controlled, &built, &tests, outcomes),
                 Err(Refusal::Build { messages, edits }) => {
@@ -115,7 +113,13 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn control(&self, folder: &Path, options: &Options, tests: &Tests) -> Result<Controlled, Refusal> {
+    fn control(
+        &self,
+        folder: &Path,
+        options: &Options,
+        recipes: &[(usize, &Recipe)],
+        tests: &Tests,
+    ) -> Result<Controlled, Refusal> {
         let harness = Harness {
             manifest: self.member.manifest.clone(),
             interloper: init::interloper(folder, None)?,
@@ -129,7 +133,8 @@ impl Target<'_> {
         let build = ["--package".into(), self.member.name.clone().into()].into_iter().chain(which).collect();
         let options =
             Options { harness: Some(harness), build, manifest: Some(self.member.manifest.clone()), ..options.clone() };
-        let named = COLLECTIONS.map(str::to_owned).to_vec();
+        let packages: BTreeSet<&str> = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter().copied()).collect();
+        let named = packages.into_iter().map(str::to_owned).collect();
         Project::open(folder, options)?.control(&Selection::Named(named))
     }
 }
