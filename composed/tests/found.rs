@@ -370,6 +370,9 @@ fn it_is_said_how_an_operation_is_run() {
     let slow =
         on("map: DashMap<u32, u32>", "fn g(&self) { std::thread::park(); self.map.clear(); }").expect("it can be run");
     assert_eq!(slow.unknown.as_deref(), Some("g cannot be run beside it"));
+    let loads = on("map: DashMap<u32, u32>", &format!("{other} fn load(&mut self) {{ self.map.insert(1, 1); }}"));
+    let reason = "load may change the collections before they are shared";
+    assert_eq!(loads.expect("it can be run").unknown.as_deref(), Some(reason));
     let beside = format!(
         "{MAP} impl S {{ fn f(&self, k: u32) {{ {calls} }} {other} fn new() -> S {{ todo!() }} }} fn free(s: &S) {{ s.map.clear(); }}"
     );

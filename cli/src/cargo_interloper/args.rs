@@ -96,7 +96,7 @@ pub enum Command {
         /// Run each operation that can be run, against an adversary
         ///
         /// Builds the project with tests in its stand-in in the target directory, and runs each operation on its real collections,
-        /// each call one turn. So far the driver knows `DashMap`; other operations are listed with what they need. Exit code 1 if
+        /// each call one turn. The driver knows `DashMap`, `SegQueue`, `ArrayQueue` and `SkipMap` as they were published; other operations are listed with what they need. Exit code 1 if
         /// an operation is not linearizable.
         #[arg(long)]
         run: bool,
