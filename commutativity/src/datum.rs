@@ -130,6 +130,12 @@ impl Datum for char {
     }
 }
 
+impl ToValue for Value {
+    fn to_value(&self) -> Value {
+        self.clone()
+    }
+}
+
 impl ToValue for str {
     fn to_value(&self) -> Value {
         Value::text(self)

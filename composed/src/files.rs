@@ -24,6 +24,8 @@ pub(crate) struct Read {
 pub(crate) struct Crate {
     pub(crate) package: usize,
     pub(crate) name: String,
+    /// Its first file.
+    pub(crate) root: PathBuf,
     pub(crate) modules: Vec<Module>,
 }
 
@@ -32,6 +34,8 @@ pub(crate) struct Module {
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
     pub(crate) file: Rc<str>,
+    /// The file, where the module is the whole of it.
+    pub(crate) whole: Option<PathBuf>,
     pub(crate) items: Vec<Item>,
 }
 
@@ -44,7 +48,7 @@ pub(crate) fn read(packages: &[Package], options: &Options) -> Read {
             let mut reader = Reader { options, seen: &mut seen, modules: Vec::new(), read: &mut all };
             reader.file(root, true, String::new(), None);
             let modules = reader.modules;
-            all.crates.push(Crate { package, name: name.clone(), modules });
+            all.crates.push(Crate { package, name: name.clone(), root: root.clone(), modules });
         }
     }
     all
@@ -90,17 +94,19 @@ impl Reader<'_> {
         }
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let modules = if owns { folder.clone() } else { folder.join(path.file_stem().unwrap_or_default()) };
-        self.module(parsed.items, &shown, &Nest { folder, modules }, name, parent);
+        let module = Module { name, parent, file: shown, whole: Some(path.to_owned()), items: Vec::new() };
+        self.module(parsed.items, &Nest { folder, modules }, module);
     }
 
-    fn module(&mut self, items: Vec<Item>, file: &Rc<str>, nest: &Nest, name: String, parent: Option<usize>) {
+    fn module(&mut self, items: Vec<Item>, nest: &Nest, module: Module) {
         let own = self.modules.len();
-        self.modules.push(Module { name, parent, file: Rc::clone(file), items: Vec::new() });
+        let file = Rc::clone(&module.file);
+        self.modules.push(module);
         let mut kept = Vec::new();
         for item in unwrapped(items) {
             match item {
                 Item::Mod(inner) if self.left_out(&inner.attrs) => drop(inner),
-                Item::Mod(inner) => self.inner(inner, file, nest, own),
+                Item::Mod(inner) => self.inner(inner, &file, nest, own),
                 item => kept.push(item),
             }
         }
@@ -114,7 +120,8 @@ impl Reader<'_> {
         if let Some((_, items)) = inner.content {
             let folder = nest.modules.join(given.unwrap_or(plain));
             let nest = Nest { folder: folder.clone(), modules: folder };
-            return self.module(items, file, &nest, name, Some(parent));
+            let module = Module { name, parent: Some(parent), file: Rc::clone(file), whole: None, items: Vec::new() };
+            return self.module(items, &nest, module);
         }
         if let Some(given) = given {
             let path = nest.folder.join(given);

@@ -23,6 +23,8 @@ pub(crate) struct Index<'a> {
     pub(crate) modules: Vec<Names<'a>>,
     /// The root modules of the libraries, by name.
     pub(crate) crates: HashMap<String, usize>,
+    /// The names of the crates, by their root modules.
+    pub(crate) roots: HashMap<usize, String>,
     pub(crate) structs: Vec<Struct<'a>>,
     pub(crate) statics: Vec<Static>,
     pub(crate) functions: Vec<Function<'a>>,
@@ -41,6 +43,10 @@ pub(crate) struct Index<'a> {
 pub(crate) struct Names<'a> {
     pub(crate) package: usize,
     pub(crate) file: Rc<str>,
+    /// The file, where the module is the whole of it.
+    pub(crate) whole: Option<&'a std::path::Path>,
+    /// The first file of the crate.
+    pub(crate) first: &'a std::path::Path,
     /// The path in its crate.
     pub(crate) path: String,
     pub(crate) root: usize,
@@ -79,6 +85,8 @@ pub(crate) struct Function<'a> {
     pub(crate) name: String,
     pub(crate) signature: &'a Signature,
     pub(crate) body: &'a Block,
+    /// The type parameters of the `impl` block.
+    pub(crate) around: Option<&'a syn::Generics>,
     pub(crate) generic: bool,
 }
 
@@ -89,6 +97,7 @@ impl<'a> Index<'a> {
             options,
             modules: Vec::new(),
             crates: HashMap::new(),
+            roots: HashMap::new(),
             structs: Vec::new(),
             statics: Vec::new(),
             functions: Vec::new(),
@@ -104,6 +113,7 @@ impl<'a> Index<'a> {
             let root = index.modules.len();
             first.push(root);
             // The library is the first crate of its package.
+            index.roots.insert(root, one.name.clone());
             index.crates.entry(one.name.clone()).or_insert(root);
             index.declare(one, root, &mut written);
         }
@@ -127,6 +137,8 @@ impl<'a> Index<'a> {
             self.modules.push(Names {
                 package: one.package,
                 file: Rc::clone(&module.file),
+                whole: module.whole.as_deref(),
+                first: &one.root,
                 path,
                 root,
                 parent,
@@ -257,7 +269,7 @@ impl<'a> Index<'a> {
         }
         name.push_str(&signature.ident.to_string());
         let generic = signature.generics.type_params().next().is_some();
-        self.functions.push(Function { module, own, name, signature, body, generic });
+        self.functions.push(Function { module, own, name, signature, body, around: None, generic });
         self.functions.len() - 1
     }
 
@@ -297,6 +309,7 @@ impl<'a> Index<'a> {
                 continue;
             }
             let number = self.function(module, own, &function.sig, &function.block);
+            self.functions[number].around = Some(&one.generics);
             self.inner_items(module, &function.block, written);
             if let Some(own) = own {
                 self.methods.entry((own, function.sig.ident.to_string())).or_insert(number);

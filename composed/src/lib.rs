@@ -14,6 +14,7 @@
 //! - Both sides of each `cfg` are read, except tests.
 //! - Calls are followed through [`DEPTH`] local functions.
 
+mod arguments;
 mod body;
 mod collections;
 mod expressions;
@@ -27,6 +28,7 @@ mod operation;
 mod options;
 mod pattern;
 mod patterns;
+mod recipe;
 mod report;
 mod runnable;
 mod sections;
@@ -38,6 +40,7 @@ pub use collections::Family;
 pub use operation::{Call, Found, Operation, Place, Unread};
 pub use options::{Options, Package};
 pub use pattern::Pattern;
+pub use recipe::Recipe;
 pub use runnable::Runnable;
 pub use summary::DEPTH;
 

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
+use crate::recipe::Recipe;
 use crate::runnable::Runnable;
 
 /// What a scan found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The composed operations, in the order of packages, files and lines.
     pub operations: Vec<Operation>,
@@ -19,7 +20,7 @@ pub struct Found {
 }
 
 /// A function, method or closure that makes several calls on one path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Operation {
     /// The package.
     pub package: String,
@@ -37,6 +38,9 @@ pub struct Operation {
     pub pattern: Pattern,
     /// Whether it can be run as it is.
     pub runnable: Runnable,
+    /// How it is run, or why it is not.
+    #[serde(skip)]
+    pub recipe: Result<Recipe, String>,
 }
 
 /// A call of a collection, or a critical section.

@@ -9,46 +9,18 @@ use crate::files;
 use crate::flow::{self, Flow, Pair, Pairs};
 use crate::index::{Index, last_line};
 use crate::operation::{Call, Found, Operation, Place, Unread};
-use crate::pattern;
+use crate::pattern::{self, Pattern};
 use crate::runnable::Runnable;
 use crate::values::{Made, Root};
 
 /// All operations of the index.
 pub(crate) fn report(index: &Index<'_>, unread: Vec<Unread>, files: usize, lines: usize) -> Found {
     let mut all: BTreeMap<(usize, Place, String), Operation> = BTreeMap::new();
-    for (number, function) in index.functions.iter().enumerate() {
-        let summary = index.summary(number);
-        let start = function.signature.ident.span().start();
-        let file = &index.modules[function.module].file;
-        let place = files::place(file, start.line, start.column + 1);
-        let runnable = || match summary.refusals.first() {
-            Some(reason) => Runnable::Refused { reason: reason.clone() },
-            None => index.runnable(function),
-        };
-        let package = index.modules[function.module].package;
-        let mut add =
-            |name: String, place: Place, end: u32, flow: &Flow, made: &[Made], runnable: &dyn Fn() -> Runnable| {
-                for (owner, calls, pairs) in groups(flow, made) {
-                    let operation = Operation {
-                        package: index.packages[package].name.clone(),
-                        name: name.clone(),
-                        place: place.clone(),
-                        end,
-                        pattern: pattern::of(made, &pairs),
-                        calls: calls.into_iter().map(|call| shown(&made[call])).collect(),
-                        owner: owner.clone(),
-                        runnable: runnable(),
-                    };
-                    // A file that belongs to several crates is read for each of them.
-                    all.entry((package, place.clone(), owner)).or_insert(operation);
-                }
-            };
-        add(function.name.clone(), place, last_line(function.body), &summary.flow, &summary.made, &runnable);
-        for spawned in &summary.spawned {
-            let place = files::place(file, spawned.line, spawned.column);
-            let hole = || Runnable::Hole { what: "the function around the closure".to_owned() };
-            let name = format!("{}::{{closure}}", function.name);
-            add(name, place, spawned.end, &spawned.flow, &spawned.made, &hole);
+    for number in 0..index.functions.len() {
+        let package = index.modules[index.functions[number].module].package;
+        for one in operations(index, number) {
+            // A file that belongs to several crates is read for each of them.
+            all.entry((package, one.place.clone(), one.owner.clone())).or_insert(one);
         }
     }
     item_macros(index);
@@ -56,6 +28,53 @@ pub(crate) fn report(index: &Index<'_>, unread: Vec<Unread>, files: usize, lines
     unread.sort_by(|a, b| (&a.place, &a.reason).cmp(&(&b.place, &b.reason)));
     unread.dedup();
     Found { operations: all.into_values().collect(), unread, files, lines }
+}
+
+/// The operations in a function: its own, and those of the closures that it spawns.
+fn operations(index: &Index<'_>, number: usize) -> Vec<Operation> {
+    let function = &index.functions[number];
+    let module = &index.modules[function.module];
+    let summary = index.summary(number);
+    let start = function.signature.ident.span().start();
+    let at = |line, column| files::place(&module.file, line, column);
+    let runnable = match summary.refusals.first() {
+        Some(reason) => Runnable::Refused { reason: reason.clone() },
+        None => index.runnable(function),
+    };
+    let blank = |name: String, place: Place, end: u32, runnable: Runnable| Operation {
+        package: index.packages[module.package].name.clone(),
+        name,
+        place,
+        end,
+        owner: String::new(),
+        calls: Vec::new(),
+        pattern: Pattern::Loop,
+        recipe: Err(runnable.to_string()),
+        runnable,
+    };
+    let own = blank(function.name.clone(), at(start.line, start.column + 1), last_line(function.body), runnable);
+    let mut all = filled(&own, &summary.flow, &summary.made);
+    for one in all.iter_mut().filter(|one| !matches!(one.runnable, Runnable::Refused { .. })) {
+        one.recipe = index.recipe(number, &one.owner);
+    }
+    for spawned in &summary.spawned {
+        let hole = Runnable::Hole { what: "the function around the closure".to_owned() };
+        let name = format!("{}::{{closure}}", function.name);
+        let closure = blank(name, at(spawned.line, spawned.column), spawned.end, hole);
+        all.extend(filled(&closure, &spawned.flow, &spawned.made));
+    }
+    all
+}
+
+/// The operations of a piece of code, one for each owner.
+fn filled(blank: &Operation, flow: &Flow, made: &[Made]) -> Vec<Operation> {
+    let of_group = |(owner, calls, pairs): (String, Vec<usize>, Pairs)| Operation {
+        pattern: pattern::of(made, &pairs),
+        calls: calls.into_iter().map(|call| shown(&made[call])).collect(),
+        owner,
+        ..blank.clone()
+    };
+    groups(flow, made).into_iter().map(of_group).collect()
 }
 
 /// Macros in the place of items, and files that are included.

@@ -36,7 +36,7 @@ impl std::fmt::Display for Runnable {
 }
 
 /// Structs of structs are made so deep.
-const NESTED: usize = 3;
+pub(crate) const NESTED: usize = 3;
 
 impl Index<'_> {
     /// Whether a function can be run, apart from what it does.
@@ -80,7 +80,7 @@ impl Index<'_> {
     }
 
     /// Whether a value of a type of the workspace can be made without knowing more.
-    fn can_make(&self, number: usize) -> bool {
+    pub(crate) fn can_make(&self, number: usize) -> bool {
         let one = &self.structs[number];
         if self.options.constructors.contains_key(&one.name) || one.default {
             return true;
@@ -168,7 +168,7 @@ fn is_small_name(names: &[String]) -> bool {
 }
 
 /// A type as it is written.
-fn written(ty: &Type) -> String {
+pub(crate) fn written(ty: &Type) -> String {
     let text = quote::quote!(#ty).to_string();
     let text = text.replace(" :: ", "::").replace(" < ", "<").replace(" >", ">").replace(" ,", ",").replace("& ", "&");
     text.replace("< ", "<")

@@ -340,3 +340,56 @@ fn it_is_said_what_can_be_run() {
     assert_eq!(free("rand::random()"), refused("it is random: `rand::random`"));
     assert_eq!(free("std::thread::sleep(d)"), refused("it waits: `std::thread::sleep`"));
 }
+
+#[test]
+fn it_is_said_how_an_operation_is_run() {
+    let recipe = |source: &str| {
+        let found = found(&format!("use dashmap::DashMap; {source}"));
+        found.operations[0].recipe.clone()
+    };
+    let calls = "self.map.get(&k); self.map.insert(k, 2);";
+    let on = |head: &str, inside: &str| {
+        recipe(&format!(
+            "#[derive(Default)] struct S {{ {head} }} impl S {{ fn f(&self, k: u32) {{ {calls} }} {inside} }}"
+        ))
+    };
+    let alone = on("map: DashMap<u32, u32>", "").expect("it can be run");
+    let expected = "interloper::MethodUnderTest::new(\"S::f\", || <S as Default>::default(), \
+                    |subject: &S, a0: u32| interloper::ToValue::to_value(&subject.f(a0)))";
+    assert_eq!(alone.check.lines().next(), Some(expected));
+    assert!(alone.check.contains(".arguments([7])") && !alone.check.contains(".beside"));
+    assert_eq!(alone.unknown.as_deref(), Some("its type has no other method that calls its collections"));
+
+    // The environment of the program is closed if all that reaches the collections is known.
+    let other = "fn g(&self, k: u32) { self.map.remove(&k); }";
+    let closed = on("map: DashMap<u32, u32>", other).expect("it can be run");
+    assert_eq!(closed.unknown, None);
+    assert!(closed.check.contains(".beside(\"g\", "));
+    let open = on("pub map: DashMap<u32, u32>", other).expect("it can be run");
+    assert_eq!(open.unknown.as_deref(), Some("others can reach S.map"));
+    let slow =
+        on("map: DashMap<u32, u32>", "fn g(&self) { std::thread::park(); self.map.clear(); }").expect("it can be run");
+    assert_eq!(slow.unknown.as_deref(), Some("g cannot be run beside it"));
+    let loads = on("map: DashMap<u32, u32>", &format!("{other} fn load(&mut self) {{ self.map.insert(1, 1); }}"));
+    let reason = "load may change the collections before they are shared";
+    assert_eq!(loads.expect("it can be run").unknown.as_deref(), Some(reason));
+    let beside = format!(
+        "{MAP} impl S {{ fn f(&self, k: u32) {{ {calls} }} {other} fn new() -> S {{ todo!() }} }} fn free(s: &S) {{ s.map.clear(); }}"
+    );
+    assert_eq!(recipe(&beside).expect("it can be run").unknown.as_deref(), Some("free may reach its fields"));
+
+    let of_other = on("map: DashMap<u32, u32>, n: std::sync::atomic::AtomicU8", "").map(|_| ());
+    assert_eq!(of_other, Ok(()));
+    let atomic = recipe("fn f(n: &std::sync::atomic::AtomicU8) { n.load(O); n.store(1, O); }");
+    assert_eq!(atomic.unwrap_err(), "needs AtomicU8 to be run as it was published, which the driver does not do yet");
+    let two = recipe(
+        "fn f(a: &DashMap<u8, char>, b: &DashMap<u8, char>, k: (u8, bool), l: Option<char>) { a.clear(); b.clear(); }",
+    );
+    let two = two.expect("it can be run").check;
+    assert!(
+        two.contains("|subject: &(DashMap < u8 , char >, DashMap < u8 , char >), (a0, a1): ((u8,bool), Option<char>)|"),
+        "{two}"
+    );
+    assert!(two.contains(".arguments([((7, true), Some('k')), ((7, true), None)])"), "{two}");
+    assert!(two.contains("f(&subject.0, &subject.1, a0, a1)") && two.contains(".names([\"a\", \"b\"])"), "{two}");
+}

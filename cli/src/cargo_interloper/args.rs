@@ -93,6 +93,19 @@ pub enum Command {
         /// Read tests, benchmarks and examples too
         #[arg(long)]
         tests: bool,
+        /// Run each operation that can be run, against an adversary
+        ///
+        /// Builds the project with tests in its stand-in in the target directory, and runs each operation on its real collections,
+        /// each call one turn. The driver knows `DashMap`, `SegQueue`, `ArrayQueue` and `SkipMap` as they were published; other operations are listed with what they need. Exit code 1 if
+        /// an operation is not linearizable.
+        #[arg(long)]
+        run: bool,
+        /// The most operations of the environment in one execution
+        #[arg(long, value_name = "N", requires = "run", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+        bound: u32,
+        /// The longest time for one operation, in seconds; a search that takes longer is unfinished
+        #[arg(long, value_name = "SECONDS", requires = "run", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+        time: u64,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
@@ -343,6 +356,7 @@ impl Common {
                 When::Off => Races::Off,
             },
             build: build.into_iter().collect(),
+            harness: None,
         }
     }
 }
@@ -445,6 +459,7 @@ mod tests {
             real: vec![],
             races: Races::Auto,
             build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
+            harness: None,
         };
         assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);
     }

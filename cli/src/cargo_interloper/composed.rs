@@ -1,6 +1,8 @@
 //! `cargo interloper composed`: the composed operations of a workspace.
 
+mod harness;
 mod manifest;
+mod running;
 mod shown;
 
 use std::path::Path;
@@ -9,7 +11,7 @@ use interloper_adopt::{Members, Options, Refusal};
 use interloper_composed::{Found, Package, scan};
 
 use crate::args::Rendering;
-use crate::{EXPECTED, print};
+use crate::{EXPECTED, UNEXPECTED, print};
 
 /// What is asked for.
 pub struct Asked {
@@ -19,12 +21,29 @@ pub struct Asked {
     pub tests: bool,
     /// A part of the names of the operations to list.
     pub name: Option<String>,
+    /// Whether the operations are run, and for how long each.
+    pub run: Option<Limits>,
+}
+
+/// How far an operation is searched.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most operations of the environment in one execution.
+    pub bound: u32,
+    /// The longest time, in seconds.
+    pub time: u64,
 }
 
 /// Reads the sources and prints what is found.
 pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -> Result<u8, Refusal> {
     let members = Members::read(folder, options)?;
     let found = find(&members, asked)?;
+    if let Some(limits) = asked.run {
+        let results = running::run(folder, options, &members, &found, limits)?;
+        print(&shown::results(&found, &results, format))?;
+        let violated = results.iter().any(|result| result.is_violation());
+        return Ok(if violated { UNEXPECTED } else { EXPECTED });
+    }
     print(&match format {
         Rendering::Text => shown::text(&found),
         Rendering::Json => shown::json(&found),

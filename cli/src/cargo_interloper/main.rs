@@ -90,8 +90,10 @@ fn run() -> Result<u8, Refusal> {
             let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
             orderings::run(&controlled, asked, format)
         }
-        Command::Composed { common, package, tests, format, name } => {
-            composed::run(&folder, &common.options([]), &composed::Asked { packages: package, tests, name }, format)
+        Command::Composed { common, package, tests, run, bound, time, format, name } => {
+            let limits = run.then_some(composed::Limits { bound, time });
+            let asked = composed::Asked { packages: package, tests, name, run: limits };
+            composed::run(&folder, &common.options([]), &asked, format)
         }
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;

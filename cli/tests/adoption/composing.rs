@@ -90,3 +90,156 @@ fn what_the_manifest_says_wrongly_is_refused() {
     let err = self::project().run(&["composed", "--offline", "-p", "other"]).expect(2).err;
     assert_eq!(err, "error: the workspace has no package other\n");
 }
+
+const RUN: &str = "use crossbeam::queue::{ArrayQueue, SegQueue};
+use crossbeam_skiplist::SkipMap;
+use dashmap::DashMap;
+
+#[derive(Default)]
+pub struct Numbers<V> {
+    numbers: DashMap<String, V>,
+}
+
+impl<V: Copy> Numbers<V> {
+    pub fn of(&self, word: &str, fresh: V) -> V {
+        if let Some(known) = self.numbers.get(word) {
+            return *known;
+        }
+        self.numbers.insert(word.to_owned(), fresh);
+        fresh
+    }
+
+    pub fn of_entry(&self, word: &str, fresh: V) -> V {
+        if let Some(known) = self.numbers.get(word) {
+            return *known;
+        }
+        *self.numbers.entry(word.to_owned()).or_insert(fresh)
+    }
+
+    fn strange(&self, word: &str) -> std::sync::mpsc::Sender<V> {
+        self.numbers.remove(word);
+        self.numbers.remove(word);
+        unimplemented!()
+    }
+
+    fn slow(&self, word: &str, fresh: V) {
+        self.numbers.remove(word);
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        self.numbers.insert(word.to_owned(), fresh);
+    }
+}
+
+#[derive(Default)]
+struct Squares {
+    known: DashMap<u64, u64>,
+}
+
+impl Squares {
+    fn of(&self, number: u64) -> u64 {
+        if !self.known.contains_key(&number) {
+            self.known.insert(number, number * number);
+        }
+        number * number
+    }
+
+    fn peek(&self, number: u64) -> Option<u64> {
+        self.known.get(&number).map(|square| *square)
+    }
+}
+
+fn offer(slots: &ArrayQueue<u32>, job: u32) -> bool {
+    !slots.is_full() && slots.push(job).is_ok()
+}
+
+fn offer_sure(slots: &ArrayQueue<u32>, job: u32) {
+    if slots.len() < 2 {
+        slots.push(job).expect(\"there is room\");
+    }
+}
+
+fn finish(open: &SegQueue<u32>, done: &SegQueue<u32>) {
+    if let Some(job) = open.pop() {
+        done.push(job);
+    }
+}
+
+fn price(prices: &SkipMap<u32, u32>, of: u32) -> u32 {
+    if prices.get(&of).is_none() {
+        prices.insert(of, of * 3);
+    }
+    of * 3
+}
+
+fn price_kept(prices: &SkipMap<u32, u32>, of: u32) -> u32 {
+    match prices.get(&of) {
+        Some(known) => *known.value(),
+        None => *prices.get_or_insert(of, of * 3).value(),
+    }
+}
+
+static ALL: std::sync::LazyLock<DashMap<u32, u32>> = std::sync::LazyLock::new(DashMap::new);
+
+fn register(id: u32) -> bool {
+    if ALL.contains_key(&id) {
+        return false;
+    }
+    ALL.insert(id, 1).is_none()
+}
+
+fn register_entry(id: u32) -> bool {
+    let mut new = false;
+    if !ALL.contains_key(&id) {
+        ALL.entry(id).or_insert_with(|| {
+            new = true;
+            1
+        });
+    }
+    new
+}
+";
+
+/// Each operation runs on the real map, in a crate that says nothing of interloper. What a compiler rejects is left out, with
+/// what the compiler says; what waits is not run; a method that is broken only by what its program never does is told apart.
+#[test]
+fn operations_are_run_on_their_real_collections() {
+    let project = Project::new("");
+    project.put(
+        "Cargo.toml",
+        "[package]\nname = \"numbers\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ndashmap = \"6\"\n\
+         crossbeam = \"0.8\"\ncrossbeam-skiplist = \"0.1\"\n",
+    );
+    project.put("src/lib.rs", RUN);
+    let before = files(project.folder());
+    let ran = project.run(&["composed", "--run", "--offline"]).expect(1);
+    assert_eq!(files(project.folder()), before, "no file of the project has changed");
+    let rows: Vec<Vec<&str>> = ran.out.lines().skip(2).take(12).map(|line| line.split("   ").collect()).collect();
+    let verdict = |name: &str| {
+        let row = rows.iter().find(|row| row[0].trim() == name).unwrap_or_else(|| panic!("{name}: {}", ran.out));
+        row.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).nth(3).expect("a verdict").to_owned()
+    };
+    assert_eq!(verdict("Numbers::of"), "not linearizable");
+    assert_eq!(verdict("Numbers::of_entry"), "linearizable");
+    assert_eq!(verdict("Numbers::strange"), "not run");
+    assert_eq!(verdict("Numbers::slow"), "not run");
+    assert_eq!(verdict("Squares::of"), "modular");
+    assert_eq!(verdict("offer"), "linearizable");
+    assert_eq!(verdict("offer_sure"), "not linearizable");
+    assert_eq!(verdict("finish"), "not linearizable");
+    assert_eq!(verdict("price"), "not linearizable");
+    assert_eq!(verdict("price_kept"), "linearizable");
+    assert_eq!(verdict("register"), "not linearizable");
+    assert_eq!(verdict("register_entry"), "linearizable");
+    let lines = ["src/lib.rs:12:", "src/lib.rs:15:", "No sequential order explains it:", "in one step: "];
+    assert!(lines.iter().all(|line| ran.out.contains(line)), "{}", ran.out);
+    assert!(ran.out.contains("  Numbers::slow: no: it waits: `std::thread::sleep`\n"), "{}", ran.out);
+    assert!(ran.out.contains("  Numbers::strange: needs a harness by hand: error[E0277]"), "{}", ran.out);
+    assert!(ran.out.ends_with("\n4 linearizable, 1 modular, 2 not run, 5 not linearizable\n"), "{}", ran.out);
+
+    let chosen = project.run(&["composed", "--run", "--offline", "--format", "json", "of_entry"]).expect(0).out;
+    let document: serde_json::Value = serde_json::from_str(&chosen).expect("JSON");
+    assert_eq!(document["operations"][0]["outcome"]["verdict"], "linearizable");
+    let sarif = project.run(&["composed", "--run", "--offline", "--format", "sarif", "Numbers::of"]).expect(1).out;
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
+    assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
+    assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 11);
+}

@@ -1,5 +1,6 @@
 //! Running cargo.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,21 @@ pub struct Options {
     pub races: Races,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
+    /// Tests that the stand-in of a package has and the package does not.
+    pub harness: Option<Harness>,
+}
+
+/// Tests for a package of the user's, which its stand-in in the target directory has at the ends of its files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Harness {
+    /// The manifest of the package.
+    pub manifest: PathBuf,
+    /// The folder of the crate interloper, which becomes a dev-dependency where the package has none.
+    pub interloper: PathBuf,
+    /// The first files of the crates that come under control.
+    pub roots: BTreeSet<PathBuf>,
+    /// What follows the text of a file.
+    pub appended: BTreeMap<PathBuf, String>,
 }
 
 /// Whether executions are judged for data races.

@@ -20,7 +20,7 @@ use crate::tree::{self, Node, Nodes, Tree};
 const STD_TIME: &str = "std::time::";
 
 /// The crates with collections that can be the subject of a composed operation as they are.
-const COLLECTIONS: [&str; 1] = ["dashmap"];
+const COLLECTIONS: [&str; 3] = ["crossbeam-queue", "crossbeam-skiplist", "dashmap"];
 
 /// What is to be put under control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,7 @@ impl Project {
         };
         work.come_along(&named, &leave)?;
         work.own_crates()?;
+        work.harness()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
         let Work { copies, unseen, .. } = work;
@@ -511,6 +512,32 @@ impl Work<'_> {
             if has_line || package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR) {
                 self.manifest(package, Changes { mirror: true, cap_lints: false })?;
             }
+        }
+        Ok(())
+    }
+
+    /// The line at the roots of the crates with a harness, and the harness at the ends of their files.
+    fn harness(&mut self) -> Result<(), Refusal> {
+        let project = self.project;
+        let Some(harness) = &project.options.harness else { return Ok(()) };
+        let mut edits = Vec::new();
+        for root in &harness.roots {
+            let own = project.packages.iter().find(|package| package.roots.contains(root));
+            let Some(package) = own else { continue };
+            let core = project.read(package).names_core;
+            let way = Way { paths: package.edition == "2015", core, calls: false };
+            self.edit(package, root, File::Root, way, &mut edits)?;
+        }
+        for (file, appended) in &harness.appended {
+            let mut text = match self.changed.get(file) {
+                Some(text) => text.clone(),
+                None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
+            };
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(appended);
+            self.changed.insert(file.clone(), text);
         }
         Ok(())
     }

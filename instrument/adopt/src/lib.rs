@@ -37,7 +37,7 @@ mod tree;
 
 pub use announce::Wrapper;
 pub use build::{Built, Task};
-pub use cargo::{Options, Races};
+pub use cargo::{Harness, Options, Races};
 pub use control::{Controlled, Selection};
 pub use init::{Change, Setup};
 pub use members::{Member, Members};

@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use cargo_metadata::Package;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError};
 
-use crate::cargo::Cargo;
-use crate::edits::manifest;
+use crate::cargo::{Cargo, Harness};
+use crate::edits::{lints, manifest};
 use crate::refusal::Refusal;
 use crate::tree::{Node, Nodes, Tree};
 
@@ -22,6 +22,8 @@ pub(crate) struct Locals {
     pub(crate) folders: BTreeSet<PathBuf>,
     /// The manifests of other workspaces that packages take keys from.
     other_roots: BTreeSet<PathBuf>,
+    /// A manifest that gets the crate interloper in this folder as a dev-dependency, unless it has it.
+    dependency: Option<(PathBuf, PathBuf)>,
 }
 
 impl Locals {
@@ -29,17 +31,19 @@ impl Locals {
     ///
     /// # Errors
     /// When cargo cannot read the first, or one of the others is not TOML.
-    pub(crate) fn find(cargo: &Cargo, manifest: &Path) -> Result<Locals, Refusal> {
+    pub(crate) fn find(cargo: &Cargo, manifest: &Path, harness: Option<&Harness>) -> Result<Locals, Refusal> {
         let first = cargo.metadata(manifest, ["--no-deps"])?;
         let workspace = first.workspace_root.into_std_path_buf();
         let folder = |package: Package| package.manifest_path.parent().map(|folder| folder.as_std_path().to_owned());
         let members: BTreeSet<PathBuf> = first.packages.into_iter().filter_map(folder).collect();
         let mut open: Vec<PathBuf> = members.iter().cloned().collect();
         open.extend(patched(&workspace)?);
+        open.extend(harness.map(|harness| harness.interloper.clone()));
         let mut found = Locals {
             target: first.target_directory.into_std_path_buf(),
             folders: BTreeSet::from([workspace.clone()]),
             other_roots: BTreeSet::new(),
+            dependency: harness.map(|harness| (harness.manifest.clone(), harness.interloper.clone())),
             workspace: workspace.clone(),
         };
         let mut seen = BTreeSet::new();
@@ -80,7 +84,11 @@ impl Locals {
             let file = folder.join("Cargo.toml");
             let wrong = |reason| Refusal::Manifest { file: file.clone(), reason };
             let original = fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?;
-            let mut text = manifest::relocate(&original, to).map_err(wrong)?.unwrap_or_else(|| original.clone());
+            let mut text = original.clone();
+            if let Some((_, interloper)) = self.dependency.as_ref().filter(|(manifest, _)| *manifest == file) {
+                text = lints::depend(&text, interloper).map_err(wrong)?;
+            }
+            text = manifest::relocate(&text, to).map_err(wrong)?.unwrap_or(text);
             if *folder == self.workspace {
                 let below = self.folders.iter().filter_map(|other| other.strip_prefix(folder).ok());
                 let below = below.filter(|path| !path.as_os_str().is_empty()).map(|path| path.display().to_string());

@@ -129,7 +129,7 @@ impl Project {
             // Where this succeeds, it writes nothing.
             cargo.metadata(&manifest, options.resolving().chain(["--locked".into()]))?;
         }
-        let locals = Locals::find(&cargo, &manifest)?;
+        let locals = Locals::find(&cargo, &manifest, options.harness.as_ref())?;
         let folder = locals.target.join("interloper");
         mark_as_built(&locals.target)?;
         let held = hold(&folder)?;

@@ -2,7 +2,10 @@
 
 use interloper_commutativity::{Datum, Invocation, ToValue, Value};
 
-use crate::session::{DomainKind, Maker, Outcome};
+use crate::session::{DomainKind, Handle, Maker, Outcome};
+
+/// The handle of collections as they were published: nobody ties them to a run.
+pub(crate) static UNTIED: Handle = Handle::new();
 
 /// The value that `form` is the form of.
 pub(crate) fn parse<T: Datum>(form: &Value) -> Result<T, Value> {

@@ -6,7 +6,11 @@ use interloper::report::plain;
 use interloper::report::sarif::{Finding, Level, Place, Rule, log};
 use interloper::report::table::{Align, Table};
 use interloper_composed::{Call, Found, Operation};
+
 use serde::Serialize;
+
+use super::running::{Outcome, counts};
+use crate::args::Rendering;
 
 /// The version of the document that [`json`] writes.
 const VERSION: u32 = 1;
@@ -114,3 +118,94 @@ pub fn sarif(found: &Found) -> String {
 fn sarif_place(place: &interloper_composed::Place) -> Place<'_> {
     Place { file: &place.file, line: place.line, column: place.column }
 }
+
+/// What came of the operations: a table, and the report of each that is not atomic. JSON and SARIF have the verdicts beside the
+/// operations.
+pub fn results(found: &Found, outcomes: &[Outcome], format: Rendering) -> String {
+    match format {
+        Rendering::Text => results_text(found, outcomes),
+        Rendering::Json => results_json(found, outcomes),
+        Rendering::Sarif => results_sarif(found, outcomes),
+    }
+}
+
+fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
+    let mut table = Table::new([
+        ("operation", Align::Left),
+        ("place", Align::Left),
+        ("pattern", Align::Left),
+        ("verdict", Align::Left),
+        ("executions", Align::Right),
+    ]);
+    for (one, outcome) in found.operations.iter().zip(outcomes) {
+        let (verdict, executions) = match outcome {
+            Outcome::Judged { verdict, executions, .. } => (verdict.replace('-', " "), executions.to_string()),
+            Outcome::NotRun(_) => ("not run".to_owned(), "–".to_owned()),
+        };
+        let place = format!("{}:{}", one.place.file, one.place.line);
+        table.row([one.name.clone(), place, one.pattern.to_string(), verdict, executions]);
+    }
+    let mut out = table.to_string();
+    for (one, outcome) in found.operations.iter().zip(outcomes) {
+        if let Outcome::Judged { verdict, report, .. } = outcome
+            && verdict != "linearizable"
+        {
+            let _ = writeln!(out, "\n{report}");
+            if let Some(unknown) = one.recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref()) {
+                let _ = writeln!(
+                    out,
+                    "  anything may happen to its collections: the rest of its program is not known, since {unknown}"
+                );
+            }
+            if let Some(advice) = one.pattern.advice() {
+                let _ = writeln!(out, "  in one step: {advice}");
+            }
+        }
+    }
+    let refused = found.operations.iter().zip(outcomes).filter_map(|(one, outcome)| match outcome {
+        Outcome::NotRun(reason) => Some(format!("  {}: {}\n", one.name, plain::line(reason))),
+        Outcome::Judged { .. } => None,
+    });
+    let refused: String = refused.collect();
+    if !refused.is_empty() {
+        let _ = write!(out, "\nnot run:\n{refused}");
+    }
+    let counts: Vec<String> =
+        counts(outcomes).into_iter().map(|(word, count)| format!("{count} {}", word.replace('-', " "))).collect();
+    let _ =
+        writeln!(out, "\n{}", if counts.is_empty() { "no composed operations".to_owned() } else { counts.join(", ") });
+    out
+}
+
+fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
+    let mut document = serde_json::to_value(found).expect("plain data is always JSON");
+    document["version"] = VERSION.into();
+    for (number, outcome) in outcomes.iter().enumerate() {
+        document["operations"][number]["outcome"] = match outcome {
+            Outcome::Judged { verdict, executions, report } => {
+                serde_json::json!({ "verdict": verdict, "executions": executions, "report": report })
+            }
+            Outcome::NotRun(reason) => serde_json::json!({ "verdict": "not-run", "reason": reason }),
+        };
+    }
+    let mut text = serde_json::to_string_pretty(&document).expect("a value is always JSON");
+    text.push('\n');
+    text
+}
+
+fn results_sarif(found: &Found, outcomes: &[Outcome]) -> String {
+    let violations = found.operations.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_violation());
+    let findings = violations.map(|(one, _)| {
+        let advice = one.pattern.advice().map_or(String::new(), |advice| format!(" In one step: {advice}."));
+        Finding {
+            rule: NOT_ATOMIC,
+            level: Level::Warning,
+            text: format!("{} is not linearizable ({}).{advice}", one.name, one.pattern),
+            place: sarif_place(&one.place),
+            related: one.calls.iter().map(|call| (sarif_place(&call.place), described(call))).collect(),
+        }
+    });
+    log(&[Rule { id: NOT_ATOMIC, text: "A composed operation is not atomic." }], findings)
+}
+
+const NOT_ATOMIC: &str = "composed-operation-not-atomic";

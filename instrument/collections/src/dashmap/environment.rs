@@ -10,11 +10,8 @@ use interloper_commutativity::models::{MapModel, map};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::{DashMap, Original, shard};
-use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{UNTIED, argument, domain, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
-
-/// What the original's handle is: nobody ties it to a run.
-static UNTIED: Handle = Handle::new();
 
 /// The original as it was published. Its calls are heard where the crate is under control.
 impl<K, V, S> Instrumented for Original<K, V, S>

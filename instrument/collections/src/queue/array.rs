@@ -1,5 +1,6 @@
 //! A queue with a capacity.
 
+use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crossbeam::queue as real;
 use interloper_commutativity::models::{BoundedQueueModel, bounded_queue as queue};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
-use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::environment::{UNTIED, argument, contents, domain, maybe_later, parse_list, refill, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
@@ -71,17 +72,14 @@ impl<T: ToValue> ArrayQueue<T> {
     }
 }
 
-impl<T: Datum> ArrayQueue<T> {
-    /// Puts an element back for which there was room.
-    fn put(&self, element: T) {
-        let full = self.inner.push(element).is_err();
-        debug_assert!(!full, "there was room for it");
-    }
-}
-
-impl<T: Datum> Instrumented for ArrayQueue<T> {
+/// The original as it was published. Its calls are heard where the crate is under control.
+impl<T: Datum> Instrumented for real::ArrayQueue<T> {
     fn handle(&self) -> &Handle {
-        &self.handle
+        &UNTIED
+    }
+
+    fn as_published(&self) -> Option<&'static str> {
+        Some(type_name::<Self>())
     }
 
     fn model(&self) -> Arc<dyn Model> {
@@ -89,7 +87,7 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
     }
 
     fn snapshot(&self) -> Value {
-        contents(self.inner.len(), || self.inner.pop(), |element| self.put(element))
+        contents(self.len(), || self.pop(), |element| put(self, element))
     }
 
     /// # Errors
@@ -99,18 +97,18 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
         if elements.len() > self.capacity() {
             return Err(state.clone());
         }
-        refill(elements, || self.inner.pop(), |element| self.put(element));
+        refill(elements, || self.pop(), |element| put(self, element));
         Ok(())
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
         let result = match call.method {
-            queue::PUSH => self.inner.push(argument(call, 0)?).to_value(),
-            queue::FORCE_PUSH => return Ok(maybe_later(self.inner.force_push(argument(call, 0)?).as_ref())),
-            queue::POP => return Ok(maybe_later(self.inner.pop().as_ref())),
-            queue::LEN => self.inner.len().to_value(),
-            queue::IS_EMPTY => Value::Bool(self.inner.is_empty()),
-            queue::IS_FULL => Value::Bool(self.inner.is_full()),
+            queue::PUSH => self.push(argument(call, 0)?).to_value(),
+            queue::FORCE_PUSH => return Ok(maybe_later(self.force_push(argument(call, 0)?).as_ref())),
+            queue::POP => return Ok(maybe_later(self.pop().as_ref())),
+            queue::LEN => self.len().to_value(),
+            queue::IS_EMPTY => Value::Bool(self.is_empty()),
+            queue::IS_FULL => Value::Bool(self.is_full()),
             queue::CAPACITY => self.capacity().to_value(),
             _ => return Err(unknown()),
         };
@@ -119,5 +117,37 @@ impl<T: Datum> Instrumented for ArrayQueue<T> {
 
     fn domain(&self) -> DomainKind {
         domain::<T, T>()
+    }
+}
+
+/// Puts an element back for which there was room.
+fn put<T>(queue: &real::ArrayQueue<T>, element: T) {
+    let full = queue.push(element).is_err();
+    debug_assert!(!full, "there was room for it");
+}
+
+impl<T: Datum> Instrumented for ArrayQueue<T> {
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn model(&self) -> Arc<dyn Model> {
+        self.inner.model()
+    }
+
+    fn snapshot(&self) -> Value {
+        self.inner.snapshot()
+    }
+
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        self.inner.restore(state)
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        self.inner.apply(call)
+    }
+
+    fn domain(&self) -> DomainKind {
+        self.inner.domain()
     }
 }

@@ -1,5 +1,6 @@
 //! An unbounded queue.
 
+use std::any::type_name;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +8,7 @@ use crossbeam::queue as real;
 use interloper_commutativity::models::{QueueModel, queue};
 use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, ToValue, Value};
 
-use crate::environment::{argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::environment::{UNTIED, argument, contents, domain, maybe_later, parse_list, refill, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
@@ -72,9 +73,14 @@ impl Model for PeeklessModel {
     }
 }
 
-impl<T: Datum> Instrumented for SegQueue<T> {
+/// The original as it was published. Its calls are heard where the crate is under control.
+impl<T: Datum> Instrumented for real::SegQueue<T> {
     fn handle(&self) -> &Handle {
-        &self.handle
+        &UNTIED
+    }
+
+    fn as_published(&self) -> Option<&'static str> {
+        Some(type_name::<Self>())
     }
 
     fn model(&self) -> Arc<dyn Model> {
@@ -82,31 +88,31 @@ impl<T: Datum> Instrumented for SegQueue<T> {
     }
 
     fn snapshot(&self) -> Value {
-        contents(self.inner.len(), || self.inner.pop(), |element| self.inner.push(element))
+        contents(self.len(), || self.pop(), |element| self.push(element))
     }
 
     fn restore(&self, state: &Value) -> Result<(), Value> {
-        refill(parse_list(state)?, || self.inner.pop(), |element| self.inner.push(element));
+        refill(parse_list(state)?, || self.pop(), |element| self.push(element));
         Ok(())
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
         let result = match call.method {
             queue::PUSH => {
-                self.inner.push(argument(call, 0)?);
+                self.push(argument(call, 0)?);
                 Value::Unit
             }
-            queue::POP => return Ok(maybe_later(self.inner.pop().as_ref())),
+            queue::POP => return Ok(maybe_later(self.pop().as_ref())),
             queue::PEEK => {
-                let elements: Vec<T> = std::iter::from_fn(|| self.inner.pop()).collect();
+                let elements: Vec<T> = std::iter::from_fn(|| self.pop()).collect();
                 let front = maybe_later(elements.first());
-                elements.into_iter().for_each(|element| self.inner.push(element));
+                elements.into_iter().for_each(|element| self.push(element));
                 return Ok(front);
             }
-            queue::LEN => self.inner.len().to_value(),
-            queue::IS_EMPTY => Value::Bool(self.inner.is_empty()),
+            queue::LEN => self.len().to_value(),
+            queue::IS_EMPTY => Value::Bool(self.is_empty()),
             queue::CLEAR => {
-                while self.inner.pop().is_some() {}
+                while self.pop().is_some() {}
                 Value::Unit
             }
             queue::CONTAINS => {
@@ -120,5 +126,31 @@ impl<T: Datum> Instrumented for SegQueue<T> {
 
     fn domain(&self) -> DomainKind {
         domain::<T, T>()
+    }
+}
+
+impl<T: Datum> Instrumented for SegQueue<T> {
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn model(&self) -> Arc<dyn Model> {
+        self.inner.model()
+    }
+
+    fn snapshot(&self) -> Value {
+        self.inner.snapshot()
+    }
+
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        self.inner.restore(state)
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        self.inner.apply(call)
+    }
+
+    fn domain(&self) -> DomainKind {
+        self.inner.domain()
     }
 }

@@ -1,5 +1,6 @@
 //! A sorted map.
 
+use std::any::type_name;
 use std::borrow::Borrow;
 use std::cell::Cell;
 use std::fmt;
@@ -13,7 +14,7 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 use super::core::SkipList;
 use super::words::Pairs;
 use super::{entry, iterate};
-use crate::environment::{argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{UNTIED, argument, domain, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 
 /// [`crossbeam_skiplist::SkipMap`], instrumented. See the [module](super) for what is one step.
@@ -132,13 +133,18 @@ impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Entry<'_, K, V> {
     }
 }
 
-impl<K, V> Instrumented for SkipMap<K, V>
+/// The original as it was published. Its calls are heard where the crate is under control.
+impl<K, V> Instrumented for crossbeam_skiplist::SkipMap<K, V>
 where
     K: Datum + Ord + Send,
     V: Datum + Send,
 {
     fn handle(&self) -> &Handle {
-        &self.handle
+        &UNTIED
+    }
+
+    fn as_published(&self) -> Option<&'static str> {
+        Some(type_name::<Self>())
     }
 
     fn model(&self) -> Arc<dyn Model> {
@@ -146,21 +152,21 @@ where
     }
 
     fn snapshot(&self) -> Value {
-        Value::map(self.inner.iter().map(|entry| (entry.key().to_value(), entry.value().to_value())))
+        Value::map(self.iter().map(|entry| (entry.key().to_value(), entry.value().to_value())))
     }
 
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let Value::Map(wanted) = state else { return Err(state.clone()) };
-        for entry in &self.inner {
+        for entry in self {
             // A value that can change through a shared reference may be shared: it is made anew.
             let same = |wanted: &Value| !V::INTERIOR && *wanted == entry.value().to_value();
             if !wanted.get(&entry.key().to_value()).is_some_and(same) {
                 entry.remove();
             }
         }
-        if self.inner.len() < wanted.len() {
+        if self.len() < wanted.len() {
             for (key, value) in wanted.iter() {
-                self.inner.get_or_insert(parse(key)?, parse(value)?);
+                self.get_or_insert(parse(key)?, parse(value)?);
             }
         }
         Ok(())
@@ -171,16 +177,16 @@ where
             return self.restore(to);
         };
         for key in present.keys().filter(|key| !wanted.contains_key(key)) {
-            self.inner.remove(&parse::<K>(key)?);
+            self.remove(&parse::<K>(key)?);
         }
         for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
-            self.inner.insert(parse(key)?, parse(value)?);
+            self.insert(parse(key)?, parse(value)?);
         }
         Ok(())
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        let map = &self.inner;
+        let map = self;
         let key = || argument::<K>(call, 0);
         let value = |index| argument::<V>(call, index);
         let fixed = |value| Ok(Outcome::fixed(value));
@@ -247,5 +253,39 @@ where
 
     fn domain(&self) -> DomainKind {
         domain::<K, V>()
+    }
+}
+
+impl<K, V> Instrumented for SkipMap<K, V>
+where
+    K: Datum + Ord + Send,
+    V: Datum + Send,
+{
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn model(&self) -> Arc<dyn Model> {
+        self.inner.model()
+    }
+
+    fn snapshot(&self) -> Value {
+        self.inner.snapshot()
+    }
+
+    fn restore(&self, state: &Value) -> Result<(), Value> {
+        self.inner.restore(state)
+    }
+
+    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
+        self.inner.restore_from(from, to)
+    }
+
+    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+        self.inner.apply(call)
+    }
+
+    fn domain(&self) -> DomainKind {
+        self.inner.domain()
     }
 }

@@ -1,0 +1,103 @@
+//! The tests that run operations, as text at the ends of files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use interloper_composed::Recipe;
+
+use super::Limits;
+
+/// The name of the module with the tests.
+pub const MODULE: &str = "interloper_composed_operations";
+/// What begins and ends the result of an operation in the output of its test.
+pub const BEGIN: &str = "\u{2}interloper ";
+/// As above.
+pub const END: &str = "\u{3}interloper";
+
+/// The tests of a crate.
+pub struct Tests {
+    /// What follows the text of each file.
+    pub appended: BTreeMap<PathBuf, String>,
+    /// The lines of each operation, in the files with what follows.
+    lines: Vec<(PathBuf, Range<usize>, usize)>,
+    /// The name of the test of each operation.
+    pub names: BTreeMap<usize, String>,
+}
+
+/// Writes a test for each operation, by its number. `length` says how many lines a file has.
+pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
+    let files: BTreeSet<&Path> = recipes.iter().map(|(_, recipe)| recipe.file.as_path()).collect();
+    let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), names: BTreeMap::new() };
+    for file in files {
+        let mut text = head(limits);
+        let mut items = BTreeSet::new();
+        for (number, recipe) in recipes.iter().filter(|(_, recipe)| recipe.file == file) {
+            let begin = length(file) + text.lines().count() + 1;
+            if let Some((ty, item)) = &recipe.subject
+                && items.insert(ty)
+            {
+                text.push_str(&format!("    {item}\n"));
+            }
+            let check = &recipe.check;
+            text.push_str(&format!("    #[test]\n    fn operation_{number}() {{\n        shown({check})\n    }}\n"));
+            let end = length(file) + text.lines().count() + 1;
+            tests.lines.push((file.to_owned(), begin..end, *number));
+            let module = if recipe.module.is_empty() { String::new() } else { format!("{}::", recipe.module) };
+            tests.names.insert(*number, format!("{module}{MODULE}::operation_{number}"));
+        }
+        text.push_str("}\n");
+        tests.appended.insert(file.to_owned(), text);
+    }
+    tests
+}
+
+/// The beginning of the module, and what its tests share.
+fn head(Limits { bound, time }: Limits) -> String {
+    format!(
+        "#[cfg(all(test, interloper))]
+#[allow(warnings, clippy::all)]
+mod {MODULE} {{
+    use super::*;
+    fn limits(settings: &mut interloper::Settings) {{
+        settings.bound = {bound};
+        settings.time = Some(std::time::Duration::from_secs({time}));
+    }}
+    fn shown(checked: Result<interloper::Report, interloper::Misuse>) {{
+        match checked {{
+            Ok(report) => {{
+                let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
+                println!(\"\\n{{}}{{}} {{executions}}\\n{{report}}\\n{{}}\", {BEGIN:?}, report.verdict.word(), {END:?});
+            }}
+            Err(misuse) => println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?}),
+        }}
+    }}
+"
+    )
+}
+
+impl Tests {
+    /// The operations whose code the compiler rejects, each with what it says first.
+    pub fn rejected(&self, messages: &[String]) -> BTreeMap<usize, String> {
+        let mut all = BTreeMap::new();
+        for message in messages {
+            let said = message.lines().next().unwrap_or_default().to_owned();
+            let places = message.lines().filter_map(|line| line.trim_start().strip_prefix("--> "));
+            for (file, line) in places.filter_map(place) {
+                let is_there =
+                    |(of, lines, _): &&(PathBuf, Range<usize>, usize)| of.ends_with(file) && lines.contains(&line);
+                if let Some((_, _, number)) = self.lines.iter().find(is_there) {
+                    all.entry(*number).or_insert_with(|| said.clone());
+                }
+            }
+        }
+        all
+    }
+}
+
+/// `src/lib.rs:12:9`.
+fn place(text: &str) -> Option<(&str, usize)> {
+    let mut parts = text.trim().rsplitn(3, ':');
+    let (_, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((file.trim_start_matches('/'), line.parse().ok()?))
+}

@@ -1,0 +1,192 @@
+//! Runs operations: builds the crates with tests in their stand-ins, and runs each test in a process of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
+use interloper_composed::{Found, Recipe};
+
+use super::Limits;
+use super::harness::{self, Tests};
+use crate::{init, note};
+
+/// What came of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It ran.
+    Judged {
+        /// The verdict as one word.
+        verdict: String,
+        /// How many executions there were.
+        executions: u64,
+        /// The report.
+        report: String,
+    },
+    /// It was not run, for this reason.
+    NotRun(String),
+}
+
+impl Outcome {
+    /// Whether an execution is a violation, whoever acts on the collections.
+    pub fn is_violation(&self) -> bool {
+        matches!(self, Outcome::Judged { verdict, .. } if verdict == "not-linearizable")
+    }
+}
+
+/// So often operations that do not compile are left out.
+const BUILDS: usize = 4;
+
+/// Runs all operations that can be run; gives what came of each.
+pub fn run(
+    folder: &Path,
+    options: &Options,
+    members: &Members,
+    found: &Found,
+    limits: Limits,
+) -> Result<Vec<Outcome>, Refusal> {
+    let mut outcomes: Vec<Outcome> = found
+        .operations
+        .iter()
+        .map(|one| Outcome::NotRun(one.recipe.as_ref().err().cloned().unwrap_or_default()))
+        .collect();
+    for member in &members.packages {
+        for (at, (name, root)) in member.crates.iter().enumerate() {
+            let recipes: Vec<(usize, &Recipe)> = (0..)
+                .zip(&found.operations)
+                .filter(|(_, one)| one.package == member.name)
+                .filter_map(|(number, one)| Some((number, one.recipe.as_ref().ok()?)))
+                .filter(|(_, recipe)| recipe.root == *root)
+                .collect();
+            if !recipes.is_empty() {
+                let target = Target { member, name, root, is_first: at == 0 };
+                target.run(folder, options, recipes, limits, &mut outcomes)?;
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+/// A crate whose operations are run.
+struct Target<'a> {
+    member: &'a Member,
+    name: &'a str,
+    root: &'a Path,
+    is_first: bool,
+}
+
+impl Target<'_> {
+    fn run(
+        &self,
+        folder: &Path,
+        options: &Options,
+        mut recipes: Vec<(usize, &Recipe)>,
+        limits: Limits,
+        outcomes: &mut [Outcome],
+    ) -> Result<(), Refusal> {
+        for _ in 0..BUILDS {
+            if recipes.is_empty() {
+                return Ok(());
+            }
+            let tests = harness::tests(&recipes, limits, lines);
+            let controlled = self.control(folder, options, &recipes, &tests)?;
+            match controlled.build(Task::Test) {
+                Ok(built) => return run_all(&controlled, &built, &tests, outcomes),
+                Err(Refusal::Build { messages, edits }) => {
+                    let rejected = tests.rejected(&messages);
+                    if rejected.is_empty() {
+                        return Err(Refusal::Build { messages, edits });
+                    }
+                    recipes.retain(|(number, _)| !rejected.contains_key(number));
+                    for (number, said) in rejected {
+                        outcomes[number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        for (number, _) in recipes {
+            outcomes[number] =
+                Outcome::NotRun("needs a harness by hand: others of its crate do not compile".to_owned());
+        }
+        Ok(())
+    }
+
+    fn control(
+        &self,
+        folder: &Path,
+        options: &Options,
+        recipes: &[(usize, &Recipe)],
+        tests: &Tests,
+    ) -> Result<Controlled, Refusal> {
+        let harness = Harness {
+            manifest: self.member.manifest.clone(),
+            interloper: init::interloper(folder, None)?,
+            roots: BTreeSet::from([self.root.to_owned()]),
+            appended: tests.appended.clone(),
+        };
+        // The library and a binary can have the same name.
+        let is_library = self.is_first && self.root.file_name().is_none_or(|name| name != "main.rs");
+        let which =
+            if is_library { vec!["--lib".into()] } else { vec!["--bin".into(), self.name.replace('_', "-").into()] };
+        let build = ["--package".into(), self.member.name.clone().into()].into_iter().chain(which).collect();
+        let options =
+            Options { harness: Some(harness), build, manifest: Some(self.member.manifest.clone()), ..options.clone() };
+        let packages: BTreeSet<&str> = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter().copied()).collect();
+        let named = packages.into_iter().map(str::to_owned).collect();
+        Project::open(folder, options)?.control(&Selection::Named(named))
+    }
+}
+
+fn lines(file: &Path) -> usize {
+    fs::read_to_string(file).map_or(0, |text| text.lines().count())
+}
+
+fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut [Outcome]) -> Result<(), Refusal> {
+    let [binary] = &built.tests[..] else {
+        let doing = "find the tests that were built".to_owned();
+        return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
+    };
+    for (number, name) in &tests.names {
+        let mut command = controlled.test_command(binary);
+        command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
+        let output = command.output().map_err(|error| Refusal::System {
+            doing: format!("run {}", binary.executable.display()),
+            reason: error.to_string(),
+        })?;
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        outcomes[*number] = outcome(&out).unwrap_or_else(|| {
+            let said = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+            Outcome::NotRun(format!("its test ended with {}: {said}", output.status))
+        });
+    }
+    note(&format!("{} operations ran", tests.names.len()));
+    Ok(())
+}
+
+/// What a test printed of its operation.
+fn outcome(out: &str) -> Option<Outcome> {
+    let (_, text) = out.split_once(harness::BEGIN)?;
+    let (text, _) = text.split_once(harness::END)?;
+    let (head, report) = text.split_once('\n')?;
+    let (verdict, executions) = head.split_once(' ')?;
+    let report = report.trim_end().to_owned();
+    Some(match verdict {
+        "misuse" => Outcome::NotRun(report),
+        verdict => Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report },
+    })
+}
+
+/// How often each outcome came.
+pub fn counts(outcomes: &[Outcome]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for outcome in outcomes {
+        let word = match outcome {
+            Outcome::Judged { verdict, .. } => verdict.as_str(),
+            Outcome::NotRun(_) => "not run",
+        };
+        *counts.entry(word).or_default() += 1;
+    }
+    counts
+}
