@@ -112,8 +112,7 @@ pub struct Step {
     /// Whether it is part of what is wrong.
     #[serde(default, skip_serializing_if = "is_false")]
     pub marked: bool,
-    /// Steps of other tasks that must come before this one. The steps before those, and those of its own task, go without
-    /// saying.
+    /// Steps of other tasks that this one depends on. The steps before those, and those of its own task, go without saying.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<u32>,
     /// The step that let the task go on: it spawned or woke it, ended the task that it joins, or gave back the lock that it

@@ -30,7 +30,9 @@ struct Listed {
 /// When the project cannot be built, or a test binary cannot be run.
 pub fn list(controlled: &Controlled, arguments: &[OsString], format: Format) -> Result<String, Refusal> {
     let built = controlled.build(Task::Test)?;
-    let tests = Tests::new(controlled, &built.tests, None, arguments)?.list()?;
+    let mut tests = Tests::new(controlled, &built.tests, None, arguments)?.list()?;
+    // Cargo builds several binaries at a time.
+    tests.sort_by(|a, b| (a.binary(), &a.name).cmp(&(b.binary(), &b.name)));
     let listed = tests.into_iter().map(|test| Listed { binary: test.binary().to_owned(), name: test.name });
     Ok(match format {
         Format::Text => listed.map(|test| format!("{}: {}\n", test.binary, test.name)).collect(),

@@ -111,7 +111,7 @@ fn tests_are_listed_and_not_run() {
     let ran = project.run(&["test", "--list", "--format", "json"]).expect(0);
     let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     let listed = |binary: &str, name: &str| serde_json::json!({ "binary": binary, "name": name });
-    let all = [listed("subject", "always"), listed("subject", "under_control"), listed("integration", "another")];
+    let all = [listed("integration", "another"), listed("subject", "always"), listed("subject", "under_control")];
     assert_eq!(document, serde_json::json!({ "version": 1, "tests": all }));
     let ran = project.run(&["test", "--list", "under"]).expect(0);
     assert_eq!(ran.out, "subject: under_control\n");

@@ -145,7 +145,7 @@ class Lanes {
     const title = data.tasks[step.task].title;
     const relation = order ? { "-1": "before", 0: "concurrent", 1: "after", 2: "self" }[order[index]] : "";
     const isMatch = matches[lowerBound(matches, index)] === index;
-    const classes = ["row", step.kind || "operation", relation, step.marked && "marked", isMatch && "match", `task-${step.task % COLOURS}`];
+    const classes = ["row", step.kind || "operation", relation, step.marked && "marked", step.reads && step.reads.stale && "stale", isMatch && "match", `task-${step.task % COLOURS}`];
     const sign = { before: "↑", after: "↓", concurrent: "∥" }[relation] || "";
     const text = element("span", { class: "what" }, step.marked ? element("b", { class: "mark" }, "▲ ") : null, textOf(data, index));
     const place = step.place === undefined ? null : element("span", { class: "at" }, shortPlace(data.places[step.place]));

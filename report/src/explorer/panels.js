@@ -105,7 +105,9 @@ class Panels {
   /** @param {{from?: number, stale?: boolean, newest?: number}} reads @param {(name: string, ...value: any[]) => void} fact */
   reads(reads, fact) {
     const { explorer } = this;
-    const from = reads.from === undefined ? "the value from before the steps that are shown" : link(explorer, reads.from);
+    const from = reads.from === undefined
+      ? (explorer.data.left_out ? "a value from before the steps that are shown" : "the value that was there at first")
+      : link(explorer, reads.from);
     fact(reads.stale ? "reads a stale value" : "reads", from);
     if (reads.newest !== undefined) fact("could have read", link(explorer, reads.newest));
   }
@@ -129,9 +131,9 @@ class Panels {
     const before = (data.steps[index].after || []).map((other) => element("li", {}, link(explorer, other)));
     return [
       element("h3", {}, "Order"),
-      element("p", { class: "counts" }, `Of the other tasks' steps, ${counts.before} must come before, ${counts.after} after, and ` +
-        `${counts.concurrent} could come on either side.`),
-      before.length > 0 ? element("p", {}, "It must come directly after:") : "",
+      element("p", { class: "counts" }, `Of the other tasks' steps, ${counts.before} come before by a chain of steps that depend on each other, ` +
+        `${counts.after} after, and ${counts.concurrent} could come on either side.`),
+      before.length > 0 ? element("p", {}, "It depends directly on:") : "",
       before.length > 0 ? element("ul", {}, ...before) : "",
     ];
   }
