@@ -15,7 +15,9 @@ mod ours;
 mod outcome;
 mod page;
 mod probability;
+mod searches;
 mod shuttle_corpus;
+mod shuttle_searches;
 mod source;
 mod table;
 mod under_loom;
@@ -61,6 +63,8 @@ enum Section {
     Figure2,
     Probability,
     Detection,
+    Searches,
+    EasySearches,
 }
 
 impl Section {
@@ -78,6 +82,8 @@ impl Section {
             Section::Figure2 => figure_2::table(),
             Section::Probability => probability::table(),
             Section::Detection => detection::table(),
+            Section::Searches => searches::hard(),
+            Section::EasySearches => searches::easy(),
         }
     }
 }

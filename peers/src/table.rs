@@ -28,6 +28,7 @@ pub enum Cell {
         decimals: usize,
     },
     Spread(Spread),
+    Mean(Mean),
     Yes(bool),
     Nothing,
 }
@@ -51,6 +52,30 @@ impl Spread {
         needed.sort_by_key(|needed| needed.unwrap_or(u64::MAX));
         let (least, most) = (needed[0], needed[needed.len() - 1]);
         Spread { median: needed[(needed.len() - 1) / 2], least, most, limit }
+    }
+}
+
+/// How many executions it took on average, over several seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Mean {
+    /// Over the seeds that found something; none if no seed did.
+    pub mean: Option<f64>,
+    /// How many seeds found something.
+    pub found: u64,
+    /// How many seeds there were.
+    pub seeds: u64,
+}
+
+impl Mean {
+    pub fn of(needed: impl Iterator<Item = Option<u64>>) -> Mean {
+        let (mut sum, mut found, mut seeds) = (0, 0, 0);
+        for needed in needed {
+            seeds += 1;
+            if let Some(needed) = needed {
+                (sum, found) = (sum + needed, found + 1);
+            }
+        }
+        Mean { mean: (found > 0).then(|| sum as f64 / found as f64), found, seeds }
     }
 }
 
@@ -100,6 +125,7 @@ impl fmt::Display for Cell {
             Cell::Count(count) => write!(f, "{count}"),
             Cell::Number { value, decimals } => write!(f, "{value:.decimals$}"),
             Cell::Spread(spread) => spread.fmt(f),
+            Cell::Mean(mean) => mean.fmt(f),
             Cell::Yes(yes) => f.write_str(if *yes { "yes" } else { "NO" }),
             Cell::Nothing => f.write_str("–"),
         }
@@ -113,6 +139,14 @@ impl fmt::Display for Spread {
             return f.write_str(&one(self.median));
         }
         write!(f, "{} ({} to {})", one(self.median), one(self.least), one(self.most))
+    }
+}
+
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(mean) = self.mean else { return f.write_str("none") };
+        write!(f, "{mean:.*}", if mean < 10.0 { 1 } else { 0 })?;
+        if self.found < self.seeds { write!(f, " ({} of {})", self.found, self.seeds) } else { Ok(()) }
     }
 }
 
@@ -130,6 +164,16 @@ mod tests {
         assert_eq!(shown(&[1, 100, 2, 3]), "2 (1 to > 99)");
         assert_eq!(shown(&[100, 100]), "> 99");
         assert_eq!(shown(&[4]), "4");
+    }
+
+    #[test]
+    fn means() {
+        let shown =
+            |needed: &[u64]| Mean::of(needed.iter().map(|&needed| (needed < 100).then_some(needed))).to_string();
+        assert_eq!(shown(&[1, 2, 2]), "1.7");
+        assert_eq!(shown(&[20, 31]), "26");
+        assert_eq!(shown(&[20, 100]), "20 (1 of 2)");
+        assert_eq!(shown(&[100]), "none");
     }
 
     #[test]

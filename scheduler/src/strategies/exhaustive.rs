@@ -15,6 +15,10 @@
 //! - Decisions that are not about tasks are answered in all ways, each as a branch of the step in which they are asked.
 //!   A planned sequence keeps the answers that it was seen with; after other answers nothing is planned.
 //!
+//! What an execution costs grows with its length, and not with the square of it: a step is compared with the latest steps
+//! on its objects (`exhaustive/index.rs`), and what the execution has in common with the one before is neither followed
+//! nor searched for races again.
+//!
 //! The engine numbers objects and tasks as they come, so the numbers depend on the schedule. What the search keeps from
 //! one execution for another has a name made of its origin: see `exhaustive/names.rs`.
 //!
@@ -28,6 +32,7 @@
 //! outcomes, but can run several executions for one trace.
 
 mod history;
+mod index;
 mod names;
 mod sleep;
 mod wakeup;
@@ -56,6 +61,8 @@ pub struct Exhaustive {
     names: Names,
     /// The tasks of the current execution.
     tasks: Tasks,
+    /// The last execution that counts.
+    history: History,
     begun: bool,
     coverage: Exploration,
     level: Level,
@@ -233,8 +240,8 @@ impl Exhaustive {
         let answers = |step: usize| -> Vec<u32> {
             self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
         };
-        let tasks = std::mem::take(&mut self.tasks);
-        let mut history = History::new(trace, &tasks, &execution.accesses, answers);
+        let mut history = std::mem::take(&mut self.history);
+        let common = history.follow(trace, &self.tasks, &execution.accesses, answers);
         // Where the process has ended, every task that could go on might have gone on before.
         let ended = trace.iter().rev().take_while(|event| event.continues);
         let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);
@@ -248,8 +255,10 @@ impl Exhaustive {
             history.push_blocked(report.task, report.wants);
             history.pop();
         }
-        self.states.iter_mut().enumerate().for_each(|(step, state)| state.atomic = history.atomic(step));
-        for step in 0..history.len() {
+        // The races among the steps that the last execution had, too, were reversed then.
+        let states = self.states.iter_mut().enumerate().skip(common);
+        states.for_each(|(step, state)| state.atomic = history.atomic(step));
+        for step in common..history.len() {
             self.reverse_races_with(&history, step);
         }
         for report in execution.stuck.iter().filter(could_come) {
@@ -257,6 +266,7 @@ impl Exhaustive {
             self.reverse_races_with(&history, step);
             history.pop();
         }
+        self.history = history;
     }
 
     fn reverse_races_with(&mut self, history: &History, second: usize) {
@@ -314,6 +324,7 @@ impl Exhaustive {
         if may_have_more && self.level.bound() < admitted && complete {
             self.level = Level { number: number + 1, admitted, limited: false };
             self.begun = false;
+            self.history.clear();
             // They come again.
             self.coverage.redundant += std::mem::take(&mut self.coverage.traces);
         } else {

@@ -72,6 +72,20 @@ impl Strategy for Listener {
         self.hears("only_read");
     }
 
+    fn is_idle(&self) -> bool {
+        self.hears("is_idle");
+        true
+    }
+
+    fn is_sample(&self) -> bool {
+        self.hears("is_sample");
+        false
+    }
+
+    fn watch(&mut self, _: &[Event]) {
+        self.hears("watch");
+    }
+
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.hears("end");
     }
@@ -93,7 +107,7 @@ impl<S: Strategy> Around for Plain<S> {
 }
 
 /// Asks and tells a strategy everything, and gives what it answered.
-fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3]) {
+fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 5]) {
     let operation =
         Operation { object: ObjectId::from_index(0), action: Action::ReadWrite, location: Location::caller() };
     let pending = [0, 1, 2].map(|task| Pending { task: TaskId(task), operation });
@@ -103,9 +117,11 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3])
     let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
     let departs = strategy.departs();
     let place = strategy.place(&[0; 9]);
-    let answers = [departs, strategy.wants_marks(), strategy.wants_parts()];
+    let wants = [strategy.wants_marks(), strategy.wants_parts()];
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);
+    let answers = [departs, wants[0], wants[1], strategy.is_idle(), strategy.is_sample()];
+    strategy.watch(&[]);
     let execution = Execution {
         end: End::Finished,
         steps: 0,
@@ -132,7 +148,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 3])
 fn everything_is_handed_on_and_every_answer_comes_back() {
     let check = |listener: &Listener, around: &mut dyn Strategy| {
         listener.0.borrow_mut().clear();
-        assert_eq!(everything(around), (false, 2, [4, 7, 8], [true, false, true]));
+        assert_eq!(everything(around), (false, 2, [4, 7, 8], [true, false, true, true, false]));
         let all = [
             "begin",
             "choose",
@@ -144,6 +160,9 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
             "wants_parts",
             "part",
             "only_read",
+            "is_idle",
+            "is_sample",
+            "watch",
             "end",
         ];
         assert_eq!(*listener.0.borrow(), all);
@@ -182,15 +201,28 @@ impl Around for Taking {
     fn around_freedoms(&mut self, _: Freedoms) -> Freedoms {
         Freedoms::NONE
     }
+
+    fn around_end(&mut self, _: &Execution, _: &[Event]) {}
 }
 
 #[test]
 fn what_is_taken_is_not_handed_on() {
     let mut taking = Taking(Listener::default());
     let heard = taking.0.clone();
-    assert_eq!(everything(&mut taking), (true, 1, [4, 0, 8], [true, false, true]));
+    assert_eq!(everything(&mut taking), (true, 1, [4, 0, 8], [true, false, true, true, false]));
     assert_eq!(
         *heard.0.borrow(),
-        ["pick", "departs", "place", "wants_marks", "wants_parts", "part", "only_read", "end"]
+        [
+            "pick",
+            "departs",
+            "place",
+            "wants_marks",
+            "wants_parts",
+            "part",
+            "only_read",
+            "is_idle",
+            "is_sample",
+            "watch"
+        ]
     );
 }

@@ -4,24 +4,31 @@ use std::collections::BTreeMap;
 
 use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 
-use super::names::{Past, TaskName, Tasks, Use};
+use super::index::Index;
+use super::names::{Past, Sum, TaskName, Tasks, Use};
 use super::sleep::{Sleeper, dependent};
 use super::wakeup::{Future, Named, Object};
 use crate::holding::{Hold, Holding};
 use crate::vector_clock::VectorClock;
 use crate::{Cause, Event};
 
-/// The steps of an execution, in their order.
-pub(super) struct History<'a> {
-    trace: &'a [Event],
-    tasks: &'a Tasks,
+/// The steps of an execution, in their order. What the next execution has in common with this one is kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    trace: Vec<Event>,
+    tasks: Tasks,
     steps: Vec<Step>,
     /// The step of each event.
     step_of: Vec<usize>,
+    /// By task, its steps.
+    of_task: Vec<Vec<usize>>,
+    index: Index,
     /// The execution's name for each used object.
     objects: BTreeMap<Use, ObjectId>,
     /// Where each object was used.
     uses: BTreeMap<ObjectId, Vec<Use>>,
+    /// The uses in the order in which they were noted, each with the number of its step.
+    noted: Vec<(usize, Use)>,
     /// Where memory is weak, what each access to an atomic read or follows, by events.
     accesses: BTreeMap<u32, Option<u32>>,
 }
@@ -35,6 +42,7 @@ struct Tie {
     races: bool,
 }
 
+#[derive(Clone, Debug)]
 struct Step {
     task: TaskId,
     effects: Vec<Operation>,
@@ -44,35 +52,80 @@ struct Step {
     /// What happens before it, and the step itself.
     clock: VectorClock,
     past: Past,
+    /// The pasts of all steps of its task up to this one.
+    pasts: Sum,
     /// The earlier steps with which it races: the latest first.
     races: Vec<usize>,
     /// The answers to the decisions within it.
     answers: Vec<u32>,
 }
 
-impl<'a> History<'a> {
-    /// `answers` gives the answers to the decisions within a step.
-    pub(super) fn new(
-        trace: &'a [Event],
-        tasks: &'a Tasks,
+impl History {
+    /// Goes on to another execution. `answers` gives the answers to the decisions within a step. Returns how many steps the
+    /// execution begins with in common with the one before.
+    pub(super) fn follow(
+        &mut self,
+        trace: &[Event],
+        tasks: &Tasks,
         accesses: &[(u32, Option<u32>)],
         answers: impl Fn(usize) -> Vec<u32>,
-    ) -> History<'a> {
-        let step_of = Vec::with_capacity(trace.len());
-        let (objects, uses) = (BTreeMap::new(), BTreeMap::new());
+    ) -> usize {
         let accesses = accesses.iter().copied().collect();
-        let mut history = History { trace, tasks, steps: Vec::new(), step_of, objects, uses, accesses };
-        let mut start = 0;
+        let common = self.in_common(trace, &accesses, &answers);
+        self.rewind(common);
+        self.tasks.clone_from(tasks);
+        self.accesses = accesses;
+        let mut start = self.trace.len();
+        self.trace.extend_from_slice(&trace[start..]);
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
             let events = start..start + 1 + parts;
-            history.step_of.resize(events.end, history.steps.len());
+            self.step_of.resize(events.end, self.steps.len());
             let effects = trace[events.clone()].iter().map(|event| event.operation).collect();
-            let answers = answers(history.steps.len());
-            history.push(trace[start].task, effects, events.clone(), trace[start].cause, answers);
+            let answers = answers(self.steps.len());
+            self.push(trace[start].task, effects, events.clone(), trace[start].cause, answers);
             start = events.end;
         }
-        history
+        common
+    }
+
+    /// Forgets the execution.
+    pub(super) fn clear(&mut self) {
+        *self = History::default();
+    }
+
+    /// How many of the first steps are the same in another execution, with the same answers and the same stores read.
+    fn in_common(
+        &self,
+        trace: &[Event],
+        accesses: &BTreeMap<u32, Option<u32>>,
+        answers: impl Fn(usize) -> Vec<u32>,
+    ) -> usize {
+        let is_same = |(a, b): &(&Event, &Event)| {
+            let key = |event: &Event| (event.task, event.operation.object, event.operation.action, event.only_read);
+            key(a) == key(b) && (a.continues, a.cause) == (b.continues, b.cause)
+        };
+        let events = self.trace.iter().zip(trace).take_while(is_same).count();
+        let differs = self.accesses.iter().zip(accesses).find(|(a, b)| a != b);
+        let events = differs.map_or(events, |((a, _), (b, _))| events.min(*a.min(b) as usize));
+        // The last step may have further parts in the other execution.
+        let whole = |step: &Step| step.events.end < events;
+        let steps = self.steps.iter().take_while(|step| !step.events.is_empty() && whole(step)).count();
+        (0..steps).take_while(|&step| self.steps[step].answers == answers(step)).count()
+    }
+
+    /// Takes off all steps but so many first ones.
+    fn rewind(&mut self, steps: usize) {
+        while self.steps.len() > steps {
+            self.pop();
+        }
+        let events = self.steps.last().map_or(0, |step| step.events.end);
+        self.trace.truncate(events);
+        self.step_of.truncate(events);
+        while let Some((_, name)) = self.noted.pop_if(|(step, _)| *step >= steps) {
+            let object = self.objects.remove(&name).expect("it was noted");
+            self.uses.get_mut(&object).expect("it was noted").pop();
+        }
     }
 
     /// A step that its task could not make: it is blocked.
@@ -82,9 +135,11 @@ impl<'a> History<'a> {
         self.steps.len() - 1
     }
 
-    /// Takes the last step off again.
+    /// Takes the last step off again. What it used stays known.
     pub(super) fn pop(&mut self) {
-        self.steps.pop();
+        let Some(step) = self.steps.pop() else { return };
+        self.index.pop(self.steps.len(), &step.effects);
+        self.of_task[step.task.index()].pop();
     }
 
     pub(super) fn len(&self) -> usize {
@@ -103,7 +158,7 @@ impl<'a> History<'a> {
     /// The step as other executions know it, if it comes after a state with the objects up to `known`.
     pub(super) fn future(&self, known: Option<ObjectId>, step: usize) -> Future {
         let name = |object: ObjectId| match self.uses.get(&object) {
-            Some(uses) if Some(object) > known => Object::New(uses.as_slice().into()),
+            Some(uses) if Some(object) > known && !uses.is_empty() => Object::New(uses.as_slice().into()),
             _ => Object::Known(object),
         };
         let named = |operation: &Operation| Named {
@@ -170,13 +225,13 @@ impl<'a> History<'a> {
         let is_cause = match self.steps[step].cause {
             Cause::Ready => false,
             Cause::Event(event) => self.step_of[event as usize] == before,
-            Cause::Idle(events) => self.is_before(before, events),
+            Cause::Idle(events) => self.is_early(before, events),
         };
         is_cause || self.tie(before, step).orders
     }
 
     /// Whether a step is among the steps of this many first events of the trace.
-    fn is_before(&self, step: usize, events: u32) -> bool {
+    fn is_early(&self, step: usize, events: u32) -> bool {
         self.steps[step].events.start < events as usize
     }
 
@@ -195,47 +250,80 @@ impl<'a> History<'a> {
     ) {
         let number = self.steps.len();
         let name = self.tasks.name(task);
-        let (mut clock, before) = match self.steps.iter().rfind(|step| step.task == task) {
-            Some(before) => (before.clock.clone(), before.past),
-            None => (VectorClock::default(), Past::nothing(name)),
+        if self.of_task.len() <= task.index() {
+            self.of_task.resize(task.index() + 1, Vec::new());
+        }
+        let (mut clock, before, own) = match self.of_task[task.index()].last().map(|&before| &self.steps[before]) {
+            Some(before) => (before.clock.clone(), before.past, before.pasts),
+            None => (VectorClock::default(), Past::nothing(name), Sum::default()),
         };
         match cause {
             Cause::Ready => {}
             Cause::Event(event) => clock.join(&self.steps[self.step_of[event as usize]].clock),
             Cause::Idle(events) => {
-                let before = (0..self.steps.len()).filter(|&step| self.is_before(step, events));
-                before.for_each(|step| clock.join(&self.steps[step].clock));
+                for steps in &self.of_task {
+                    let early = steps.partition_point(|&step| self.is_early(step, events));
+                    steps[..early].last().into_iter().for_each(|&step| clock.join(&self.steps[step].clock));
+                }
             }
         }
         let (unknown, none) = (VectorClock::default(), Vec::new());
-        self.steps.push(Step { task, effects, events, cause, clock: unknown, past: before, races: none, answers });
-        // A step races with the latest steps on which it depends. If it cannot come before one of them, it may still
-        // race with those that happen before that one.
+        self.steps.push(Step {
+            task,
+            effects,
+            events,
+            cause,
+            clock: unknown,
+            past: before,
+            pasts: own,
+            races: none,
+            answers,
+        });
+        let races = self.find_races(number, &mut clock);
+        // What happens before the step is the first steps of each task.
+        let happened = clock.places().map(|(_, step)| self.steps[step].pasts);
+        let past = Past::new(name, happened.fold(Sum::default(), Sum::and), &self.steps[number].answers);
+        clock.set(task, number);
+        let step = &mut self.steps[number];
+        (step.clock, step.past, step.pasts, step.races) = (clock, past, own.with(past), races);
+        self.index.push(number, task, &self.steps[number].effects);
+        self.of_task[task.index()].push(number);
+        self.note_uses(number, before);
+    }
+
+    /// Joins the clock with those of the steps that happen before this one, and gives the steps with which it races: the
+    /// latest steps on which it depends. If it cannot come before one of them, it may still race with those that happen
+    /// before that one.
+    fn find_races(&self, number: usize, clock: &mut VectorClock) -> Vec<usize> {
+        let Step { task, effects, .. } = &self.steps[number];
         let mut seen = clock.clone();
         let mut races = Vec::new();
-        for earlier in (0..number).rev() {
+        let mut look_at = |earlier: usize, seen: &mut VectorClock| {
             let other = &self.steps[earlier];
-            if seen.covers(other.task, earlier) {
-                continue;
-            }
             let tie = self.tie(earlier, number);
             if tie.orders {
                 clock.join(&other.clock);
             }
             if tie.races && self.is_feasible(earlier, number) {
-                seen.join(&self.steps[earlier].clock);
+                seen.join(&other.clock);
                 races.push(earlier);
             } else if tie.orders && !tie.races {
-                seen.join(&self.steps[earlier].clock);
+                seen.join(&other.clock);
             }
+        };
+        if effects.iter().any(|effect| effect.action == Action::End) {
+            for earlier in (0..number).rev() {
+                if !seen.covers(self.steps[earlier].task, earlier) {
+                    look_at(earlier, &mut seen);
+                }
+            }
+            return races;
         }
-        let earlier = self.steps[..number].iter().enumerate();
-        let happened = earlier.filter(|(at, step)| clock.covers(step.task, *at)).map(|(_, step)| step.past);
-        let past = Past::new(name, happened, &self.steps[number].answers);
-        clock.set(task, number);
-        let step = &mut self.steps[number];
-        (step.clock, step.past, step.races) = (clock, past, races);
-        self.note_uses(number, before);
+        let mut candidates = self.index.candidates(*task, effects);
+        while let Some(earlier) = candidates.next(&seen) {
+            look_at(earlier, &mut seen);
+        }
+        races
     }
 
     /// What the order of two steps of different tasks means. Where memory is weak, an access to an atomic chooses among all
@@ -278,6 +366,7 @@ impl<'a> History<'a> {
         for (name, object) in [(before.next(), effects[0].object)].into_iter().chain(lock).chain(parts) {
             if self.objects.insert(name, object).is_none() {
                 self.uses.entry(object).or_default().push(name);
+                self.noted.push((number, name));
             }
         }
     }
@@ -289,21 +378,23 @@ impl<'a> History<'a> {
         let comes = |other: usize| other < first || (other > first && !self.happens_before(first, other));
         match step.cause {
             // No other task could go on; without a step made by then, that need not hold.
-            Cause::Idle(events) if self.is_before(first, events) => return false,
+            Cause::Idle(events) if self.is_early(first, events) => return false,
             Cause::Event(event) if !comes(self.step_of[event as usize]) => return false,
             _ => {}
         }
-        let events = || {
-            (0..second).filter(|&other| comes(other)).flat_map(|other| &self.trace[self.steps[other].events.clone()])
+        let events = |object: ObjectId| {
+            let steps = self.index.of(object).iter().filter(|&&other| other < second && comes(other));
+            steps.flat_map(|&other| &self.trace[self.steps[other].events.clone()])
         };
         let is_free = |part: &Operation| match part.action {
-            Action::Pass(mode) => Holders::after(events(), part.object).admit(mode),
+            Action::Pass(mode) => Holders::after(events(part.object), part.object).admit(mode),
             _ => true,
         };
         if !step.effects.iter().all(is_free) {
             return false;
         }
-        let (operation, events) = (step.effects[0], events());
+        let operation = step.effects[0];
+        let events = events(operation.object);
         match operation.action {
             Action::Lock(mode) => Holders::after(events, operation.object).admit(mode),
             Action::LockRecursive => Holders::after(events, operation.object).admit_beside(Mode::Shared),
@@ -312,7 +403,10 @@ impl<'a> History<'a> {
                 holders.give_back(step.task, from);
                 holders.admit_beside(to)
             }
-            Action::Join => events.into_iter().any(|event| is(event, Action::Exit, operation.object)),
+            Action::Join => {
+                let mut events = events;
+                events.any(|event| is(event, Action::Exit, operation.object))
+            }
             // A park that ends without the token needs no token.
             Action::Park if self.trace[step.events.clone()].first().is_some_and(|event| event.only_read) => true,
             Action::Park => events.into_iter().fold(false, |token, event| match () {
@@ -326,7 +420,7 @@ impl<'a> History<'a> {
 }
 
 /// The lock that an operation releases besides what it does to its object.
-fn given_back(operation: &Operation) -> Option<ObjectId> {
+pub(super) fn given_back(operation: &Operation) -> Option<ObjectId> {
     match operation.action {
         Action::Wait(lock) => lock,
         _ => None,
@@ -375,3 +469,6 @@ impl Holders {
         self.holding.admits(self.lock, mode)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,23 @@ pub(super) struct Use(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Past(u64);
 
+/// Several pasts together. A sum, since the order of independent steps does not matter; the order of dependent steps is in
+/// what happens before each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum(u64);
+
+impl Sum {
+    /// These pasts and one more.
+    pub(super) fn with(self, past: Past) -> Sum {
+        Sum(self.0.wrapping_add(past.0))
+    }
+
+    /// These pasts and the others.
+    pub(super) fn and(self, other: Sum) -> Sum {
+        Sum(self.0.wrapping_add(other.0))
+    }
+}
+
 /// The names of the tasks of a search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -73,11 +90,8 @@ impl Past {
     }
 
     /// The past of a step of `task` after these pasts; `answers` stand for the decisions within the step.
-    pub(super) fn new(task: TaskName, before: impl Iterator<Item = Past>, answers: &[u32]) -> Past {
-        // A sum, since the order of independent steps does not matter; the order of dependent steps is in what happens
-        // before each.
-        let before = before.fold(0, |sum: u64, past| sum.wrapping_add(past.0));
-        let step = mix(before, u64::from(task.0) + 1);
+    pub(super) fn new(task: TaskName, before: Sum, answers: &[u32]) -> Past {
+        let step = mix(before.0, u64::from(task.0) + 1);
         Past(answers.iter().fold(step, |step, answer| mix(step, 1 + u64::from(*answer))))
     }
 
