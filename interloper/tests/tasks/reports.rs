@@ -41,9 +41,9 @@ fn a_future_that_keeps_no_waker() {
             "deadlock",
             "lost (task 1) is never polled again: no waker left",
             "is polled again: never",
-            "spawned at interloper/tests/tasks/reports.rs:31:",
+            "spawned at interloper/tests/tasks/reports.rs:33:",
             "its last poll kept no waker, so nobody can wake lost (task 1)",
-            "suspended at the await at interloper/tests/tasks/reports.rs:33:18",
+            "suspended at the await at interloper/tests/tasks/reports.rs:35:18",
             "a waker of main is left, but no task calls it",
         ],
     );
@@ -72,7 +72,7 @@ fn a_waker_that_another_task_drops() {
         &text,
         &[
             "no waker of task 1 is left, so nobody can wake it: task 2 dropped the last one after the step at \
-             interloper/tests/tasks/reports.rs:62:22",
+             interloper/tests/tasks/reports.rs:64:22",
             "suspended after the step at",
         ],
     );
