@@ -161,7 +161,10 @@ fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut
             Outcome::NotRun(format!("its test ended with {}: {said}", output.status))
         });
     }
-    note(&format!("{} operations ran", tests.names.len()));
+    note(&match tests.names.len() {
+        1 => "1 operation ran".to_owned(),
+        ran => format!("{ran} operations ran"),
+    });
     Ok(())
 }
 
