@@ -77,7 +77,7 @@ impl Flow {
     }
 }
 
-/// Two calls on one path, the first one made first; the same call twice if a loop makes it again.
+/// Two calls on one path, in the order in which they are made. A pair of equal calls is one call that a loop repeats.
 pub(crate) type Pair = (usize, usize);
 
 /// Two calls on one path.

@@ -38,7 +38,7 @@ fn done() -> Value {
 /// The body of a program.
 ///
 /// # Panics
-/// When there is no program of this name.
+/// If no program has this name.
 pub fn body(name: &str) -> fn() -> Value {
     let suites =
         [sct::programs(), work_stealing::programs(), sorting::programs(), convul::programs(), safe_stack::programs()];

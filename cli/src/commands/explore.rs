@@ -15,7 +15,7 @@ use crate::counts::plural;
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, make_folder, write_page};
 
-/// A larger file is no trace that a page could show.
+/// A page cannot show a larger trace.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the page of a replay file or of a trace.

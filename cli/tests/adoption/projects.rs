@@ -64,6 +64,16 @@ fn outside_of_a_check() {
     assert_ne!(lines("2"), first);
 }
 
+/// A version of getrandom that no edit fits keeps the system's numbers, and the command says so.
+#[test]
+fn random_numbers_that_stay_those_of_the_system_are_named() {
+    let project = Project::new("[dependencies]\ngetrandom = { path = \"getrandom\" }\n");
+    project.dependency("getrandom", "");
+    let ran = project.run(&["test", "--offline"]).expect(0);
+    let said = "not under control: getrandom 1.0.0: its random numbers come from the system\n";
+    assert!(ran.err.contains(said), "{}", ran.err);
+}
+
 /// On x86, event-listener and concurrent-queue write a fence as assembly, which nobody sees. Without a fence, each thread may miss
 /// what the other one stored.
 #[test]

@@ -58,7 +58,7 @@ fn links_lead_somewhere() {
                 file => page::normal(&folder.join(file)),
             };
             let target = pages.iter().find(|page| page.name == target);
-            let target = target.unwrap_or_else(|| panic!("{}: {link} is no page of the book", page.name));
+            let target = target.unwrap_or_else(|| panic!("{}: {link} leads to nothing in the book", page.name));
             assert!(heading.is_empty() || target.has_heading(heading), "{}: {link}: no such heading", page.name);
         }
     }

@@ -305,6 +305,9 @@ impl Work<'_> {
         let is_used = |index: &usize| matches!(project.packages[*index].role, Role::Dependency | Role::Development);
         let mut chosen: BTreeSet<usize> =
             random.filter(is_used).filter(|index| !leave.contains(index)).chain(named.iter().copied()).collect();
+        for package in project.packages.iter().filter(|package| package.draws_unseen_numbers()) {
+            self.unseen.push(format!("{}: its random numbers come from the system", package.label()));
+        }
         let mut open: Vec<usize> = named.iter().copied().collect();
         let mut met = BTreeSet::new();
         while let Some(index) = open.pop() {

@@ -109,6 +109,12 @@ impl Package {
         choices::draws_from_seed(&self.name, &self.version.to_string())
     }
 
+    /// Whether it asks the system for random numbers, in a version that no edit fits.
+    pub(crate) fn draws_unseen_numbers(&self) -> bool {
+        let is_used = matches!(self.role, Role::Own | Role::Dependency | Role::Development);
+        is_used && self.name == choices::GETRANDOM && !self.draws_random_numbers()
+    }
+
     pub(crate) fn library(&self) -> Option<&Path> {
         self.roots.first().filter(|_| self.has_library).map(PathBuf::as_path)
     }

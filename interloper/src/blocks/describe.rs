@@ -92,7 +92,7 @@ fn ending(found: &Found, made: &Made) -> Vec<Moment> {
 
 /// A row that is drawn.
 pub(super) struct Drawn {
-    /// The event of the trace that it is, or that comes next if it is none.
+    /// The event of the trace that the row shows, or the next event for a row without one.
     pub(super) index: usize,
     /// Whether it is an event.
     pub(super) is_event: bool,

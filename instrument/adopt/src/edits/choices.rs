@@ -199,7 +199,8 @@ const CHOICES: [Choice; 11] = [
     },
 ];
 
-const GETRANDOM: &str = "getrandom";
+/// The package through which nearly all crates ask the system for random numbers.
+pub(crate) const GETRANDOM: &str = "getrandom";
 
 const RANDOM: [Choice; 7] = [
     random(

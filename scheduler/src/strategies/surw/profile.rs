@@ -137,7 +137,7 @@ impl Profile {
     }
 
     /// The objects that are worth selecting, with the number of steps on each: those that at least half of the tasks
-    /// touch and some step writes, as in the artifact of the paper; if there are none, those that two tasks touch.
+    /// touch and some step writes, as in the artifact of the paper. In a program without such objects: those that two tasks touch.
     pub(super) fn selectable(&self) -> Vec<(usize, u64)> {
         let half = (self.tasks.len() / 2).max(2);
         let touched_by = |tasks: usize, written: bool| -> Vec<(usize, u64)> {
@@ -164,7 +164,7 @@ impl Profile {
             let steps = match object.map(|object| &self.objects[object]) {
                 None => task.steps,
                 Some(Slot::Object(object)) => object.steps.get(name).copied().unwrap_or(0),
-                Some(Slot::Same(_)) => unreachable!("a selectable object is none that is the same as another one"),
+                Some(Slot::Same(_)) => unreachable!("a selectable object has a slot of its own"),
             };
             // The average, rounded to the next number.
             (2 * steps + task.executions) / (2 * task.executions)
