@@ -178,7 +178,7 @@ fn the_command_is_what_runs() {
     let packages = metadata.workspace_default_packages();
     let runnable = packages.iter().filter(|package| package.targets.iter().any(|target| target.is_bin()));
     let runs: Vec<_> = runnable.map(|package| (package.name.as_str(), package.default_run.as_deref())).collect();
-    assert_eq!(runs, [("interloper-cli", Some("interloper"))]);
+    assert_eq!(runs, [("cargo-interloper", None), ("interloper-cli", Some("interloper"))]);
 }
 
 #[test]
@@ -199,6 +199,7 @@ fn every_crate_has_its_invariant() {
         "interloper",
         "composed",
         "mut-suite",
+        "cargo-interloper",
         "cli",
     ];
     for folder in folders {

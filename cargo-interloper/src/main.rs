@@ -10,7 +10,7 @@ mod init;
 mod listed;
 mod orderings;
 #[cfg(test)]
-#[path = "../reference.rs"]
+#[path = "../../cli/src/reference.rs"]
 mod reference;
 
 use std::ffi::OsString;

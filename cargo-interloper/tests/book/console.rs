@@ -90,7 +90,10 @@ fn commands<'a>(block: &Block<'a>) -> impl Iterator<Item = (&'a str, &'a str)> +
 /// Runs a command as a reader would, after a command that ended with `before`. Standard error comes first and standard
 /// output after it, since their order is not determined.
 fn shell(folder: &Path, command: &str, before: i32) -> (i32, String) {
-    let binaries = Path::new(env!("CARGO_BIN_EXE_interloper")).parent().expect("it is in a folder");
+    let binaries = Path::new(env!("CARGO_BIN_EXE_cargo-interloper")).parent().expect("it is in a folder");
+    // The pages use the other command too. It is of another package, which `cargo test` at the root builds.
+    let interloper = binaries.join(format!("interloper{}", env::consts::EXE_SUFFIX));
+    assert!(interloper.exists(), "the pages need the command interloper: run cargo build -p interloper-cli");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption");
     let paths = env::var_os("PATH").unwrap_or_default();
     let paths =
