@@ -17,6 +17,22 @@ pub enum Entry {
 }
 
 impl Entry {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Entry::Case(case) => case.name,
+            Entry::Program(program) => program.name,
+        }
+    }
+
+    /// The source of what is checked.
+    pub fn source(&self) -> &'static str {
+        match self {
+            Entry::Case(case) => case.source,
+            Entry::Program(program) => program.source,
+        }
+    }
+
     /// The case that it is.
     pub fn case(&self) -> Option<Case> {
         match self {
@@ -32,6 +48,11 @@ impl Entry {
             Entry::Case(_) => None,
         }
     }
+}
+
+/// All entries: the cases and then the programs.
+pub fn all() -> Vec<Entry> {
+    cases().into_iter().map(Entry::Case).chain(programs().into_iter().map(Entry::Program)).collect()
 }
 
 /// The entry called `name`.

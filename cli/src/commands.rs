@@ -8,6 +8,7 @@ mod generate;
 mod generate_history;
 mod hunt;
 mod list;
+mod merge;
 mod objects;
 mod outcomes;
 mod replay;
@@ -36,6 +37,7 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
         }
         Some(Command::Replay { file }) => replay::replay(file, search, output),
         Some(Command::Explore { file, html }) => explore::explore(file, html.as_deref(), search, output),
+        Some(Command::Merge { files }) => merge::merge(files, search, output),
         Some(Command::Compare) => compare::compare(search, output),
         Some(Command::Outcomes(arguments)) => outcomes::run(arguments, search, output),
         Some(Command::CheckHistory(arguments)) => check_history::run(arguments, search, output),

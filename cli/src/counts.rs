@@ -1,15 +1,29 @@
 //! Numbers as the commands print them.
 
 pub use interloper_report::shorten::grouped;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What random executions say about the traces or histories that they have not shown.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(from = "Counted")]
 pub struct Unseen {
     executions: u64,
     once: u64,
     /// How likely a further execution is to show a new one.
     probability: f64,
+}
+
+/// What an [`Unseen`] is read from: the probability follows.
+#[derive(Deserialize)]
+struct Counted {
+    executions: u64,
+    once: u64,
+}
+
+impl From<Counted> for Unseen {
+    fn from(Counted { executions, once }: Counted) -> Unseen {
+        Unseen::from(interloper::Unseen { executions, once })
+    }
 }
 
 impl From<interloper::Unseen> for Unseen {

@@ -4,21 +4,20 @@
 pub mod cases;
 pub mod programs;
 pub mod recorded;
+pub mod told;
 mod trace;
 
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
-use interloper_report::junit::Outcome;
-use interloper_report::table::{Align, Table};
-use interloper_report::text::{self, Style};
+use interloper_report::table::Align;
 use serde::Serialize;
 
+use self::told::{Documented, Kept};
 use crate::args::SearchArgs;
-use crate::counts::{grouped, plural};
+use crate::counts::grouped;
 use crate::failure::Failure;
+use crate::jobs;
 use crate::progress::Progress;
-use crate::services::Judged;
-use crate::{jobs, output};
 
 /// An entry of the suite.
 pub trait Item: Copy {
@@ -51,7 +50,7 @@ pub struct Listed {
 /// An entry of the suite, and what its check gave.
 pub trait Checked: Sized {
     /// What a JSON document says of it.
-    type Result: Serialize;
+    type Result: Documented;
 
     /// The name of the entry.
     fn name(&self) -> &'static str;
@@ -77,8 +76,8 @@ pub trait Checked: Sized {
         Exploration::of(counterexample).with_sources()
     }
 
-    /// The counterexample, if there is one, with its replay file written.
-    fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure>;
+    /// The counterexample, if there is one, with its replay file.
+    fn kept(&self, search: &SearchArgs) -> Option<Kept>;
 
     /// The mark of the result.
     fn mark(&self) -> &'static str {
@@ -106,75 +105,20 @@ pub trait Checked: Sized {
     /// What a summary counts: `3 cases`.
     fn number(count: u64) -> String;
 
-    /// What services read of it, in this suite.
-    fn judged(&self, suite: &'static str, counterexample: Option<&Counterexample>) -> Judged {
-        let message = self.headline().1;
-        let result = match self.refused() {
-            Some(reason) => Outcome::Skipped { reason },
-            None if self.is_unexplored() => Outcome::Unjudged { reason: message },
-            None if self.is_unexpected() => {
-                let found = counterexample.map(|counterexample| counterexample.verdict.clone());
-                let message = found.map_or_else(|| message.clone(), |verdict| format!("{}: {verdict}", self.name()));
-                Outcome::Failed { message, report: self.report(counterexample, Style::default()) }
-            }
-            None => Outcome::Passed,
-        };
-        let (name, output) = (self.name().to_owned(), self.details().join("\n"));
-        Judged { suite, name, result, output, counterexample: counterexample.cloned() }
-    }
-
     /// What a table has beside the mark and the name.
     fn row(&self) -> Vec<String>;
 
     /// The heads of a table.
     fn heads() -> [(&'static str, Align); 6];
 
-    /// The same for a document.
-    fn result(&self, counterexample: Option<Counterexample>) -> Self::Result;
+    /// The same for a document, without the counterexample.
+    fn result(&self) -> Self::Result;
 
     /// What the entry is about.
     fn about(&self) -> Description;
 
     /// Everything about it, as a JSON document.
     fn document(&self, counterexample: Option<Counterexample>, seed: u64) -> String;
-
-    /// What was found out about it, in full.
-    fn report(&self, counterexample: Option<&Counterexample>, style: Style) -> String {
-        let mut out = match (counterexample, self.headline()) {
-            (Some(counterexample), _) => text::render(counterexample, style) + "\n",
-            (None, (mark, words)) => text::headline(mark, self.name(), &words, style),
-        };
-        for line in self.details() {
-            out += &format!("  {line}\n");
-        }
-        if let (true, Some(expected)) = (self.is_unexpected(), self.expectation()) {
-            out += &format!("  expected: {expected}\n");
-        }
-        out
-    }
-
-    /// One line for each.
-    fn table(checked: &[Self], style: Style) -> String {
-        let mut table = Table::new(Self::heads());
-        for one in checked {
-            table.row([format!("{} {}", one.mark(), one.name())].into_iter().chain(one.row()));
-        }
-        output::paint_marks(&table.to_string(), style)
-    }
-
-    /// How many of what, and which are not as expected.
-    fn summary(checked: &[Self]) -> String {
-        let with = |word: &str| checked.iter().filter(|one| one.word() == word).count();
-        let counts = Self::words().into_iter().map(|word| (with(&word), word)).filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-        let executions = plural(checked.iter().filter_map(Self::executions).sum(), "execution");
-        let unexpected: Vec<&str> = checked.iter().filter(|one| one.is_unexpected()).map(Self::name).collect();
-        let end = match &unexpected[..] {
-            [] => "nothing unexpected".to_owned(),
-            names => format!("{} unexpected: {}", names.len(), names.join(", ")),
-        };
-        format!("{}: {}; {executions}; {end}\n", Self::number(checked.len() as u64), counts.join(", "))
-    }
 }
 
 /// What an entry is about.

@@ -32,7 +32,12 @@ pub fn of_schema(subject: &Subject, method: &str, seed: u64, found: &Found) -> R
 pub fn written(file: &ReplayFile) -> Result<String, Failure> {
     let path = file.path(Path::new(FOLDER));
     file.write(&path).map_err(|error| cannot_write(&path, &error))?;
-    Ok(format!("interloper replay {}", path.display()))
+    Ok(command(&path))
+}
+
+/// The command that replays a file.
+pub fn command(path: &Path) -> String {
+    format!("interloper replay {}", path.display())
 }
 
 const ADVERSARIES: [(Adversary, &str); 4] = [

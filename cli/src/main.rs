@@ -24,6 +24,7 @@ mod progress;
 #[cfg(test)]
 mod reference;
 mod services;
+mod shards;
 mod strategy;
 mod subject;
 mod values;

@@ -75,8 +75,8 @@ pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};
 pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, object, test};
-pub use interloper_scheduler::Unseen;
 pub use interloper_scheduler::decisions::Decisions;
+pub use interloper_scheduler::{Shard, ShardError, Unseen};
 pub use tasks::{block_on, spawn};
 
 /// The programs of the README and of the book compile and do what they say.

@@ -47,6 +47,7 @@ pub mod panics {
     pub use crate::engine::panics::{Panicked, caught, message, quietly};
 }
 pub mod schedule;
+mod shard;
 mod shrink;
 pub mod strategies;
 mod strategy;
@@ -64,6 +65,7 @@ pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
 pub use interloper_std::runtime;
 pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
+pub use shard::{Shard, ShardError};
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Around, Pending, Strategy};
 pub use traces::{Counted, Fingerprint, Fingerprints, Pick, Tally, Traces, Unseen, meets};

@@ -10,6 +10,7 @@ use super::suite::{no_page, refuse_unused};
 use crate::answer::Answer;
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
+use crate::entries::told::{Kept, Told};
 use crate::entries::{Checked, Description, Item};
 use crate::failure::{Failure, Finding};
 use crate::output;
@@ -17,6 +18,9 @@ use crate::output;
 /// Everything about one case or program: its source, and the smallest interleaving that proves it wrong.
 pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.only("show", &[Format::Text, Format::Json, Format::Html])?;
+    if search.shard.is_some() {
+        return Err(Failure::Request("'show' does not use --shard".to_owned()));
+    }
     let entry = catalogue::find(name)?;
     refuse_unused("show", &[entry], search)?;
     match entry {
@@ -41,7 +45,8 @@ fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<A
         (Format::Json, counterexample) => checked.document(counterexample, search.seed()),
         (_, counterexample) => {
             let style = output::style(output.color);
-            heading(name, &checked.about(), style) + &checked.report(counterexample.as_ref(), style)
+            let kept = counterexample.map(|counterexample| Kept { counterexample, file: None });
+            heading(name, &checked.about(), style) + &Told::new(checked, kept).report(style)
         }
     };
     Ok(Answer::new(text, finding))

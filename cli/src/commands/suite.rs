@@ -2,24 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
+use interloper::Shard;
 use interloper::blocks::Program;
 use interloper_report::explorer::{Exploration, page};
+use interloper_report::file;
 use interloper_report::replay_file::{self, FOLDER};
-use interloper_report::text::Style;
-use interloper_report::{Counterexample, file};
 use interloper_suite::Case;
 use serde::Serialize;
 
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
-use crate::entries::cases::{CaseResult, CheckedCase};
-use crate::entries::programs::{CheckedProgram, ProgramResult};
+use crate::entries::cases::CaseResult;
+use crate::entries::programs::ProgramResult;
+use crate::entries::told::{self, Part};
 use crate::entries::{Checked, Item};
-use crate::failure::{Failure, Finding};
+use crate::failure::Failure;
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
-use crate::services::{self, Judged};
+use crate::services;
+use crate::shards::{Asked, ShardResult, Told};
 
 #[derive(Serialize)]
 struct Document {
@@ -29,131 +31,127 @@ struct Document {
     programs: Vec<ProgramResult>,
 }
 
-/// Checked entries of one kind, each with the counterexample that its report shows, if it shows one.
-struct Part<C> {
-    checked: Vec<C>,
-    counterexamples: Vec<Option<Counterexample>>,
-}
-
-impl<C: Checked> Part<C> {
-    /// Writes the replay files of the entries that are `shown`.
-    fn new(checked: Vec<C>, shown: fn(&C) -> bool, search: &SearchArgs) -> Result<Part<C>, Failure> {
-        let kept = checked.iter().map(|one| if shown(one) { one.kept(search) } else { Ok(None) });
-        Ok(Part { counterexamples: kept.collect::<Result<_, Failure>>()?, checked })
-    }
-
-    /// The reports of all entries, in their order.
-    fn reports(&self, style: Style) -> impl Iterator<Item = String> {
-        self.checked.iter().zip(&self.counterexamples).map(move |(one, found)| one.report(found.as_ref(), style))
-    }
-
-    /// What the page of the first entry shows, if the entry has a counterexample.
-    fn page(&self) -> Option<Exploration> {
-        Some(self.checked.first()?.page(self.counterexamples.first()?.as_ref()?))
-    }
-
-    /// What services read of the entries, in this suite.
-    fn judged(&self, suite: &'static str) -> impl Iterator<Item = Judged> {
-        self.checked.iter().zip(&self.counterexamples).map(move |(one, found)| one.judged(suite, found.as_ref()))
-    }
-
-    /// The table, with what comes between it and the summary.
-    fn overview(&self, between: &str, style: Style) -> String {
-        format!("{}{between}\n{}", C::table(&self.checked, style), C::summary(&self.checked))
-    }
-
-    /// The table, the reports of what is unexpected, and the summary.
-    fn unexpected(&self, style: Style) -> String {
-        let reports = self.reports(style).zip(&self.checked).filter(|(_, one)| one.is_unexpected());
-        let reports: String = reports.map(|(report, _)| format!("\n{report}")).collect();
-        self.overview(&reports, style)
-    }
-
-    /// The same for a document: with the counterexamples, or without.
-    fn results(self, with: bool) -> Vec<C::Result> {
-        let found = self.counterexamples.into_iter().map(|found| found.filter(|_| with));
-        self.checked.iter().zip(found).map(|(one, found)| one.result(found)).collect()
-    }
-
-    fn finding(&self) -> Finding {
-        let unexpected = || self.checked.iter().filter(|one| one.is_unexpected());
-        match () {
-            () if unexpected().any(|one| !one.is_unexplored()) => Finding::Unexpected,
-            () if unexpected().next().is_some() => Finding::Unexplored,
-            () => Finding::Expected,
-        }
-    }
-}
-
 /// Checks every case and every program. Only what is unexpected is reported in full.
 pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("the suite")?;
-    let of_cases = Item::check_all(&interloper_suite::cases(), search)?;
-    let of_programs = Item::check_all(&interloper_suite::blocks::programs(), search)?;
-    let of_cases = Part::new(of_cases, Checked::is_unexpected, search)?;
-    let of_programs = Part::new(of_programs, Checked::is_unexpected, search)?;
-    let finding = finding(&of_cases, &of_programs);
-    let text = match output.format {
-        Format::Json => document(of_cases, of_programs, search.seed(), false),
-        Format::Junit | Format::Sarif => services::document(output.format, judged(&of_cases, &of_programs)),
-        Format::Text | Format::Html => {
-            let style = output::style(output.color);
-            let (of_cases, of_programs) = (of_cases.unexpected(style), of_programs.unexpected(style));
-            format!("{of_cases}\n{of_programs}again: interloper {}\n", search.typed())
-        }
+    refuse_form(search, output)?;
+    let (of_cases, of_programs) = own_share(&catalogue::all(), search);
+    let of_cases = Item::check_all(&of_cases, search)?;
+    let of_programs = Item::check_all(&of_programs, search)?;
+    let told = Told {
+        of_cases: told(&of_cases, Checked::is_unexpected, search)?,
+        of_programs: told(&of_programs, Checked::is_unexpected, search)?,
     };
-    Ok(Answer::new(text, finding))
+    answer(Asked::new(&[], search), told, search.shard, output)
 }
 
 /// Checks the named cases and programs and reports every violation.
 pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("run")?;
+    refuse_form(search, output)?;
     let entries = arguments.names.iter().map(|name| catalogue::find(name)).collect::<Result<Vec<_>, _>>()?;
-    let of_cases: Vec<Case> = entries.iter().filter_map(Entry::case).collect();
-    let of_programs: Vec<Program> = entries.iter().filter_map(Entry::program).collect();
     refuse_unused("run", &entries, search)?;
-    refuse_files(arguments, of_programs.len(), search)?;
+    let (of_cases, of_programs) = own_share(&entries, search);
+    refuse_files(arguments, entries.iter().filter_map(Entry::program).count(), search)?;
     let of_cases = Item::check_all(&of_cases, search)?;
     if let Some(reason) = of_cases.iter().find_map(Checked::refused) {
         return Err(Failure::Request(reason));
     }
     let of_programs = Item::check_all(&of_programs, search)?;
-    let of_cases = Part::new(of_cases, |_| true, search)?;
-    let of_programs = Part::new(of_programs, |_| true, search)?;
-    if let (Some(path), Some(checked)) = (&arguments.trace, of_programs.checked.first()) {
+    let told =
+        Told { of_cases: told(&of_cases, |_| true, search)?, of_programs: told(&of_programs, |_| true, search)? };
+    if let (Some(path), Some(checked)) = (&arguments.trace, of_programs.first()) {
         checked.write_trace(path)?;
     }
     if let Some(path) = &arguments.html {
-        match of_cases.page().or_else(|| of_programs.page()) {
+        match page(&of_cases, &told.of_cases).or_else(|| page(&of_programs, &told.of_programs)) {
             Some(exploration) => write_text(&page::render(&exploration), path)?,
             None => return Err(no_page(&arguments.names[0], "write")),
         }
     }
-    let finding = finding(&of_cases, &of_programs);
+    answer(Asked::new(&arguments.names, search), told, search.shard, output)
+}
+
+/// The cases and the programs among `entries` that are for this shard, in their order.
+fn own_share(entries: &[Entry], search: &SearchArgs) -> (Vec<Case>, Vec<Program>) {
+    let shard = search.shard.unwrap_or(Shard::WHOLE);
+    let own = || (0..).zip(entries).filter(move |(number, _)| shard.has(*number)).map(|(_, entry)| entry);
+    (own().filter_map(Entry::case).collect(), own().filter_map(Entry::program).collect())
+}
+
+/// What is told of the entries. Writes the replay files of those that are `shown`.
+fn told<C: Checked>(checked: &[C], shown: fn(&C) -> bool, search: &SearchArgs) -> Result<Part<C>, Failure> {
+    let kept = |one: &C| if shown(one) { one.kept(search) } else { None };
+    let told = Part(checked.iter().map(|one| told::Told::new(one, kept(one))).collect());
+    told.0.iter().try_for_each(told::Told::write_file)?;
+    Ok(told)
+}
+
+/// What the page of the first entry shows, if the entry has a counterexample.
+fn page<C: Checked>(checked: &[C], told: &Part<C>) -> Option<Exploration> {
+    Some(checked.first()?.page(told.0.first()?.counterexample.as_ref()?))
+}
+
+/// The answer to what was asked for: of a shard, its document.
+fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -> Result<Answer, Failure> {
+    let finding = told.finding();
+    match shard {
+        Some(shard) => Ok(Answer::new(json(&ShardResult::new(shard, asked, told)), finding)),
+        None => whole(&asked, told, output),
+    }
+}
+
+/// The answer to what was asked for, about all entries.
+pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, Failure> {
+    let finding = told.finding();
+    let Told { of_cases, of_programs } = told;
+    let (names, options) = (&asked.names, &asked.options);
     let text = match output.format {
-        Format::Json => document(of_cases, of_programs, search.seed(), true),
-        Format::Junit | Format::Sarif => services::document(output.format, judged(&of_cases, &of_programs)),
+        Format::Json => {
+            let with = !names.is_empty();
+            let (cases, programs) = (of_cases.results(with), of_programs.results(with));
+            json(&Document { version: JSON_VERSION, seed: asked.seed, cases, programs })
+        }
+        Format::Junit | Format::Sarif => {
+            let judged = of_cases.judged("composed operations").chain(of_programs.judged("programs with blocks"));
+            services::document(output.format, judged.collect())
+        }
+        Format::Text | Format::Html if names.is_empty() => {
+            let style = output::style(output.color);
+            let (of_cases, of_programs) = (of_cases.unexpected(style), of_programs.unexpected(style));
+            format!("{of_cases}\n{of_programs}again: interloper {options}\n")
+        }
         Format::Text | Format::Html => {
             let style = output::style(output.color);
             let (mut case_reports, mut program_reports) = (of_cases.reports(style), of_programs.reports(style));
-            let report = |entry: &Entry| match entry {
-                Entry::Case(_) => case_reports.next(),
-                Entry::Program(_) => program_reports.next(),
+            let report = |name: &String| {
+                Ok(match catalogue::find(name)? {
+                    Entry::Case(_) => case_reports.next(),
+                    Entry::Program(_) => program_reports.next(),
+                })
             };
-            let reports = entries.iter().map(report).map(|report| report.expect("each entry was checked") + "\n");
-            let reports: String = reports.collect();
+            let reports = names.iter().map(report).collect::<Result<Vec<Option<String>>, Failure>>()?;
+            let reports: String = reports.into_iter().flatten().map(|report| report + "\n").collect();
             let mut overviews = Vec::new();
-            if !of_cases.checked.is_empty() {
+            if !of_cases.0.is_empty() {
                 overviews.push(of_cases.overview("", style));
             }
-            if !of_programs.checked.is_empty() {
+            if !of_programs.0.is_empty() {
                 overviews.push(of_programs.overview("", style));
             }
-            let (names, typed) = (arguments.names.join(" "), search.typed());
-            format!("{reports}{}again: interloper run {names} {typed}\n", overviews.join("\n"))
+            format!("{reports}{}again: interloper run {} {options}\n", overviews.join("\n"), names.join(" "))
         }
     };
     Ok(Answer::new(text, finding))
+}
+
+/// Refuses a form for a shard: its document is for `merge`, which has all the forms.
+fn refuse_form(search: &SearchArgs, output: &OutputArgs) -> Result<(), Failure> {
+    if search.shard.is_some() && !matches!(output.format, Format::Text | Format::Json) {
+        let reason = "a shard prints a document for 'interloper merge'; give --format to 'merge'";
+        return Err(Failure::Request(reason.to_owned()));
+    }
+    Ok(())
 }
 
 /// The refusal to write a page for an entry without a violation.
@@ -180,6 +178,9 @@ pub fn refuse_unused(command: &str, entries: &[Entry], search: &SearchArgs) -> R
 /// other.
 fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Result<(), Failure> {
     let names = arguments.names.len();
+    if search.shard.is_some() && (arguments.trace.is_some() || arguments.html.is_some()) {
+        return Err(Failure::Request("--trace and --html are for a whole search, not for a shard".to_owned()));
+    }
     if arguments.trace.is_some() && (names, programs) != (1, 1) {
         return Err(Failure::Request("--trace is for one program with blocks".to_owned()));
     }
@@ -198,20 +199,4 @@ fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Re
         }
     }
     Ok(())
-}
-
-fn judged(of_cases: &Part<CheckedCase>, of_programs: &Part<CheckedProgram>) -> Vec<Judged> {
-    of_cases.judged("composed operations").chain(of_programs.judged("programs with blocks")).collect()
-}
-
-fn finding(of_cases: &Part<CheckedCase>, of_programs: &Part<CheckedProgram>) -> Finding {
-    let findings = [of_cases.finding(), of_programs.finding()];
-    let worst = [Finding::Unexpected, Finding::Unexplored].into_iter().find(|finding| findings.contains(finding));
-    worst.unwrap_or(Finding::Expected)
-}
-
-/// The document of what was checked, with counterexamples or without.
-fn document(of_cases: Part<CheckedCase>, of_programs: Part<CheckedProgram>, seed: u64, with: bool) -> String {
-    let (cases, programs) = (of_cases.results(with), of_programs.results(with));
-    json(&Document { version: JSON_VERSION, seed, cases, programs })
 }

@@ -5,9 +5,10 @@ use interloper_report::Counterexample;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
 use interloper_suite::Case;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::recorded::{Again, Recorded, refused};
+use super::told::{Documented, Kept};
 use super::{Checked, Description, Item, Listed, check_each, or_dash};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
@@ -35,12 +36,12 @@ pub enum Outcome {
 }
 
 /// A case in a JSON document.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct CaseResult {
-    name: &'static str,
-    origin: &'static str,
-    expected: Option<&'static str>,
-    verdict: &'static str,
+    name: String,
+    origin: String,
+    expected: Option<String>,
+    verdict: String,
     environment_operations: Option<u32>,
     executions_to_violation: Option<u64>,
     executions: u64,
@@ -51,7 +52,13 @@ pub struct CaseResult {
     counterexample: Option<Counterexample>,
 }
 
-#[derive(Serialize)]
+impl Documented for CaseResult {
+    fn with(self, counterexample: Option<Counterexample>) -> CaseResult {
+        CaseResult { counterexample, ..self }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 struct Searched {
     environment: String,
     executions: u64,
@@ -132,15 +139,13 @@ impl Checked for CheckedCase {
     }
 
     /// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
-    fn kept(&self, search: &SearchArgs) -> Result<Option<Counterexample>, Failure> {
-        let (Some(violation), Some(counterexample)) = (self.violation(), self.counterexample()) else {
-            return Ok(None);
-        };
+    fn kept(&self, search: &SearchArgs) -> Option<Kept> {
+        let (violation, counterexample) = (self.violation()?, self.counterexample()?);
         let settings = &self.settings;
         let name = self.case.name;
         if settings.adversary == Adversary::Naive {
             let replay = Some(format!("interloper run {name} {}", search.typed()));
-            return Ok(Some(Counterexample { replay, ..counterexample }));
+            return Some(Kept { counterexample: Counterexample { replay, ..counterexample }, file: None });
         }
         let about = About::Case {
             name: name.to_owned(),
@@ -150,7 +155,7 @@ impl Checked for CheckedCase {
         };
         let (decisions, history) = (format!("{:#}", violation.decisions), violation.history.clone());
         let file = ReplayFile::new(about, settings.seed, violation.execution, FINDING, decisions, history);
-        Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..counterexample }))
+        Some(Kept::with(file, counterexample))
     }
 
     fn mark(&self) -> &'static str {
@@ -225,18 +230,18 @@ impl Checked for CheckedCase {
         ]
     }
 
-    fn result(&self, counterexample: Option<Counterexample>) -> CaseResult {
+    fn result(&self) -> CaseResult {
         let violation = self.violation();
         CaseResult {
-            name: self.case.name,
-            origin: self.case.origin,
-            expected: self.expected.map(Verdict::word),
-            verdict: verdict(self, Verdict::word).unwrap_or_else(|word| word),
+            name: self.case.name.to_owned(),
+            origin: self.case.origin.to_owned(),
+            expected: self.expected.map(|expected| expected.word().to_owned()),
+            verdict: verdict(self, Verdict::word).unwrap_or_else(|word| word).to_owned(),
             environment_operations: violation.map(|violation| violation.environment_operations),
             executions_to_violation: violation.map(|violation| violation.execution),
             executions: self.executions().unwrap_or(0),
             searches: self.found().map_or_else(Vec::new, |report| report.coverage.iter().map(searched).collect()),
-            counterexample,
+            counterexample: None,
         }
     }
 

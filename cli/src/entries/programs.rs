@@ -9,15 +9,16 @@ use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::recorded::{Again, Recorded, refused};
+use super::told::{Documented, Kept};
 use super::{Checked, Description, Item, Listed, check_each, or_dash, trace};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::SearchArgs;
 use crate::counts::{Unseen, plural};
 use crate::failure::Failure;
-use crate::{failures, jobs, strategy};
+use crate::{jobs, strategy};
 
 /// A program and what its check gave.
 pub struct CheckedProgram {
@@ -30,12 +31,12 @@ pub struct CheckedProgram {
 }
 
 /// A program in a JSON document.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct ProgramResult {
-    name: &'static str,
-    origin: &'static str,
+    name: String,
+    origin: String,
     expected: String,
-    grade: &'static str,
+    grade: String,
     finding: Option<String>,
     schedule: String,
     executions_to_violation: Option<u64>,
@@ -48,7 +49,7 @@ pub struct ProgramResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     unseen: Option<Unseen>,
     /// What the time did not suffice for.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     cut_short: String,
     /// Executions in which a block was violated.
     violated: u64,
@@ -60,6 +61,12 @@ pub struct ProgramResult {
     /// `run` shows every violation. The suite shows only what is unexpected: a reader finds it in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
+}
+
+impl Documented for ProgramResult {
+    fn with(self, counterexample: Option<Counterexample>) -> ProgramResult {
+        ProgramResult { counterexample, ..self }
+    }
 }
 
 /// Everything about a program.
@@ -124,14 +131,14 @@ impl Checked for CheckedProgram {
         }
     }
 
-    fn kept(&self, _: &SearchArgs) -> Result<Option<Counterexample>, Failure> {
-        let Some(violation) = self.violation() else { return Ok(None) };
+    fn kept(&self, _: &SearchArgs) -> Option<Kept> {
+        let violation = self.violation()?;
         let (name, settings) = (self.program.name, &self.settings);
         let about = About::Program { name: name.to_owned(), strategy: settings.schedule.to_string() };
         let (finding, decisions) = (violation.finding.word(), format!("{:#}", violation.smallest));
         let history = violation.history.clone();
         let file = ReplayFile::new(about, settings.seed, violation.execution, finding, decisions, history);
-        Ok(Some(Counterexample { replay: Some(failures::written(&file)?), ..violation.counterexample.clone() }))
+        Some(Kept::with(file, violation.counterexample.clone()))
     }
 
     fn headline(&self) -> (&'static str, String) {
@@ -190,15 +197,15 @@ impl Checked for CheckedProgram {
         ]
     }
 
-    fn result(&self, counterexample: Option<Counterexample>) -> ProgramResult {
+    fn result(&self) -> ProgramResult {
         let (program, report) = (self.program, self.found());
         let violation = report.and_then(Report::violation);
         let count = |of: fn(&Report) -> u64| report.map_or(0, of);
         ProgramResult {
-            name: program.name,
-            origin: program.origin,
+            name: program.name.to_owned(),
+            origin: program.origin.to_owned(),
             expected: program.expected.to_string(),
-            grade: report.map_or("none", |report| report.grade.word()),
+            grade: report.map_or("none", |report| report.grade.word()).to_owned(),
             finding: violation.map(|violation| violation.finding.to_string()),
             schedule: self.settings.schedule.to_string(),
             executions_to_violation: violation.map(|violation| violation.execution),
@@ -214,7 +221,7 @@ impl Checked for CheckedProgram {
             serial_executions: count(|report| report.coverage.serial.executions),
             warnings: report.map_or_else(Vec::new, |report| report.warnings.iter().map(ToString::to_string).collect()),
             misuse: self.outcome.as_ref().err().map(ToString::to_string),
-            counterexample,
+            counterexample: None,
         }
     }
 
@@ -235,7 +242,7 @@ impl Checked for CheckedProgram {
             blocks: blocks(program),
             twin: program.twin,
             source: program.source,
-            result: self.result(counterexample),
+            result: self.result().with(counterexample),
         })
     }
 }

@@ -8,6 +8,7 @@ mod objects;
 mod output;
 mod refusals;
 mod reports;
+mod shards;
 mod writing;
 
 use interloper_report::replay_file::{Moment, fingerprint};

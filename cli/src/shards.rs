@@ -1,0 +1,248 @@
+//! The results of shards: the document that each of them prints, and how the documents of all shards are joined.
+//!
+//! Entries are dealt to shards by their number, so a document need not number them: the first entry of shard 2 of 4 is the
+//! second entry of all, its second entry is the sixth.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use interloper::Shard;
+use serde::{Deserialize, Serialize};
+
+use crate::args::SearchArgs;
+use crate::catalogue::{self, Entry};
+use crate::entries::cases::CheckedCase;
+use crate::entries::programs::CheckedProgram;
+use crate::entries::told::{Part, Told as One};
+use crate::failure::{Failure, Finding};
+
+/// The format of the document.
+const VERSION: u32 = 1;
+
+/// A larger document is something else: the one of a whole suite has some hundred kilobytes.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What the entries gave.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    #[serde(rename = "cases")]
+    pub of_cases: Part<CheckedCase>,
+    #[serde(rename = "programs")]
+    pub of_programs: Part<CheckedProgram>,
+}
+
+impl Told {
+    /// What the entries amount to: the worst of them.
+    pub fn finding(&self) -> Finding {
+        let findings = [self.of_cases.finding(), self.of_programs.finding()];
+        let worst = [Finding::Unexpected, Finding::Unexplored].into_iter().find(|finding| findings.contains(finding));
+        worst.unwrap_or(Finding::Expected)
+    }
+}
+
+/// What was asked for: the same for all shards of a search.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The version of the command.
+    tool: String,
+    /// Identifies the entries of the suite and their sources.
+    suite: String,
+    /// The names given to `run`. None of them for the suite.
+    pub names: Vec<String>,
+    pub seed: u64,
+    /// The options that determine the result, as they are typed.
+    pub options: String,
+    /// The limit, in seconds. With a limit the result depends on the machine.
+    time: Option<f64>,
+}
+
+impl Asked {
+    pub fn new(names: &[String], search: &SearchArgs) -> Asked {
+        Asked {
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            suite: suite(),
+            names: names.to_vec(),
+            seed: search.seed(),
+            options: search.typed(),
+            time: search.time.map(|time| time.as_secs_f64()),
+        }
+    }
+
+    /// The entries, in their order.
+    fn entries(&self) -> Result<Vec<Entry>, Failure> {
+        match &self.names[..] {
+            [] => Ok(catalogue::all()),
+            names => names.iter().map(|name| catalogue::find(name)).collect(),
+        }
+    }
+
+    /// What differs from another request, in words.
+    fn difference(&self, other: &Asked) -> Option<String> {
+        let what = |asked: &Asked| match &asked.names[..] {
+            [] => "the suite".to_owned(),
+            names => format!("run {}", names.join(" ")),
+        };
+        let time = |asked: &Asked| asked.time.map_or("no --time".to_owned(), |time| format!("--time {time}"));
+        let version = |asked: &Asked| format!("version {} with the suite {}", asked.tool, asked.suite);
+        let parts = [
+            (version(self), version(other)),
+            (what(self), what(other)),
+            (self.options.clone(), other.options.clone()),
+            (time(self), time(other)),
+        ];
+        let (one, another) = parts.into_iter().find(|(one, another)| one != another)?;
+        Some(format!("{one}, and {another}"))
+    }
+}
+
+/// Identifies the suite: a hash of its names and sources (FNV-1a).
+fn suite() -> String {
+    let text = catalogue::all().into_iter().flat_map(|entry| [entry.name(), "\0", entry.source(), "\0"]);
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+/// What a shard prints.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardResult {
+    version: u32,
+    /// Which one of how many.
+    shard: String,
+    asked: Asked,
+    told: Told,
+}
+
+/// Only the version: it decides whether the rest can be expected to have today's shape.
+#[derive(Deserialize)]
+struct Header {
+    version: u32,
+    #[serde(rename = "shard")]
+    _shard: String,
+}
+
+impl ShardResult {
+    pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
+        ShardResult { version: VERSION, shard: shard.to_string(), asked, told }
+    }
+
+    /// Reads the document of a shard.
+    fn parse(text: &str) -> Result<(Shard, Asked, Told), String> {
+        let damaged = |error: serde_json::Error| format!("not the result of a shard: {error}");
+        let Header { version, .. } = serde_json::from_str(text).map_err(damaged)?;
+        if version != VERSION {
+            return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
+        }
+        let ShardResult { shard, asked, told, .. } = serde_json::from_str(text).map_err(damaged)?;
+        let shard = shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
+        Ok((shard, asked, told))
+    }
+}
+
+/// A document, and the file that it was read from.
+struct Read {
+    name: String,
+    text: String,
+    shard: Shard,
+    asked: Asked,
+    told: Told,
+}
+
+impl Read {
+    fn new(path: &Path) -> Result<Read, Failure> {
+        let name = path.display().to_string();
+        let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
+        let text = read(path).map_err(wrong)?;
+        let (shard, asked, told) = ShardResult::parse(&text).map_err(wrong)?;
+        Ok(Read { name, text, shard, asked, told })
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    if metadata.len() > MAX_BYTES {
+        let bytes = metadata.len();
+        return Err(format!("it has {bytes} bytes, and the limit for the result of a shard is {MAX_BYTES}"));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+/// Joins the documents of all shards of one search. A shard that is given twice counts once.
+///
+/// # Errors
+/// When a file is not the document of a shard, when the files belong to different searches, and when shards are missing.
+pub fn join(files: &[impl AsRef<Path>]) -> Result<(Asked, Told), Failure> {
+    let refused = |reason: String| Err(Failure::Request(reason));
+    let mut shards: BTreeMap<u32, Read> = BTreeMap::new();
+    for path in files {
+        let read = Read::new(path.as_ref())?;
+        if let Some(first) = shards.values().next() {
+            let (one, other) = (&first.name, &read.name);
+            if let Some(difference) = first.asked.difference(&read.asked) {
+                return refused(format!("{one} and {other} belong to different searches: {difference}"));
+            }
+            if first.shard.of() != read.shard.of() {
+                let (shard, another) = (first.shard, read.shard);
+                return refused(format!(
+                    "{one} and {other} belong to different searches: shard {shard}, and {another}"
+                ));
+            }
+        }
+        if let Some(same) = shards.get(&read.shard.number())
+            && same.text != read.text
+        {
+            let Read { name, shard, .. } = read;
+            return refused(format!("{} and {name} are both shard {shard}, and have different results", same.name));
+        }
+        shards.insert(read.shard.number(), read);
+    }
+    let Some(first) = shards.values().next() else { return refused("no shard is given".to_owned()) };
+    let (of, asked, name) = (first.shard.of(), first.asked.clone(), first.name.clone());
+    if asked.tool != env!("CARGO_PKG_VERSION") || asked.suite != suite() {
+        return refused(format!("{name}: another version of interloper has made it; merge with that version"));
+    }
+    let missing: Vec<String> =
+        (1..=of).filter(|number| !shards.contains_key(number)).map(|number| number.to_string()).collect();
+    if !missing.is_empty() {
+        let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
+        return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
+    }
+    let told = gather(&asked.entries()?, shards.into_values().collect())?;
+    Ok((asked, told))
+}
+
+/// Puts the entries of all shards into the order of the whole.
+fn gather(entries: &[Entry], shards: Vec<Read>) -> Result<Told, Failure> {
+    let mut dealt: Vec<_> = shards
+        .into_iter()
+        .map(|Read { name, told, .. }| (name, told.of_cases.0.into_iter(), told.of_programs.0.into_iter()))
+        .collect();
+    let mut joined = Told { of_cases: Part(Vec::new()), of_programs: Part(Vec::new()) };
+    let of = dealt.len();
+    let damaged = |file: &str| Failure::Request(format!("{file}: not the result of a shard: other entries"));
+    for (number, entry) in entries.iter().enumerate() {
+        let (file, cases, programs) = &mut dealt[number % of];
+        match entry {
+            Entry::Case(case) => {
+                let told = cases.next().filter(|told: &One<_>| told.name == case.name);
+                joined.of_cases.0.push(told.ok_or_else(|| damaged(file))?);
+            }
+            Entry::Program(program) => {
+                let told = programs.next().filter(|told: &One<_>| told.name == program.name);
+                joined.of_programs.0.push(told.ok_or_else(|| damaged(file))?);
+            }
+        }
+    }
+    for (file, cases, programs) in &mut dealt {
+        if cases.next().is_some() || programs.next().is_some() {
+            return Err(damaged(file));
+        }
+    }
+    Ok(joined)
+}

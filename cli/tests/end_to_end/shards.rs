@@ -1,0 +1,153 @@
+//! Shards, and the report that is joined from them.
+
+use super::{Folder, Ran, bad, good};
+
+/// The whole suite with so few executions that it is quick.
+const SHORT: [&str; 4] = ["--seed", "42", "--executions", "60"];
+
+/// Runs all shards of a command, each into a file of its own. Gives the names of the files.
+fn shards(folder: &Folder, arguments: &[&str], of: u32) -> Vec<String> {
+    let shard = |number: u32| {
+        let (shard, name) = (format!("{number}/{of}"), format!("{number}-of-{of}.json"));
+        let ran = folder.run(&[arguments, &["--shard", &shard]].concat());
+        assert!(matches!(ran.code, Some(0..=2)), "{}", ran.err);
+        folder.write(&name, &ran.out);
+        name
+    };
+    (1..=of).map(shard).collect()
+}
+
+fn merge(folder: &Folder, files: &[String], more: &[&str]) -> Ran {
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    folder.run(&[&["merge"], &files[..], more].concat())
+}
+
+#[track_caller]
+fn refused(ran: &Ran, reason: &str) {
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(2), "", format!("error: {reason}\n").as_str()));
+}
+
+#[test]
+fn the_merged_suite_is_the_suite_byte_for_byte() {
+    let folder = Folder::new();
+    let files = shards(&folder, &SHORT, 3);
+    for format in ["text", "json", "junit", "sarif"] {
+        let whole = folder.run(&[&SHORT[..], &["--format", format]].concat());
+        let merged = merge(&folder, &files, &["--format", format]);
+        assert!(merged.out == whole.out, "{format} differs:\n{}\n{}", merged.out, whole.out);
+        assert_eq!(merged.code, whole.code, "{}", merged.err);
+    }
+    // In any order, and each of them as often as it likes.
+    let shuffled = ["3-of-3.json", "1-of-3.json", "3-of-3.json", "2-of-3.json"].map(str::to_owned);
+    assert_eq!(merge(&folder, &shuffled, &[]).out, folder.run(&SHORT).out);
+}
+
+/// With more shards than entries, too: then some have nothing to do.
+#[test]
+fn the_merged_run_is_the_run_byte_for_byte() {
+    let folder = Folder::new();
+    let run = ["run", bad(), "arc-drop-unfenced", good(), "arc-drop-fenced", "--seed", "7"];
+    for of in [1, 2, 5] {
+        let files = shards(&folder, &run, of);
+        for format in ["text", "json", "junit", "sarif"] {
+            let whole = folder.run(&[&run[..], &["--format", format]].concat());
+            let merged = merge(&folder, &files, &["--format", format]);
+            assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);
+            assert_eq!((merged.code, whole.code), (Some(0), Some(0)), "{}{}", merged.err, whole.err);
+        }
+    }
+}
+
+/// Shards ran elsewhere: the merge writes the replay files that the report names.
+#[test]
+fn what_a_merged_report_names_can_be_replayed() {
+    let (elsewhere, here) = (Folder::new(), Folder::new());
+    let files = shards(&elsewhere, &["run", bad(), good()], 2);
+    files.iter().for_each(|name| here.write(name, &elsewhere.read(name)));
+    assert_eq!(merge(&here, &files, &[]).code, Some(0));
+    let replay = format!("interloper-failures/{}-42.json", bad());
+    assert_eq!(here.read(&replay), elsewhere.read(&replay));
+    assert_eq!(here.run(&["replay", &replay]).code, Some(0));
+}
+
+#[test]
+fn missing_and_foreign_shards_are_refused() {
+    let folder = Folder::new();
+    let run = ["run", bad(), good(), "--executions", "50"];
+    let files = shards(&folder, &run, 4);
+    refused(&merge(&folder, &files[..3], &[]), "shard 4 of 4 is missing");
+    refused(&merge(&folder, &files[1..2], &[]), "shards 1, 3, 4 of 4 are missing");
+    let other = |name: &str, arguments: &[&str]| folder.write(name, &folder.run(arguments).out);
+    let name = "other.json".to_owned();
+    let with = |reason: &str| {
+        let reason = format!("1-of-4.json and other.json belong to different searches: {reason}");
+        refused(&merge(&folder, &[files[0].clone(), name.clone()], &[]), &reason);
+    };
+    other(&name, &["run", bad(), good(), "--executions", "50", "--seed", "43", "--shard", "2/4"]);
+    with("--seed 42 --executions 50, and --seed 43 --executions 50");
+    other(&name, &["run", bad(), good(), "--executions", "50", "--time", "9.5", "--shard", "2/4"]);
+    with("no --time, and --time 9.5");
+    other(&name, &["run", good(), bad(), "--executions", "50", "--shard", "2/4"]);
+    with(&format!("run {} {}, and run {} {}", bad(), good(), good(), bad()));
+    other(&name, &["run", bad(), good(), "--executions", "50", "--shard", "2/3"]);
+    with("shard 1/4, and 2/3");
+    folder.write(&name, &folder.read(&files[1]).replace("\"tool\": \"", "\"tool\": \"9."));
+    let ran = merge(&folder, &[files[0].clone(), name.clone()], &[]);
+    assert!(ran.err.contains("belong to different searches: version ") && ran.err.lines().count() == 1, "{}", ran.err);
+}
+
+#[test]
+fn a_damaged_shard_is_refused_in_one_line() {
+    let folder = Folder::new();
+    let run = ["run", bad(), good(), "--executions", "50"];
+    let files = shards(&folder, &run, 2);
+    let text = folder.read(&files[0]);
+    let damaged = |text: &str| {
+        folder.write("damaged.json", text);
+        let ran = merge(&folder, &["damaged.json".to_owned(), files[1].clone()], &[]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{}", ran.err);
+        ran.err
+    };
+    for wrong in
+        ["", "{}", "[]", &text[..text.len() / 2], "\u{0}", &folder.run(&[&run[..], &["--format", "json"]].concat()).out]
+    {
+        assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
+    }
+    let newer = text.replacen("\"version\": 1", "\"version\": 2", 1);
+    assert_eq!(
+        damaged(&newer),
+        "error: damaged.json: written by another interloper (version 2, this one reads version 1)\n"
+    );
+    // The other's entries.
+    let foreign = folder.read(&files[1]).replacen("\"2/2\"", "\"1/2\"", 1);
+    assert_eq!(damaged(&foreign), "error: damaged.json: not the result of a shard: other entries\n");
+    // The same shard with another result.
+    folder.write("again.json", &text.replacen("\"executions\": ", "\"executions\": 1", 1));
+    let both = merge(&folder, &["again.json".to_owned(), files[0].clone()], &[]);
+    refused(&both, "again.json and 1-of-2.json are both shard 1/2, and have different results");
+    refused(&merge(&folder, &["no.json".to_owned()], &[]), "no.json: No such file or directory (os error 2)");
+    refused(&merge(&folder, &[".".to_owned()], &[]), ".: it is not a file");
+}
+
+#[test]
+fn a_shard_is_refused_where_it_would_be_ignored() {
+    let folder = Folder::new();
+    let wrong = "a shard is written I/N, as in 2/4, with I from 1 to N and N from 1 to 65536";
+    for value in ["0/4", "5/4", "2", "a/b", "1/65537"] {
+        let reason = format!("invalid value '{value}' for '--shard <I/N>': {wrong}");
+        refused(&folder.run(&["--shard", value]), &reason);
+    }
+    for command in ["list", "compare", "objects"] {
+        refused(&folder.run(&[command, "--shard", "1/2"]), &format!("'{command}' does not use --shard"));
+    }
+    refused(&folder.run(&["show", bad(), "--shard", "1/2"]), "'show' does not use --shard");
+    refused(
+        &folder.run(&["--shard", "1/2", "--format", "junit"]),
+        "a shard prints a document for 'interloper merge'; give --format to 'merge'",
+    );
+    refused(
+        &folder.run(&["run", bad(), "--html", "x.html", "--shard", "1/2"]),
+        "--trace and --html are for a whole search, not for a shard",
+    );
+    refused(&folder.run(&["merge", "x.json", "--seed", "4"]), "'merge' does not use --seed");
+}

@@ -1,0 +1,112 @@
+//! One of the parts into which work is split, so that several machines can share it.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+/// One of the parts into which a search, or a list of checks, is split: `2/4` is the second of four.
+///
+/// Work comes in numbered units (an entry of a suite, a row of executions), which are dealt like cards: the first shard
+/// has the units 0, N, 2 N, …, the second one 1, N + 1, 2 N + 1, …. So each unit belongs to exactly one shard, and shards have
+/// equally many units, or one more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shard {
+    of: NonZeroU32,
+    /// From 1 to `of`.
+    number: NonZeroU32,
+}
+
+impl Shard {
+    /// The most parts of one piece of work.
+    pub const MOST: u32 = 65_536;
+
+    /// All of it: `1/1`.
+    pub const WHOLE: Shard = Shard { of: NonZeroU32::MIN, number: NonZeroU32::MIN };
+
+    /// The part of this number, counted from 1, of so many. `None` unless 1 ≤ `number` ≤ `of` ≤ [`Shard::MOST`].
+    pub fn new(number: u32, of: u32) -> Option<Shard> {
+        let shard = Shard { of: NonZeroU32::new(of)?, number: NonZeroU32::new(number)? };
+        (number <= of && of <= Shard::MOST).then_some(shard)
+    }
+
+    /// Which part it is, counted from 1.
+    pub fn number(self) -> u32 {
+        self.number.get()
+    }
+
+    /// How many parts there are.
+    pub fn of(self) -> u32 {
+        self.of.get()
+    }
+
+    /// Whether it is all of the work.
+    pub fn is_whole(self) -> bool {
+        self == Shard::WHOLE
+    }
+
+    /// Whether a unit, counted from 0, belongs to this part.
+    pub fn has(self, unit: u64) -> bool {
+        unit % u64::from(self.of.get()) == u64::from(self.number.get()) - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}/{}", self.number, self.of)
+    }
+}
+
+/// Why a text is not a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShardError;
+
+impl fmt::Display for ShardError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "a shard is written I/N, as in 2/4, with I from 1 to N and N from 1 to {}", Shard::MOST)
+    }
+}
+
+impl std::error::Error for ShardError {}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Shard, ShardError> {
+        // `parse` would accept a sign.
+        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        let (part, of) = text.split_once('/').ok_or(ShardError)?;
+        let shard = number(part).zip(number(of)).and_then(|(number, of)| Shard::new(number, of));
+        shard.ok_or(ShardError)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_unit_belongs_to_one_shard() {
+        for of in 1..=7 {
+            let shards: Vec<Shard> = (1..=of).map(|number| Shard::new(number, of).unwrap()).collect();
+            for unit in 0..30 {
+                assert_eq!(shards.iter().filter(|shard| shard.has(unit)).count(), 1, "{unit} of {of}");
+            }
+            let units = |shard: &Shard| (0..30).filter(|unit| shard.has(*unit)).count();
+            let counts: Vec<usize> = shards.iter().map(units).collect();
+            assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+        }
+        assert!((0..5).all(|unit| Shard::WHOLE.has(unit)) && Shard::WHOLE.is_whole());
+    }
+
+    #[test]
+    fn a_shard_is_read_as_it_is_written() {
+        for (number, of) in [(1, 1), (2, 4), (65_536, 65_536)] {
+            let shard = Shard::new(number, of).unwrap();
+            assert_eq!(shard.to_string().parse(), Ok(shard));
+            assert_eq!((shard.number(), shard.of()), (number, of));
+        }
+        for wrong in ["", "/", "1", "0/4", "5/4", "1/0", "-1/4", "+1/4", "1/65537", "1/4/2", " 1/4", "1/99999999999"] {
+            assert_eq!(wrong.parse::<Shard>(), Err(ShardError), "{wrong}");
+        }
+    }
+}
