@@ -245,6 +245,9 @@ pub struct OutputArgs {
     /// When to colour the text
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// How to show on standard error how the command gets on
+    #[arg(long, global = true, value_enum, default_value_t = ProgressArg::Auto)]
+    pub progress: ProgressArg,
     /// What to log on standard error: off, info, debug, or `target=level,…` [env: INTERLOPER_LOG]
     #[arg(long, global = true, value_name = "FILTER")]
     pub log: Option<String>,
@@ -292,6 +295,16 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgressArg {
+    /// For people: a bar on a terminal, elsewhere a line now and then
+    Auto,
+    /// For programs: one JSON event in each line
+    Json,
+    /// Not at all
+    Off,
 }
 
 /// What the arguments ask for: a run, or a text to print (help, version).

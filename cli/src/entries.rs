@@ -17,7 +17,7 @@ use crate::args::SearchArgs;
 use crate::counts::grouped;
 use crate::failure::Failure;
 use crate::jobs;
-use crate::progress::Progress;
+use crate::progress::{Progress, events};
 
 /// An entry of the suite.
 pub trait Item: Copy {
@@ -135,11 +135,11 @@ fn or_dash(number: Option<u64>) -> String {
 }
 
 /// Checks `entries` on as many threads as asked for. Results are in the order of the entries.
-fn check_each<E: Sync, C: Send>(
+fn check_each<E: Sync, C: Checked + Send>(
     noun: &'static str,
     entries: &[E],
     search: &SearchArgs,
-    name: impl Fn(&E) -> &'static str,
+    name: impl Fn(&E) -> &'static str + Sync,
     check: impl Fn(&E, &Progress) -> C + Sync,
 ) -> Result<Vec<C>, Failure> {
     if entries.is_empty() {
@@ -147,7 +147,14 @@ fn check_each<E: Sync, C: Send>(
     }
     let progress = Progress::start(noun, entries.len());
     let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
-    let checked = jobs::run(jobs, entries, |entry| check(entry, &progress), |entry| progress.done(name(entry)))?;
+    let work = |entry: &E| {
+        let checked = check(entry, &progress);
+        if let Some(counterexample) = checked.counterexample().filter(|_| events::are_wanted()) {
+            progress.found(name(entry), !checked.is_unexpected(), &counterexample);
+        }
+        checked
+    };
+    let checked = jobs::run(jobs, entries, work, |entry| progress.done(name(entry)))?;
     progress.finish();
     Ok(checked)
 }

@@ -47,6 +47,7 @@ fn run() -> Result<Finding, Failure> {
         Request::Run(cli) => cli,
         Request::Print(text) => return output::print(&text, None).map(|()| Finding::Expected),
     };
+    progress::events::show(cli.output.progress);
     logging::start(cli.output.log.as_deref())?;
     let answer = commands::execute(&cli)?;
     output::print(&answer.text, answer.rest)?;

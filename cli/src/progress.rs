@@ -1,5 +1,8 @@
 //! How a command gets on, on standard error: a bar where that is a terminal, elsewhere a line now and then.
 
+pub mod events;
+
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +12,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use interloper::blocks::{Phase, Watch};
 
+use interloper_report::Counterexample;
+
+use self::events::{Event, places};
 use crate::counts::{grouped, plural};
 use crate::output;
 
@@ -63,6 +69,8 @@ struct Now {
     name: Mutex<&'static str>,
     /// The kind of the phase, and its executions.
     phase: AtomicU64,
+    /// The phases that were told as events.
+    told: Mutex<BTreeSet<(&'static str, &'static str)>>,
 }
 
 /// Two bits of the number are the kind of the phase.
@@ -80,29 +88,50 @@ impl Now {
 
     /// In words; empty before the first note.
     fn text(&self) -> String {
+        let Some((name, what, executions)) = self.parts() else { return String::new() };
+        format!(", {name}: {what}, {}", plural(executions, "execution"))
+    }
+
+    /// The name, the phase and its executions. None before the first note.
+    fn parts(&self) -> Option<(&'static str, &'static str, u64)> {
         let phase = self.phase.load(Ordering::Relaxed);
         let what = match phase % KINDS {
-            0 => return String::new(),
+            0 => return None,
             1 => "searching",
             2 => "running serial orders",
             _ => "shrinking the finding",
         };
-        let name = *self.name.lock().unwrap_or_else(PoisonError::into_inner);
-        format!(", {name}: {what}, {}", plural(phase / KINDS, "execution"))
+        Some((*self.name.lock().unwrap_or_else(PoisonError::into_inner), what, phase / KINDS))
+    }
+
+    /// Tells of a phase, once.
+    fn tell(&self, name: &'static str) {
+        let Some((_, phase, _)) = self.parts().filter(|_| events::are_wanted()) else { return };
+        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert((name, phase)) {
+            Event::Phase { name, phase }.tell();
+        }
     }
 }
 
 impl Progress {
     /// Shows how `total` of them, called `noun` each, get on.
     pub fn start(noun: &'static str, total: usize) -> Self {
-        let bar = ProgressBar::new(total as u64);
+        Event::Started { what: noun, total: Some(total as u64) }.tell();
+        let bar = if events::for_people() { ProgressBar::new(total as u64) } else { ProgressBar::hidden() };
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}").expect("a valid template");
         bar.set_style(style);
         let (started, done, now) = (Instant::now(), Arc::new(AtomicUsize::new(0)), Arc::new(Now::default()));
         let (shown, count, doing) = (bar.clone(), Arc::clone(&done), Arc::clone(&now));
         let heartbeat = Heartbeat::start(move || {
             let line = format!("{} s{}", started.elapsed().as_secs(), doing.text());
-            if shown.is_hidden() {
+            if !events::for_people() {
+                let (name, executions) = match doing.parts() {
+                    Some((name, _, executions)) => (name, Some(executions)),
+                    None => ("", None),
+                };
+                let (done, total) = (count.load(Ordering::Relaxed) as u64, Some(total as u64));
+                Event::Progress { done, total, name, executions, seconds: started.elapsed().as_secs_f64() }.tell();
+            } else if shown.is_hidden() {
                 let done = grouped(count.load(Ordering::Relaxed) as u64);
                 output::note(&format!("{done} of {} done in {line}", plural(total as u64, noun)));
             } else {
@@ -119,6 +148,8 @@ impl Progress {
             // The beginning of a phase says whose it is.
             if matches!(phase, Phase::Searching(0..=1) | Phase::SerialOrders(0..=1) | Phase::Shrinking(0..=1)) {
                 *now.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
+                now.note(phase);
+                now.tell(name);
             }
             now.note(phase);
         })
@@ -126,17 +157,27 @@ impl Progress {
 
     /// One has ended.
     pub fn done(&self, name: &str) {
-        self.done.fetch_add(1, Ordering::Relaxed);
+        let done = self.done.fetch_add(1, Ordering::Relaxed) as u64 + 1;
         self.bar.set_message(name.to_owned());
         self.bar.inc(1);
+        let (total, seconds) = (Some(self.total as u64), self.started.elapsed().as_secs_f64());
+        Event::Progress { done, total, name, executions: None, seconds }.tell();
+    }
+
+    /// One has found something.
+    pub fn found(&self, name: &str, expected: bool, counterexample: &Counterexample) {
+        Event::Finding { name, verdict: &counterexample.verdict, expected, places: places(counterexample) }.tell();
     }
 
     /// Takes the bar away and says how long it took.
     pub fn finish(self) {
         drop(self.heartbeat);
         self.bar.finish_and_clear();
-        let all = plural(self.total as u64, self.noun);
-        output::note(&format!("{all} in {:.2} s", self.started.elapsed().as_secs_f64()));
+        let (all, seconds) = (self.total as u64, self.started.elapsed().as_secs_f64());
+        Event::Finished { what: self.noun, done: all, executions: None, seconds }.tell();
+        if events::for_people() {
+            output::note(&format!("{} in {seconds:.2} s", plural(all, self.noun)));
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::nearest::{nearest, unknown};
 use crate::output;
 use crate::progress::Heartbeat;
+use crate::progress::events::{self, Event};
 use crate::strategy;
 use crate::values::to_json;
 
@@ -151,7 +152,7 @@ fn method(object: &Object, name: &str) -> Result<MethodId, Failure> {
 /// Says on standard error how a search gets on: on a terminal in one line that changes, elsewhere in a line now and then.
 pub struct Watcher {
     /// What was noted last.
-    last: Arc<Mutex<String>>,
+    last: Arc<Mutex<Noted>>,
     heartbeat: Heartbeat,
     bar: ProgressBar,
     started: Instant,
@@ -160,21 +161,36 @@ pub struct Watcher {
     schemas: u64,
 }
 
+/// How far a search had come.
+#[derive(Clone, Default)]
+struct Noted {
+    line: String,
+    method: String,
+    schemas: u64,
+    executions: u64,
+}
+
 /// How often a line is written.
 const NOW_AND_THEN: Duration = Duration::from_millis(100);
 
 impl Watcher {
     pub fn start() -> Watcher {
-        let bar = ProgressBar::new_spinner();
+        Event::Started { what: "schema", total: None }.tell();
+        let bar = if events::for_people() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("a valid template"));
         let now = Instant::now();
-        let last = Arc::new(Mutex::new(String::new()));
+        let last = Arc::new(Mutex::new(Noted::default()));
         let (noted, shown) = (Arc::clone(&last), bar.clone());
         // A schema can take long: nothing is noted then.
         let heartbeat = Heartbeat::start(move || {
             let noted = noted.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let line = format!("{noted}, {} s so far", now.elapsed().as_secs());
+            let line = format!("{}, {} s so far", noted.line, now.elapsed().as_secs());
             match shown.is_hidden() {
+                _ if !events::for_people() => {
+                    let (done, executions, name) = (noted.schemas, Some(noted.executions), noted.method.as_str());
+                    let seconds = now.elapsed().as_secs_f64();
+                    Event::Progress { done, total: None, name, executions, seconds }.tell();
+                }
                 true => output::note(&line),
                 false => shown.set_message(line),
             }
@@ -189,22 +205,30 @@ impl Watcher {
         }
         let (schemas, executions) = (self.schemas + schemas, self.executions + executions);
         let rate = executions as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
-        let (schemas, rate) = (plural(schemas, "schema"), grouped(rate as u64));
-        self.say(format!("{method}: {schemas}, {rate} executions/s, now {schema}"));
+        let (all, schemas, rate) = (schemas, plural(schemas, "schema"), grouped(rate as u64));
+        let line = format!("{method}: {schemas}, {rate} executions/s, now {schema}");
+        self.say(Noted { line, method: method.to_owned(), schemas: all, executions });
     }
 
-    fn say(&mut self, line: String) {
+    fn say(&mut self, noted: Noted) {
         self.said = Instant::now();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = line;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = noted;
+    }
+
+    /// A finding is being made smaller.
+    fn shrinks(&mut self, method: &str, progress: &Progress<'_>, tried: u64) {
+        let line = making_smaller(method, progress.schema, tried);
+        let (schemas, executions) = (self.schemas + progress.schemas, self.executions + progress.executions);
+        self.say(Noted { line, method: method.to_owned(), schemas, executions });
     }
 
     /// How the search of a method gets on.
     pub fn search(&mut self, method: &str, progress: &Progress<'_>) {
         match progress.smaller {
             None => self.note(method, progress.schema, progress.schemas, progress.executions),
-            Some(0) => self.say(making_smaller(method, progress.schema, 0)),
+            Some(0) => self.shrinks(method, progress, 0),
             Some(tried) if self.said.elapsed() >= NOW_AND_THEN => {
-                self.say(making_smaller(method, progress.schema, tried));
+                self.shrinks(method, progress, tried);
             }
             Some(_) => {}
         }
@@ -223,7 +247,11 @@ impl Watcher {
         let seconds = self.started.elapsed().as_secs_f64();
         let rate = grouped((self.executions as f64 / seconds.max(1e-9)) as u64);
         let (schemas, executions) = (plural(self.schemas, "schema"), plural(self.executions, "execution"));
-        output::note(&format!("{schemas}, {executions} in {seconds:.2} s ({rate}/s)"));
+        let (done, all) = (self.schemas, Some(self.executions));
+        Event::Finished { what: "schema", done, executions: all, seconds }.tell();
+        if events::for_people() {
+            output::note(&format!("{schemas}, {executions} in {seconds:.2} s ({rate}/s)"));
+        }
     }
 }
 
@@ -267,7 +295,7 @@ mod tests {
         let mut said = |schemas, smaller| {
             let progress = Progress { schema: &schema, schemas, executions: 0, took: Duration::ZERO, smaller };
             watcher.search("size", &progress);
-            watcher.last.lock().unwrap().clone()
+            watcher.last.lock().unwrap().line.clone()
         };
         assert_eq!(said(0, None), "size: 0 schemas, 0 executions/s, now { put(0, 1) } || { size() }");
         let smaller = "size: making the violation smaller, 0 smaller schemas tried, now { put(0, 1) } || { size() }";

@@ -301,3 +301,30 @@ fn each_command_that_judges_has_the_forms_of_services() {
     let ran = folder.run(&["check-history", "--type", "register", "history.jsonl", "--format", "sarif"]);
     assert_eq!(ran.err, "error: 'check-history' has no form 'sarif', only text, json, junit\n");
 }
+
+/// The result on standard output is the same however progress is shown.
+#[test]
+fn progress_is_told_as_events() {
+    let run = ["run", bad(), good(), "arc-drop-unfenced"];
+    let quiet = interloper(&[&run[..], &["--progress", "off"]].concat());
+    assert_eq!((quiet.code, quiet.err.as_str()), (Some(0), ""));
+    let told = interloper(&[&run[..], &["--progress", "json"]].concat());
+    assert_eq!((told.code, told.out == quiet.out), (Some(0), true));
+    let events: Vec<Value> = told.err.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let of = |kind: &str| -> Vec<&Value> { events.iter().filter(|event| event["event"] == kind).collect() };
+    let started: Vec<(&Value, &Value)> = of("started").iter().map(|event| (&event["what"], &event["total"])).collect();
+    assert_eq!(started, [(&"case".into(), &2.into()), (&"program".into(), &1.into())]);
+    let finished: Vec<(&Value, &Value)> = of("finished").iter().map(|event| (&event["what"], &event["done"])).collect();
+    assert_eq!(finished, [(&"case".into(), &2.into()), (&"program".into(), &1.into())]);
+    assert_eq!(of("progress").iter().filter(|event| event["name"] == good()).count(), 1, "{}", told.err);
+    let mut found: Vec<&str> = of("finding").iter().filter_map(|event| event["name"].as_str()).collect();
+    found.sort_unstable();
+    let mut expected = [bad(), "arc-drop-unfenced"];
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{} shows no violation", good());
+    let panic = of("finding").into_iter().find(|event| event["name"] == "arc-drop-unfenced").expect("it was found");
+    let place = &panic["places"][0];
+    assert!(panic["expected"] == true && panic["verdict"] == "panic", "{panic}");
+    assert!(place["file"].as_str().expect("a file").ends_with(".rs") && place["line"].is_u64(), "{panic}");
+    assert!(of("phase").iter().any(|event| event["phase"] == "searching"), "{}", told.err);
+}
