@@ -9,15 +9,18 @@ use std::time::Duration;
 
 use super::network::Socket;
 use super::system::{self, number};
-use crate::runtime::{self, Call, Count, Current, ExecutionId, Extent, Key, ObjectId, ObjectKind, Operation, Slot, Verb};
+use crate::runtime::{
+    self, Call, Count, Current, ExecutionId, Extent, Key, ObjectId, ObjectKind, Operation, Slot, Verb,
+};
 
 /// What a descriptor is.
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// An event loop, an event, a Unix socket.
+    /// An event loop, an event, a socket of whole messages.
     Kernel,
-    /// An end of a pipe or of a pair of sockets.
-    End,
+    /// A stream of bytes: a Unix socket, or an end of a pipe or of a pair of sockets, whose other end may be in another
+    /// process.
+    Bytes { pair: bool },
     /// A timer, and when it ends on the virtual clock.
     Timer { ends: Option<Duration>, interval: Duration },
     /// A socket of TCP or UDP.
@@ -40,6 +43,8 @@ struct Table {
     /// How many keys and ports have been given.
     keys: u64,
     ports: u16,
+    /// How many tasks wait.
+    waiting: usize,
 }
 
 thread_local! {
@@ -110,7 +115,7 @@ fn begin(current: &Current<'_>) {
         return;
     }
     let object = current.runtime().register(ObjectKind::Other("I/O"));
-    let table = Table { execution, object, open: BTreeMap::new(), keys: 0, ports: 0 };
+    let table = Table { execution, object, open: BTreeMap::new(), keys: 0, ports: 0, waiting: 0 };
     let before = TABLE.with(|place| place.borrow_mut().replace(table));
     // An execution that was given up did not drop its values.
     for descriptor in before.into_iter().flat_map(|table| table.open.into_keys()) {
@@ -126,7 +131,7 @@ pub(super) fn closed(descriptor: c_int) {
 }
 
 /// Whether the execution has another descriptor with this key.
-pub(super) fn has_other(key: u64, descriptor: c_int) -> bool {
+fn has_other(key: u64, descriptor: c_int) -> bool {
     let other = |table: &mut Table| table.open.iter().any(|(other, open)| *other != descriptor && open.key == key);
     with_table(other).unwrap_or(false)
 }
@@ -184,13 +189,37 @@ pub(super) fn operation(verb: Verb, key: Option<u64>) -> Option<Operation> {
 }
 
 /// The object that all these steps have.
-pub(super) fn object() -> Option<ObjectId> {
+fn object() -> Option<ObjectId> {
     with_table(|table| table.object)
 }
 
-/// Something has changed: whoever waits looks again.
+/// Something has changed: whoever waits looks again. Where nobody waits this is no step, so steps about different things
+/// stay independent.
 pub(super) fn changed() {
-    if let Some(object) = object() {
+    let waited_for = with_table(|table| (table.waiting > 0).then_some(table.object));
+    if let Some(object) = waited_for.flatten() {
         runtime::with(|current| current.runtime().wake(object, Count::All));
     }
+}
+
+/// A task waits, until this is dropped.
+pub(super) struct Waits(());
+
+impl Waits {
+    pub(super) fn begin() -> Waits {
+        with_table(|table| table.waiting += 1);
+        Waits(())
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        with_table(|table| table.waiting = table.waiting.saturating_sub(1));
+    }
+}
+
+/// Whether the other end of this pipe is in another process.
+pub(super) fn is_outside(descriptor: c_int) -> bool {
+    let key = known(descriptor, |open| matches!(open.kind, Kind::Bytes { pair: true }).then_some(open.key)).flatten();
+    key.is_some_and(|key| !has_other(key, descriptor))
 }

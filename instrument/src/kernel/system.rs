@@ -39,6 +39,7 @@ pub(super) mod number {
     pub const CLOCK_GETTIME: i64 = 228;
     pub const EPOLL_WAIT: i64 = 232;
     pub const EPOLL_CTL: i64 = 233;
+    pub const PPOLL: i64 = 271;
     pub const SPLICE: i64 = 275;
     pub const EPOLL_PWAIT: i64 = 281;
     pub const TIMERFD_CREATE: i64 = 283;
@@ -194,6 +195,7 @@ mod tests {
         assert!(!waits(made as c_int));
         // SAFETY: as above.
         assert_eq!(unsafe { call(number::READ, [made as usize, into, 8]) }, Err(EAGAIN));
+        // SAFETY: as above.
         assert_eq!(unsafe { call(number::CLOSE, [made as usize]) }, Ok(0));
         assert_eq!(answer(Err(EINTR)), -1);
         assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(EINTR));

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
-use super::descriptors::{self, Kind};
+use super::descriptors::{self, Kind, Waits};
 use super::system::{self, EAGAIN, Outcome, Polled, Time, Timer, number};
 use crate::runtime::{self, Verb};
 
@@ -38,6 +38,7 @@ fn wait(verb: Verb, key: Option<u64>, until: Option<Duration>) -> Ended {
         let first = until.into_iter().chain(descriptors::first_timer()).min();
         let left = first.map(|first| first.saturating_sub(runtime.now()));
         if left.is_none_or(|left| !left.is_zero()) {
+            let _waits = Waits::begin();
             runtime.block(then.object, left, then);
         }
         let now = runtime.now();
@@ -93,14 +94,30 @@ pub(super) struct About {
     pub(super) limit: Option<Duration>,
 }
 
+/// A call that moves bytes, of at most `count`: as [`about`]. `attempt` is told how many at most.
+pub(super) fn moving(moves: About, count: usize, mut attempt: impl FnMut(usize) -> Outcome) -> Outcome {
+    let is_stream = |open: &mut descriptors::Open| match &open.kind {
+        Kind::Bytes { .. } => true,
+        Kind::Network(socket) => !socket.datagram,
+        _ => false,
+    };
+    let may_be_short = count > 1 && descriptors::known(moves.descriptor, is_stream) == Some(true);
+    let mut most = None;
+    about(moves, || {
+        // Decided when there is something to move.
+        if may_be_short && most.is_none() && is_ready(moves.descriptor, moves.verb) {
+            let is_short = runtime::with(|current| current.runtime().is_short()).unwrap_or(false);
+            most = Some(if is_short { 1 } else { count });
+        }
+        attempt(most.unwrap_or(count))
+    })
+}
+
 /// A call about one descriptor of the running execution: a step, made again while there is nothing to do it with.
 pub(super) fn about(about: About, mut attempt: impl FnMut() -> Outcome) -> Outcome {
     let About { descriptor, verb, key, may_wait, limit } = about;
-    let Some((own, is_end)) = descriptors::known(descriptor, |open| (open.key, matches!(open.kind, Kind::End))) else {
-        return attempt();
-    };
-    // The other end is in another process.
-    if is_end && !descriptors::has_other(own, descriptor) && !is_ready(descriptor) {
+    let Some(own) = descriptors::known(descriptor, |open| open.key) else { return attempt() };
+    if descriptors::is_outside(descriptor) && !is_ready(descriptor, verb) {
         return attempt();
     }
     let key = match key {
@@ -134,8 +151,9 @@ pub(super) fn about(about: About, mut attempt: impl FnMut() -> Outcome) -> Outco
 }
 
 /// Whether the kernel would answer a call about the descriptor at once, if only that it is at its end.
-fn is_ready(descriptor: c_int) -> bool {
-    let mut polled = Polled { descriptor, events: POLLIN | POLLOUT, found: 0 };
+fn is_ready(descriptor: c_int, verb: Verb) -> bool {
+    let events = if matches!(verb, Verb::Send) { POLLOUT } else { POLLIN };
+    let mut polled = Polled { descriptor, events, found: 0 };
     // SAFETY: the descriptor stands here.
     unsafe { system::call(number::POLL, [(&raw mut polled).expose_provenance(), 1, 0]) }.is_ok_and(|ready| ready > 0)
 }
