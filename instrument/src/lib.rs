@@ -68,6 +68,8 @@ pub mod collections;
 mod control;
 pub mod hash;
 pub mod hint;
+#[cfg(all(any(interloper, test), target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+mod kernel;
 mod mirror;
 pub mod panic;
 pub mod plain;

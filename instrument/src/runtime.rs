@@ -29,6 +29,7 @@
 //! | a `select` that may take either | [`Runtime::choose`] |
 //! | `process::exit`, `process::abort` | [`Runtime::exit`] |
 //! | a weak compare-exchange that may fail | [`Runtime::fails_weakly`] |
+//! | sockets, pipes and event loops | [`step`](Runtime::step) with `Invoke`, then the call of the kernel; where it would wait, [`block`](Runtime::block); how much it moves: [`Runtime::is_short`] |
 //! | `panic::catch_unwind` | the real one, then `resume_unwind` when the payload [`is_abort`] |
 //!
 //! # Unwinding
@@ -389,6 +390,12 @@ pub trait Runtime {
     /// Whether a weak compare-exchange fails here although it could succeed: a decision of the run. Never, unless the
     /// runtime searches for the consequences.
     fn fails_weakly(&self) -> bool {
+        false
+    }
+
+    /// Whether a read or a write of several bytes moves only one of them: a decision of the run. Never, unless the runtime
+    /// searches for the consequences.
+    fn is_short(&self) -> bool {
         false
     }
 

@@ -1,4 +1,7 @@
 //! Mirrors [`std::time`]: under control the clock is virtual.
+//!
+//! In programs that `cargo interloper` builds `SystemTime` is the original, which `std::fs` uses too: there the call of the C
+//! library that it makes is under control (see the module `kernel`).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -8,23 +11,6 @@ use std::sync::OnceLock;
 use crate::runtime;
 
 pub use std::time::*;
-
-/// As [`std::time::UNIX_EPOCH`].
-pub const UNIX_EPOCH: SystemTime = SystemTime(std::time::UNIX_EPOCH);
-
-/// What the clock of the system shows when an execution starts: the first second of 2020.
-const START_OF_EXECUTION: Duration = Duration::from_secs(1_577_836_800);
-
-/// Mirrors [`std::time::Instant`].
-///
-/// Under control the text is the virtual time. The hash is always the hash of the virtual time. The type converts to
-/// and from the original.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instant(std::time::Instant);
-
-/// Mirrors [`std::time::SystemTime`]. `std::fs` uses the original, to and from which this type converts.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SystemTime(std::time::SystemTime);
 
 /// What both points in time have in common: a duration can be added and taken away, and they convert to the original.
 macro_rules! arithmetic {
@@ -83,6 +69,22 @@ macro_rules! arithmetic {
     };
 }
 
+#[cfg(not(all(interloper, target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
+mod system_time;
+
+#[cfg(not(all(interloper, target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
+pub use system_time::{SystemTime, UNIX_EPOCH};
+
+/// What the clock of the system shows when an execution starts: the first second of 2020.
+const START_OF_EXECUTION: Duration = Duration::from_secs(1_577_836_800);
+
+/// Mirrors [`std::time::Instant`].
+///
+/// Under control the text is the virtual time. The hash is always the hash of the virtual time. The type converts to
+/// and from the original.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(std::time::Instant);
+
 /// The instant at which executions start.
 fn origin() -> std::time::Instant {
     static ORIGIN: OnceLock<std::time::Instant> = OnceLock::new();
@@ -92,6 +94,11 @@ fn origin() -> std::time::Instant {
 /// The virtual time, in a controlled run.
 fn virtual_time() -> Option<Duration> {
     runtime::with(|current| current.runtime().now())
+}
+
+/// What the clock of the system shows in a controlled run, since 1970.
+pub(crate) fn of_system() -> Option<Duration> {
+    virtual_time().map(|time| START_OF_EXECUTION + time)
 }
 
 impl Instant {
@@ -150,41 +157,5 @@ impl fmt::Debug for Instant {
         } else {
             self.0.fmt(f)
         }
-    }
-}
-
-impl SystemTime {
-    /// As [`std::time::SystemTime::UNIX_EPOCH`].
-    pub const UNIX_EPOCH: SystemTime = UNIX_EPOCH;
-
-    /// As [`std::time::SystemTime::now`].
-    #[must_use]
-    pub fn now() -> SystemTime {
-        let now = virtual_time().map(|time| std::time::UNIX_EPOCH + START_OF_EXECUTION + time);
-        SystemTime(now.unwrap_or_else(std::time::SystemTime::now))
-    }
-
-    /// As [`std::time::SystemTime::duration_since`].
-    ///
-    /// # Errors
-    /// When `earlier` is later.
-    pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
-        self.0.duration_since(earlier.0)
-    }
-
-    /// As [`std::time::SystemTime::elapsed`].
-    ///
-    /// # Errors
-    /// When it is in the future.
-    pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
-        SystemTime::now().duration_since(*self)
-    }
-}
-
-arithmetic!(SystemTime);
-
-impl fmt::Debug for SystemTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

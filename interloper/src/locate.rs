@@ -39,6 +39,9 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
     if roots().any(|root| std.iter().any(|part| text.starts_with(&format!("{root}/instrument/src/{part}")))) {
         return Located::Library;
     }
+    if roots().any(|root| text.as_ref() == format!("{root}/scheduler/src/engine/destructors.rs")) {
+        return Located::Destructors;
+    }
     if roots().any(|root| OWN.iter().any(|folder| text.starts_with(&format!("{root}/{folder}/src/")))) {
         return Located::Checker;
     }

@@ -2,6 +2,7 @@
 
 mod choice;
 mod core;
+mod destructors;
 mod escape;
 mod fiber;
 mod freedom;

@@ -23,11 +23,13 @@ pub enum Freedom {
     Memory,
     /// A spawned future, or one that the program says may be cancelled, may be dropped where it awaits something.
     Cancellation,
+    /// A read or a write of several bytes may move fewer than it could: one.
+    Io,
 }
 
 impl Freedom {
     /// All freedoms.
-    pub const ALL: [Freedom; 7] = [
+    pub const ALL: [Freedom; 8] = [
         Freedom::Time,
         Freedom::Wakeups,
         Freedom::Weak,
@@ -35,6 +37,7 @@ impl Freedom {
         Freedom::Writers,
         Freedom::Memory,
         Freedom::Cancellation,
+        Freedom::Io,
     ];
 
     /// The name of the freedom in texts.
@@ -47,6 +50,7 @@ impl Freedom {
             Freedom::Writers => "writers",
             Freedom::Memory => "memory",
             Freedom::Cancellation => "cancellation",
+            Freedom::Io => "io",
         }
     }
 
@@ -56,6 +60,7 @@ impl Freedom {
             // Behind the number for hints, which was there first: recorded decisions keep their meaning.
             Freedom::Memory => 1 << (HINTS_AT + HINTS_BITS),
             Freedom::Cancellation => 1 << (HINTS_AT + HINTS_BITS + 1),
+            Freedom::Io => 1 << (HINTS_AT + HINTS_BITS + 2),
             _ => 1 << self as u32,
         }
     }
@@ -89,14 +94,15 @@ impl Freedoms {
     pub const NONE: Freedoms = Freedoms { counts: [0; Freedom::ALL.len()] };
 
     /// One early end of a sleep, one spurious wake-up and one weak failure; each task goes on at most 64 times where it
-    /// spins or yields, and waiting writers keep readers out. Memory stays sequentially consistent, and no future is
-    /// cancelled.
+    /// spins or yields, waiting writers keep readers out, and one read or write is short. Memory stays sequentially consistent,
+    /// and no future is cancelled.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
         .with(Freedom::Wakeups, 1)
         .with(Freedom::Weak, 1)
         .with(Freedom::Hints, 64)
-        .with(Freedom::Writers, 1);
+        .with(Freedom::Writers, 1)
+        .with(Freedom::Io, 1);
 
     /// No bounds: for a replayed execution, whose decisions say what it does.
     pub const UNBOUNDED: Freedoms = Freedoms { counts: [u32::MAX; Freedom::ALL.len()] };
@@ -144,11 +150,12 @@ impl Freedoms {
     }
 
     /// The number of answers to the question which freedoms an execution has.
-    pub(crate) const ANSWERS: u32 = Freedom::Cancellation.bit() << 1;
+    pub(crate) const ANSWERS: u32 = Freedom::Io.bit() << 1;
 
     /// The bits of an answer that say which freedoms the execution has. Between them is the number for hints, up to 65,535,
     /// since that number determines which looks are steps. For the other freedoms the decisions say how often.
-    pub(crate) const WHICH: u32 = ((1 << HINTS_AT) - 1) | Freedom::Memory.bit() | Freedom::Cancellation.bit();
+    pub(crate) const WHICH: u32 =
+        ((1 << HINTS_AT) - 1) | Freedom::Memory.bit() | Freedom::Cancellation.bit() | Freedom::Io.bit();
 
     /// The answer that names these freedoms.
     pub(crate) fn answer(self) -> u32 {
@@ -213,7 +220,7 @@ impl FromStr for Freedoms {
             };
             let freedom = Freedom::ALL.into_iter().find(|freedom| freedom.name() == name);
             let freedom = freedom.ok_or(wrong(
-                "the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation",
+                "the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io",
             ))?;
             let count = match count {
                 None if freedom == Freedom::Memory => u32::MAX,
@@ -239,26 +246,26 @@ mod tests {
             assert_eq!(shown.parse(), Ok(freedoms));
         }
         check("none", Freedoms::NONE, "none");
-        check("all", Freedoms::ALL, "time:1+wakeups:1+weak:1+hints:64+writers:1");
+        check("all", Freedoms::ALL, "time:1+wakeups:1+weak:1+hints:64+writers:1+io:1");
         check("weak:3+time", Freedoms::NONE.with(Freedom::Weak, 3).with(Freedom::Time, 1), "time:1+weak:3");
         check("cancellation", Freedoms::NONE.with(Freedom::Cancellation, 1), "cancellation:1");
         check("time:0", Freedoms::NONE, "none");
         let reason = |text: &str| text.parse::<Freedoms>().unwrap_err().to_string();
         assert_eq!(
             reason("time+x"),
-            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation"
+            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io"
         );
         assert_eq!(
             reason(""),
-            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation"
+            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io"
         );
         assert_eq!(reason("weak:-1"), "\"weak:-1\" is not a freedom: expected a number from 0 to 4294967295");
     }
 
     #[test]
     fn answers() {
-        let (memory, cancellation) = (Freedom::Memory.bit(), Freedom::Cancellation.bit());
-        for which in (0..32).flat_map(|which| [which, which | memory, which | cancellation]) {
+        let (memory, cancellation, io) = (Freedom::Memory.bit(), Freedom::Cancellation.bit(), Freedom::Io.bit());
+        for which in (0..32).flat_map(|which| [which, which | memory, which | cancellation, which | io]) {
             let hints = if which & Freedom::Hints.bit() == 0 { 0 } else { 64 };
             let answer = which | hints << HINTS_AT;
             let all = Freedoms::ALL.with(Freedom::Memory, 3).with(Freedom::Cancellation, 1);

@@ -176,6 +176,13 @@ impl Names {
             Verb::Push => format!("pushes {arguments} to {collection}"),
             Verb::Pop => format!("pops from {collection}"),
             Verb::Count => format!("counts {collection}"),
+            Verb::Receive => "reads from a socket or a pipe".to_owned(),
+            Verb::Send => "writes to a socket or a pipe".to_owned(),
+            Verb::Accept => "accepts a connection".to_owned(),
+            Verb::Connect => "connects".to_owned(),
+            Verb::Open => "opens a port, or says what it waits for".to_owned(),
+            Verb::Close => "closes a socket or a pipe".to_owned(),
+            Verb::Await => "waits for input or output".to_owned(),
             Verb::Call => format!("calls a method of {collection}"),
         }
     }

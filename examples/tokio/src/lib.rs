@@ -1,10 +1,13 @@
-//! Four bugs of programs with tokio, each with its fixed twin: run `cargo interloper test` in this folder.
+//! Six bugs of programs with tokio, each with its fixed twin: run `cargo interloper test` in this folder.
 //!
 //! Each test runs at most 200 executions. The wrong program must fail (`expect = "bug"`), and the fixed one must pass.
 
 #[cfg(interloper)]
 #[macro_use]
 extern crate interloper_std as std;
+
+#[cfg(all(test, interloper))]
+mod network;
 
 #[cfg(all(test, interloper))]
 mod tests {

@@ -198,6 +198,8 @@ impl Controlled {
         let mut flags = vec![
             "--cfg=interloper".to_owned(),
             "--check-cfg=cfg(interloper)".to_owned(),
+            // What waits for input and output is seen where it calls the C library: see `interloper_std`'s module `kernel`.
+            "--cfg=rustix_use_libc".to_owned(),
             // Copies are folders, whose lints cargo does not cap.
             "--cap-lints=warn".to_owned(),
             // Messages and places name the originals.

@@ -193,6 +193,20 @@ pub enum Verb {
     Pop,
     /// Counts the entries.
     Count,
+    /// Reads from a socket or a pipe.
+    Receive,
+    /// Writes to a socket or a pipe.
+    Send,
+    /// Takes a connection.
+    Accept,
+    /// Makes a connection.
+    Connect,
+    /// Opens a port, or says what an event loop waits for.
+    Open,
+    /// Closes a socket or a pipe, or one direction of it.
+    Close,
+    /// Waits for the first of several events of sockets, pipes and timers.
+    Await,
     /// Anything else.
     Call,
 }

@@ -120,6 +120,7 @@ fn needs(departures: Freedoms) -> Option<String> {
         Freedom::Hints => "a thread that spins or yields to go on although nothing has changed",
         Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
         Freedom::Cancellation => "a future to be cancelled where it awaits something",
+        Freedom::Io => "a read or a write of several bytes to move only one",
         Freedom::Memory => "weak memory: an atomic access that does not see the newest store",
     };
     let needs: Vec<&str> = departures.each().map(need).collect();

@@ -166,7 +166,7 @@ mod tests {
         for jobs in ["0", "1025", "100000", "18446744073709551616"] {
             check("INTERLOPER_JOBS", jobs, "expected a number from 1 to 1024");
         }
-        let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory and cancellation";
+        let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io";
         check("INTERLOPER_FREEDOMS", "sleep", freedom);
         check(
             "INTERLOPER_STRATEGY",

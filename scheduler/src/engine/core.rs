@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
+use super::destructors;
 use super::escape::{Escape, Traps};
 use super::fiber::Link;
 use super::panics::message;
@@ -196,7 +197,7 @@ impl Core {
     fn drop_values(&self, task: usize, mut pop: impl FnMut(&mut State) -> Option<Local>) {
         loop {
             let Some(value) = pop(&mut self.state.borrow_mut()) else { break };
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| destructors::run(value))) {
                 self.record_panic(task, payload);
             }
         }

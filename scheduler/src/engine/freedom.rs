@@ -194,7 +194,7 @@ impl State {
     /// What stands for how often the execution may still make use of a freedom.
     pub(super) fn object_of(&self, freedom: Freedom) -> ObjectId {
         // Nobody counts how often writers go first. With one object more, those of recorded executions would change.
-        let has_own = !matches!(freedom, Freedom::Memory | Freedom::Cancellation);
+        let has_own = !matches!(freedom, Freedom::Memory | Freedom::Cancellation | Freedom::Io);
         let freedom = if has_own { freedom } else { Freedom::Writers };
         self.freedom_objects[freedom as usize]
     }

@@ -411,6 +411,11 @@ impl Runtime for Core {
         self.departs(&mut state, Freedom::Weak)
     }
 
+    fn is_short(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        self.departs(&mut state, Freedom::Io)
+    }
+
     fn exit(&self, exit: Exit, location: Place) -> ! {
         self.exit_process(exit, location)
     }

@@ -599,6 +599,10 @@ impl Runtime for Weak<'_> {
         self.0.fails_weakly()
     }
 
+    fn is_short(&self) -> bool {
+        self.0.is_short()
+    }
+
     fn exit(&self, exit: Exit, location: Place) -> ! {
         self.0.exit(exit, location)
     }

@@ -19,6 +19,9 @@ pub enum Located {
     Library,
     /// That of Interloper.
     Checker,
+    /// The file `destructors.rs` of the engine. What std does there (it drops the `Arc` in a thread-local, say) is the
+    /// program's, though no code of the program has called it.
+    Destructors,
     /// The program's, with its place in the sources.
     Program(SourcePlace),
 }
@@ -63,6 +66,7 @@ impl Codes {
         for _ in 0..MOST_FRAMES {
             let whose = match self.at(at.address, locate) {
                 Located::Checker => Some(Whose::Checker),
+                Located::Destructors => Some(Whose::Program(0)),
                 Located::Program(_) => Some(Whose::Program(at.address)),
                 Located::Library => None,
             };

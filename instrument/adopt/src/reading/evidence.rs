@@ -64,8 +64,9 @@ pub(crate) fn at(tokens: &[TokenTree], at: usize) -> Vec<Evidence> {
 const FUTEX: [&str; 6] =
     ["SYS_futex", "SYS_futex_wait", "__ulock_wait", "_umtx_op", "WaitOnAddress", "NtWaitForKeyedEvent"];
 
-/// Functions that wait, whose names nothing else has.
-const BLOCKING: [&str; 20] = [
+/// Functions that wait, whose names nothing else has. What waits for input and output (`epoll_wait`, `poll`, `accept`) is not
+/// among them: the mirror has functions of these names, which the linker takes for the whole program.
+const BLOCKING: [&str; 18] = [
     "SleepConditionVariableCS",
     "SleepConditionVariableSRW",
     "WaitForMultipleObjects",
@@ -74,8 +75,6 @@ const BLOCKING: [&str; 20] = [
     "AcquireSRWLockExclusive",
     "AcquireSRWLockShared",
     "clock_nanosleep",
-    "epoll_pwait",
-    "epoll_wait",
     "nanosleep",
     "pthread_barrier_wait",
     "pthread_cond_timedwait",
@@ -89,9 +88,8 @@ const BLOCKING: [&str; 20] = [
 ];
 
 /// Functions that wait, whose names other functions have, too.
-const BLOCKING_IN_LIBC: [&str; 12] = [
-    "accept", "flock", "kevent", "pause", "poll", "ppoll", "pselect", "select", "sigwait", "sleep", "usleep", "waitpid",
-];
+const BLOCKING_IN_LIBC: [&str; 9] =
+    ["flock", "kevent", "pause", "pselect", "select", "sigwait", "sleep", "usleep", "waitpid"];
 
 /// Whether a path of the standard library is one that a scheduler must see. What only counts references ([`Arc`]) or
 /// only names a result is not.
@@ -170,7 +168,8 @@ mod tests {
         check("pub const SYS_futex: c_long = 202;", &[]);
         check("pthread_mutex_lock(mutex)", &[(BlockingCall, "pthread_mutex_lock")]);
         check("fn pthread_mutex_lock(mutex: *mut c_void);", &[]);
-        check("libc::poll(fds)", &[(BlockingCall, "poll")]);
+        check("libc::select(fds)", &[(BlockingCall, "select")]);
+        check("libc::poll(fds)", &[]);
         check("future.poll(context)", &[]);
     }
 }

@@ -333,7 +333,7 @@ mod tests {
                 ("src/b/mod.rs", "mod d { mod e; }"),
                 ("src/b/d/e.rs", "\n\nuse std::sync::Mutex;"),
                 ("src/elsewhere.rs", "SYS_futex"),
-                ("src/stray.rs", "libc::poll()"),
+                ("src/stray.rs", "libc::select()"),
             ],
             &["asm at src/a/inner.rs:2", "std::sync::Mutex at src/b/d/e.rs:3", "SYS_futex at src/elsewhere.rs:1"],
         );

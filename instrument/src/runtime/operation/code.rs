@@ -64,6 +64,13 @@ fn called(verb: Verb, extent: Extent, key: Key) -> String {
         Verb::Push => "push",
         Verb::Pop => "pop",
         Verb::Count => "count",
+        Verb::Receive => "receive",
+        Verb::Send => "send",
+        Verb::Accept => "accept",
+        Verb::Connect => "connect",
+        Verb::Open => "open",
+        Verb::Close => "close",
+        Verb::Await => "await",
         Verb::Call => "call",
     };
     match extent {

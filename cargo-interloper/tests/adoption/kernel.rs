@@ -1,0 +1,298 @@
+//! Sockets, pipes and the system's clock under control: calls of the C library are steps, and wait in the runtime.
+
+use super::*;
+
+const TESTED: &str = r#"
+    use std::collections::BTreeSet;
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::sync::Mutex;
+    use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+    use std::thread;
+
+    use interloper_scheduler::strategies::*;
+    use interloper_scheduler::{Config, End, Engine, Freedom, Freedoms, Strategy};
+
+    /// What the executions of a program end with, and what it gives, under a strategy and these freedoms.
+    fn ends<T: Ord>(freedoms: Freedoms, mut strategy: impl Strategy, most: u32, program: impl Fn() -> T) -> (u32, BTreeSet<T>, Vec<End>) {
+        let mut engine = Engine::new(Config { freedoms, ..Config::default() });
+        let (all, mut ends, mut executions) = (Mutex::new(BTreeSet::new()), Vec::new(), 0);
+        while executions < most && strategy.begin() {
+            executions += 1;
+            let execution = engine.run(&mut strategy, || {
+                let gives = program();
+                all.lock().unwrap().insert(gives);
+            });
+            strategy.end(&execution, &engine.trace());
+            if !ends.contains(&execution.end) {
+                ends.push(execution.end);
+            }
+        }
+        (executions, all.into_inner().unwrap(), ends)
+    }
+
+    /// What a program gives in all schedules, and how many traces it has.
+    fn all<T: Ord>(program: impl Fn() -> T) -> (u32, BTreeSet<T>) {
+        let (traces, all, ends) = ends(Freedoms::NONE, Exhaustive::new(), 10_000, program);
+        assert!(traces < 10_000 && ends == [End::Finished], "{traces}: {ends:?}");
+        (traces, all)
+    }
+
+    fn sampled<T: Ord>(freedoms: Freedoms, program: impl Fn() -> T) -> BTreeSet<T> {
+        let (_, all, ends) = ends(freedoms, RandomWalk::new(1), 200, program);
+        assert_eq!(ends, [End::Finished]);
+        all
+    }
+
+    /// Two writes to one pipe come in either order: two traces.
+    #[test]
+    fn writes_to_one_pipe_depend_on_each_other() {
+        let (traces, seen) = all(|| {
+            let (mut reader, writer) = std::io::pipe().unwrap();
+            let other = writer.try_clone().unwrap();
+            thread::scope(|scope| {
+                scope.spawn(|| (&other).write_all(b"a").unwrap());
+                (&writer).write_all(b"b").unwrap();
+            });
+            let mut bytes = [0; 2];
+            reader.read_exact(&mut bytes).unwrap();
+            bytes
+        });
+        assert_eq!((traces, seen), (2, BTreeSet::from([*b"ab", *b"ba"])));
+    }
+
+    /// With a pipe for each writer there is one trace.
+    #[test]
+    fn writes_to_two_pipes_do_not() {
+        let (traces, seen) = all(|| {
+            let ((mut one, first), (mut two, second)) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+            thread::scope(|scope| {
+                scope.spawn(|| (&first).write_all(b"a").unwrap());
+                (&second).write_all(b"b").unwrap();
+            });
+            let mut bytes = [0; 2];
+            one.read_exact(&mut bytes[..1]).unwrap();
+            two.read_exact(&mut bytes[1..]).unwrap();
+            bytes
+        });
+        assert_eq!((traces, seen), (1, BTreeSet::from([*b"ab"])));
+    }
+
+    #[test]
+    fn a_reader_waits_and_comes_to_the_end() {
+        let seen = sampled(Freedoms::NONE, || {
+            let (mut a, mut b) = UnixStream::pair().unwrap();
+            let other = thread::spawn(move || for number in 0..3 { b.write_all(&[number]).unwrap() });
+            let mut bytes = Vec::new();
+            a.read_to_end(&mut bytes).unwrap();
+            other.join().unwrap();
+            bytes
+        });
+        assert_eq!(seen, BTreeSet::from([vec![0, 1, 2]]));
+    }
+
+    #[test]
+    fn a_full_pipe_waits_for_its_reader() {
+        const BYTES: usize = 200_000;
+        let seen = sampled(Freedoms::NONE, || {
+            let (mut reader, mut writer) = std::io::pipe().unwrap();
+            let other = thread::spawn(move || writer.write_all(&vec![1; BYTES]).unwrap());
+            let mut bytes = Vec::new();
+            reader.read_to_end(&mut bytes).unwrap();
+            other.join().unwrap();
+            bytes.len()
+        });
+        assert_eq!(seen, BTreeSet::from([BYTES]));
+    }
+
+    fn echo(listener: TcpListener) -> (String, bool) {
+        let address = listener.local_addr().unwrap();
+        let server = thread::spawn(move || {
+            let (mut stream, client) = listener.accept().unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), client);
+            assert_eq!(stream.local_addr().unwrap(), listener.local_addr().unwrap());
+            let mut bytes = [0; 3];
+            stream.read_exact(&mut bytes).unwrap();
+            stream.write_all(&bytes).unwrap();
+            client
+        });
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        assert!(stream.nodelay().unwrap());
+        stream.write_all(b"abc").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        (answer, server.join().unwrap() == stream.local_addr().unwrap())
+    }
+
+    #[test]
+    fn tcp_has_addresses_and_answers() {
+        let expected = BTreeSet::from([("abc".to_owned(), true)]);
+        for address in ["127.0.0.1:0", "[::1]:0", "127.0.0.1:4000"] {
+            assert_eq!(sampled(Freedoms::NONE, || echo(TcpListener::bind(address).unwrap())), expected);
+            // Outside of an execution it is the real network.
+            if address.ends_with(":0") && !address.starts_with('[') {
+                assert_eq!(BTreeSet::from([echo(TcpListener::bind(address).unwrap())]), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn who_connects_first_is_a_choice_of_the_schedule() {
+        let seen = sampled(Freedoms::NONE, || {
+            let listener = TcpListener::bind("127.0.0.1:4000").unwrap();
+            let clients = [1, 2].map(|number| {
+                thread::spawn(move || TcpStream::connect("127.0.0.1:4000").unwrap().write_all(&[number]).unwrap())
+            });
+            let mut order = [0; 2];
+            for number in &mut order {
+                listener.accept().unwrap().0.read_exact(std::slice::from_mut(number)).unwrap();
+            }
+            let [first, second] = clients;
+            (first.join().unwrap(), second.join().unwrap());
+            order
+        });
+        assert_eq!(seen, BTreeSet::from([[1, 2], [2, 1]]));
+    }
+
+    #[test]
+    fn nobody_listens() {
+        let refused = || TcpStream::connect("127.0.0.1:9").unwrap_err().kind() == ErrorKind::ConnectionRefused;
+        assert_eq!(sampled(Freedoms::NONE, refused), BTreeSet::from([true]));
+        let taken = || {
+            let _first = TcpListener::bind("127.0.0.1:4000").unwrap();
+            TcpListener::bind("127.0.0.1:4000").unwrap_err().kind() == ErrorKind::AddrInUse
+        };
+        assert_eq!(sampled(Freedoms::NONE, taken), BTreeSet::from([true]));
+    }
+
+    #[test]
+    fn another_host_ends_the_execution_with_a_reason() {
+        let (_, _, ends) = ends(Freedoms::NONE, RandomWalk::new(1), 1, || TcpStream::connect("192.0.2.1:80").is_ok());
+        let reason = "it connects to 192.0.2.1:80, and only connections inside the program are under control";
+        assert!(format!("{ends:?}").contains(reason), "{ends:?}");
+    }
+
+    #[test]
+    fn both_sides_read_first() {
+        let (_, _, ends) = ends(Freedoms::NONE, RandomWalk::new(1), 1, || {
+            let (a, b) = UnixStream::pair().unwrap();
+            let reads = |mut stream: UnixStream| stream.read_exact(&mut [0]).unwrap();
+            let other = thread::spawn(move || reads(b));
+            reads(a);
+            other.join().unwrap();
+        });
+        assert!(matches!(ends[..], [End::Deadlock(_)]), "{ends:?}");
+    }
+
+    #[test]
+    fn datagrams_say_who_sent_them() {
+        let seen = sampled(Freedoms::NONE, || {
+            let [a, b] = [4000, 4001].map(|port| UdpSocket::bind(("127.0.0.1", port)).unwrap());
+            let other = thread::spawn(move || a.send_to(b"ping", "127.0.0.1:4001").unwrap());
+            let mut bytes = [0; 9];
+            let (count, from) = b.recv_from(&mut bytes).unwrap();
+            // Nobody has this port: the datagram is lost.
+            b.send_to(b"pong", "127.0.0.1:4002").unwrap();
+            (bytes[..count].to_vec(), from.port(), other.join().unwrap())
+        });
+        assert_eq!(seen, BTreeSet::from([(b"ping".to_vec(), 4000, 4)]));
+    }
+
+    #[test]
+    fn unix_sockets_with_names() {
+        let folder = std::env::temp_dir().join(format!("interloper-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("socket");
+        let seen = sampled(Freedoms::NONE, || {
+            let _ = std::fs::remove_file(&path);
+            let listener = UnixListener::bind(&path).unwrap();
+            let other = thread::spawn({ let path = path.clone(); move || UnixStream::connect(path).unwrap().write_all(b"x").unwrap() });
+            let mut byte = [0];
+            listener.accept().unwrap().0.read_exact(&mut byte).unwrap();
+            other.join().unwrap();
+            byte
+        });
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(seen, BTreeSet::from([*b"x"]));
+    }
+
+    /// A time-out follows the virtual clock: an hour takes no time, and is an hour.
+    #[test]
+    fn a_read_times_out() {
+        let began = std::time::SystemTime::now();
+        let seen = sampled(Freedoms::NONE, || {
+            let (mut a, _b) = UnixStream::pair().unwrap();
+            a.set_read_timeout(Some(Duration::from_secs(3600))).unwrap();
+            let start = Instant::now();
+            let error = a.read(&mut [0]).unwrap_err().kind();
+            (format!("{error:?}"), start.elapsed() == Duration::from_secs(3600))
+        });
+        assert_eq!(seen, BTreeSet::from([("WouldBlock".to_owned(), true)]));
+        assert!(began.elapsed().unwrap() < Duration::from_secs(3000));
+    }
+
+    #[test]
+    fn a_read_or_a_write_may_be_short() {
+        let program = || {
+            let (mut a, mut b) = UnixStream::pair().unwrap();
+            let other = thread::spawn(move || b.write(b"abcd").unwrap());
+            let written = other.join().unwrap();
+            (written, a.read(&mut [0; 4]).unwrap())
+        };
+        assert_eq!(sampled(Freedoms::NONE, program), BTreeSet::from([(4, 4)]));
+        let io = Freedoms::NONE.with(Freedom::Io, 1);
+        assert_eq!(ends(io, Exhaustive::new(), 100, program).1, BTreeSet::from([(4, 4), (4, 1), (1, 1)]));
+        let peeks = || {
+            let (a, b) = (UdpSocket::bind("127.0.0.1:4000").unwrap(), UdpSocket::bind("127.0.0.1:4001").unwrap());
+            b.connect("127.0.0.1:4000").unwrap();
+            b.send(b"whole").unwrap();
+            (a.peek(&mut [0; 9]).unwrap(), a.recv(&mut [0; 9]).unwrap())
+        };
+        assert_eq!(ends(io, Exhaustive::new(), 100, peeks).1, BTreeSet::from([(5, 5)]), "a datagram is one piece");
+    }
+
+    /// What an execution leaves open is closed at its end.
+    #[test]
+    fn descriptors_do_not_leak() {
+        let seen = sampled(Freedoms::NONE, || {
+            let pairs: Vec<_> = (0..4).map(|_| UnixStream::pair().unwrap()).collect();
+            let last = pairs.last().unwrap().0.as_raw_fd();
+            std::mem::forget(pairs);
+            last
+        });
+        assert_eq!(seen.len(), 1, "each execution begins with the same descriptors: {seen:?}");
+    }
+
+    #[test]
+    fn files_and_the_clock_of_the_system_have_one_type() {
+        let seen = sampled(Freedoms::NONE, || {
+            let now = SystemTime::now();
+            thread::sleep(Duration::from_secs(60));
+            let file = std::env::current_exe().unwrap().metadata().unwrap().modified().unwrap();
+            (now.duration_since(UNIX_EPOCH).unwrap().as_secs(), now.elapsed().unwrap().as_secs(), file > now)
+        });
+        assert_eq!(seen, BTreeSet::from([(1_577_836_800, 60, true)]));
+    }
+
+    #[test]
+    fn a_child_process_is_read_as_it_is() {
+        let seen = sampled(Freedoms::NONE, || {
+            let output = std::process::Command::new("echo").arg("hello").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        });
+        assert_eq!(seen, BTreeSet::from(["hello\n".to_owned()]));
+    }
+"#;
+
+#[test]
+fn what_waits_for_input_and_output_waits_in_the_runtime() {
+    let project = Project::of_tests("", TESTED);
+    let ran = project.run(&["test", "--offline"]).expect(0);
+    let tests = TESTED.split("#[test]\n    fn ").skip(1);
+    let names: Vec<&str> = tests.map(|test| test.split_once('(').expect("a function").0).collect();
+    assert_eq!(names.len(), 16);
+    ran.assert_passed(&names);
+}
