@@ -168,6 +168,9 @@ pub struct RunArgs {
     /// Write the violation of the one named case or program as a self-contained page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Programs with blocks: keep the progress of each search in this folder, and continue what was begun there
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
 }
 
 /// How to search. Every option is remembered as given or not: a case has settings of its own.

@@ -25,6 +25,7 @@ mod progress;
 mod reference;
 mod services;
 mod shards;
+mod state;
 mod strategy;
 mod subject;
 mod values;

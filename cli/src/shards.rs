@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use interloper::Shard;
+use interloper::blocks::progress::Progress;
 use serde::{Deserialize, Serialize};
 
 use crate::args::SearchArgs;
@@ -24,7 +25,7 @@ const VERSION: u32 = 1;
 const MAX_BYTES: u64 = 1 << 30;
 
 /// What the entries gave.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Told {
     #[serde(rename = "cases")]
@@ -71,6 +72,19 @@ impl Asked {
         }
     }
 
+    /// The command line that asks for it again.
+    pub fn again(&self) -> impl Iterator<Item = String> {
+        let names = self.names.iter().map(String::as_str);
+        let words = ["interloper", "run"].into_iter().chain(names).chain(self.options.split(' '));
+        words.map(str::to_owned).collect::<Vec<String>>().into_iter()
+    }
+
+    /// Without the limit on time: a search goes on in another process with another limit.
+    #[must_use]
+    pub fn whenever(self) -> Asked {
+        Asked { time: None, ..self }
+    }
+
     /// The entries, in their order.
     fn entries(&self) -> Result<Vec<Entry>, Failure> {
         match &self.names[..] {
@@ -80,7 +94,7 @@ impl Asked {
     }
 
     /// What differs from another request, in words.
-    fn difference(&self, other: &Asked) -> Option<String> {
+    pub fn difference(&self, other: &Asked) -> Option<String> {
         let what = |asked: &Asked| match &asked.names[..] {
             [] => "the suite".to_owned(),
             names => format!("run {}", names.join(" ")),
@@ -114,6 +128,17 @@ pub struct ShardResult {
     shard: String,
     asked: Asked,
     told: Told,
+    /// Where the search of one program is split: what this part of its executions gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    executions: Option<Progress>,
+}
+
+/// What the shards of a search gave together.
+pub struct Joined {
+    pub asked: Asked,
+    pub told: Told,
+    /// Where the search of one program was split: what its executions gave.
+    pub executions: Option<Progress>,
 }
 
 /// Only the version: it decides whether the rest can be expected to have today's shape.
@@ -126,19 +151,24 @@ struct Header {
 
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
-        ShardResult { version: VERSION, shard: shard.to_string(), asked, told }
+        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions: None }
+    }
+
+    /// The result of a part of one search.
+    pub fn of_executions(shard: Shard, asked: Asked, executions: Progress) -> ShardResult {
+        ShardResult { executions: Some(executions), ..ShardResult::new(shard, asked, Told::default()) }
     }
 
     /// Reads the document of a shard.
-    fn parse(text: &str) -> Result<(Shard, Asked, Told), String> {
+    fn parse(text: &str) -> Result<(Shard, ShardResult), String> {
         let damaged = |error: serde_json::Error| format!("not the result of a shard: {error}");
         let Header { version, .. } = serde_json::from_str(text).map_err(damaged)?;
         if version != VERSION {
             return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
         }
-        let ShardResult { shard, asked, told, .. } = serde_json::from_str(text).map_err(damaged)?;
-        let shard = shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
-        Ok((shard, asked, told))
+        let result: ShardResult = serde_json::from_str(text).map_err(damaged)?;
+        let shard = result.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
+        Ok((shard, result))
     }
 }
 
@@ -149,6 +179,7 @@ struct Read {
     shard: Shard,
     asked: Asked,
     told: Told,
+    executions: Option<Progress>,
 }
 
 impl Read {
@@ -156,8 +187,8 @@ impl Read {
         let name = path.display().to_string();
         let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
         let text = read(path).map_err(wrong)?;
-        let (shard, asked, told) = ShardResult::parse(&text).map_err(wrong)?;
-        Ok(Read { name, text, shard, asked, told })
+        let (shard, ShardResult { asked, told, executions, .. }) = ShardResult::parse(&text).map_err(wrong)?;
+        Ok(Read { name, text, shard, asked, told, executions })
     }
 }
 
@@ -177,7 +208,7 @@ fn read(path: &Path) -> Result<String, String> {
 ///
 /// # Errors
 /// When a file is not the document of a shard, when the files belong to different searches, and when shards are missing.
-pub fn join(files: &[impl AsRef<Path>]) -> Result<(Asked, Told), Failure> {
+pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
     let refused = |reason: String| Err(Failure::Request(reason));
     let mut shards: BTreeMap<u32, Read> = BTreeMap::new();
     for path in files {
@@ -213,8 +244,13 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<(Asked, Told), Failure> {
         let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
         return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
     }
-    let told = gather(&asked.entries()?, shards.into_values().collect())?;
-    Ok((asked, told))
+    let mut shards: Vec<Read> = shards.into_values().collect();
+    if shards.iter().all(|read| read.executions.is_some()) {
+        let executions = shards.iter_mut().filter_map(|read| read.executions.take()).reduce(Progress::and);
+        return Ok(Joined { asked, told: Told::default(), executions });
+    }
+    let told = gather(&asked.entries()?, shards)?;
+    Ok(Joined { asked, told, executions: None })
 }
 
 /// Puts the entries of all shards into the order of the whole.
@@ -223,7 +259,7 @@ fn gather(entries: &[Entry], shards: Vec<Read>) -> Result<Told, Failure> {
         .into_iter()
         .map(|Read { name, told, .. }| (name, told.of_cases.0.into_iter(), told.of_programs.0.into_iter()))
         .collect();
-    let mut joined = Told { of_cases: Part(Vec::new()), of_programs: Part(Vec::new()) };
+    let mut joined = Told::default();
     let of = dealt.len();
     let damaged = |file: &str| Failure::Request(format!("{file}: not the result of a shard: other entries"));
     for (number, entry) in entries.iter().enumerate() {

@@ -1,20 +1,44 @@
 //! `interloper merge`: the report of one machine from the results of several.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::suite::whole;
+use interloper::blocks::Program;
+use interloper::blocks::progress::{InMemory, Progress};
+
+use super::suite::{told, whole};
 use crate::answer::Answer;
-use crate::args::{OutputArgs, SearchArgs};
-use crate::entries::told::Told;
+use crate::args::{OutputArgs, Request, SearchArgs, parse};
+use crate::catalogue::{self, Entry};
+use crate::entries::programs::check_kept;
+use crate::entries::told::Told as One;
 use crate::failure::Failure;
-use crate::shards::join;
+use crate::shards::{Asked, Joined, Told, join};
 
 /// Joins the results of all shards. The replay files of what is reported are written as the shards wrote them.
 pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    search.only("merge", &[])?;
+    search.only("merge", &["--jobs"])?;
     output.no_html("merge")?;
-    let (asked, told) = join(files)?;
-    told.of_cases.0.iter().try_for_each(Told::write_file)?;
-    told.of_programs.0.iter().try_for_each(Told::write_file)?;
+    let Joined { asked, told, executions } = join(files)?;
+    if let Some(executions) = executions {
+        let told = concluded(&asked, executions, search)?;
+        return whole(&asked, told, output);
+    }
+    told.of_cases.0.iter().try_for_each(One::write_file)?;
+    told.of_programs.0.iter().try_for_each(One::write_file)?;
     whole(&asked, told, output)
+}
+
+/// Ends a search whose executions were run before: reruns what they found, and makes it smaller.
+fn concluded(asked: &Asked, executions: Progress, search: &SearchArgs) -> Result<Told, Failure> {
+    let wrong = || Failure::Request("not the result of a shard: the search of one program is split".to_owned());
+    let program: Program = match &asked.names[..] {
+        [name] => catalogue::find(name).ok().as_ref().and_then(Entry::program).ok_or_else(wrong)?,
+        _ => return Err(wrong()),
+    };
+    let Ok(Request::Run(cli)) = parse(asked.again().map(OsString::from)) else { return Err(wrong()) };
+    let search = SearchArgs { jobs: search.jobs, ..cli.search };
+    let checked = check_kept(&program, &search, Arc::new(InMemory::after(executions)))?;
+    Ok(Told { of_programs: told(&[checked], |_| true, &search)?, ..Told::default() })
 }

@@ -1,9 +1,11 @@
 //! `interloper` and `interloper run`: cases and programs, their verdicts, and the reports of what is to be seen.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use interloper::Shard;
 use interloper::blocks::Program;
+use interloper::blocks::progress::InMemory;
 use interloper_report::explorer::{Exploration, page};
 use interloper_report::file;
 use interloper_report::replay_file::{self, FOLDER};
@@ -14,7 +16,7 @@ use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
 use crate::entries::cases::CaseResult;
-use crate::entries::programs::ProgramResult;
+use crate::entries::programs::{CheckedProgram, ProgramResult, check_kept, is_split};
 use crate::entries::told::{self, Part};
 use crate::entries::{Checked, Item};
 use crate::failure::Failure;
@@ -22,6 +24,7 @@ use crate::files::{can_write, make_folder, write_text};
 use crate::output;
 use crate::services;
 use crate::shards::{Asked, ShardResult, Told};
+use crate::state::State;
 
 #[derive(Serialize)]
 struct Document {
@@ -51,13 +54,25 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     refuse_form(search, output)?;
     let entries = arguments.names.iter().map(|name| catalogue::find(name)).collect::<Result<Vec<_>, _>>()?;
     refuse_unused("run", &entries, search)?;
+    if arguments.state.is_some() {
+        refuse_state(&entries, search)?;
+    }
+    if let (Some(shard), [Entry::Program(program)]) = (search.shard, &entries[..])
+        && is_split(program, search)?
+    {
+        refuse_files(arguments, 1, search)?;
+        return part(program, shard, search);
+    }
     let (of_cases, of_programs) = own_share(&entries, search);
     refuse_files(arguments, entries.iter().filter_map(Entry::program).count(), search)?;
     let of_cases = Item::check_all(&of_cases, search)?;
     if let Some(reason) = of_cases.iter().find_map(Checked::refused) {
         return Err(Failure::Request(reason));
     }
-    let of_programs = Item::check_all(&of_programs, search)?;
+    let of_programs = match &arguments.state {
+        Some(folder) => check_in(folder, &of_programs, search)?,
+        None => Item::check_all(&of_programs, search)?,
+    };
     let told =
         Told { of_cases: told(&of_cases, |_| true, search)?, of_programs: told(&of_programs, |_| true, search)? };
     if let (Some(path), Some(checked)) = (&arguments.trace, of_programs.first()) {
@@ -72,6 +87,43 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     answer(Asked::new(&arguments.names, search), told, search.shard, output)
 }
 
+/// Refuses to keep the progress of what has none.
+fn refuse_state(entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
+    if search.shard.is_some() {
+        return Err(Failure::Request("--state is for a whole search, not for a shard".to_owned()));
+    }
+    entries.iter().try_for_each(|entry| match entry {
+        Entry::Program(program) if is_split(program, search)? => Ok(()),
+        entry => {
+            let reason = "is not a search at random of a program with blocks, so --state has no progress to keep";
+            Err(Failure::Request(format!("'{}' {reason}", entry.name())))
+        }
+    })
+}
+
+/// Checks programs whose progress is kept in a folder.
+fn check_in(folder: &Path, programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
+    let state = State::open(folder)?;
+    let check = |program: &Program| {
+        let asked = Asked::new(&[program.name.to_owned()], search).whenever();
+        check_kept(program, search, Arc::new(state.of(program.name, asked)?))
+    };
+    programs.iter().map(check).collect()
+}
+
+/// Runs the part of the executions of a program that belongs to a shard. A part has no verdict: that is for the whole.
+fn part(program: &Program, shard: Shard, search: &SearchArgs) -> Result<Answer, Failure> {
+    if search.time.is_some() {
+        let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
+        return Err(Failure::Request(reason.to_owned()));
+    }
+    let memory = Arc::new(InMemory::default());
+    check_kept(program, search, memory.clone())?;
+    let asked = Asked::new(&[program.name.to_owned()], search);
+    let executions = memory.take().unwrap_or_default();
+    Ok(Answer::expected(json(&ShardResult::of_executions(shard, asked, executions))))
+}
+
 /// The cases and the programs among `entries` that are for this shard, in their order.
 fn own_share(entries: &[Entry], search: &SearchArgs) -> (Vec<Case>, Vec<Program>) {
     let shard = search.shard.unwrap_or(Shard::WHOLE);
@@ -80,7 +132,7 @@ fn own_share(entries: &[Entry], search: &SearchArgs) -> (Vec<Case>, Vec<Program>
 }
 
 /// What is told of the entries. Writes the replay files of those that are `shown`.
-fn told<C: Checked>(checked: &[C], shown: fn(&C) -> bool, search: &SearchArgs) -> Result<Part<C>, Failure> {
+pub fn told<C: Checked>(checked: &[C], shown: fn(&C) -> bool, search: &SearchArgs) -> Result<Part<C>, Failure> {
     let kept = |one: &C| if shown(one) { one.kept(search) } else { None };
     let told = Part(checked.iter().map(|one| told::Told::new(one, kept(one))).collect());
     told.0.iter().try_for_each(told::Told::write_file)?;

@@ -2,9 +2,11 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
-use interloper::Decisions;
+use interloper::blocks::progress::{Keep, Keeper};
 use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
+use interloper::{Decisions, Shard};
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
@@ -270,23 +272,42 @@ impl Item for Program {
             |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
         let programs: Vec<(Program, Settings)> =
             programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
-        let own_schedule = search.given().all(|option| !strategy::OPTIONS.contains(&option));
-        check_each(
-            "program",
-            &programs,
-            search,
-            |(program, _)| program.name,
-            |(program, settings), progress| {
-                let settings = Settings { watch: progress.watch(program.name), ..settings.clone() };
-                tracing::debug!(program = program.name, ?settings, "checking");
-                let outcome = program.check_with(&settings).map(Box::new);
-                let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
-                let executions = checked.executions().unwrap_or(0);
-                tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
-                checked
-            },
-        )
+        check_with(&programs, search)
     }
+}
+
+/// Checks programs with these settings.
+fn check_with(programs: &[(Program, Settings)], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
+    let own_schedule = search.given().all(|option| !strategy::OPTIONS.contains(&option));
+    check_each(
+        "program",
+        programs,
+        search,
+        |(program, _)| program.name,
+        |(program, settings), progress| {
+            let settings = Settings { watch: progress.watch(program.name), ..settings.clone() };
+            tracing::debug!(program = program.name, ?settings, "checking");
+            let outcome = program.check_with(&settings).map(Box::new);
+            let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
+            let executions = checked.executions().unwrap_or(0);
+            tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
+            checked
+        },
+    )
+}
+
+/// Whether the search of a program can be split, and continued: whether it draws its executions at random.
+pub fn is_split(program: &Program, search: &SearchArgs) -> Result<bool, Failure> {
+    Ok(settings(program, search)?.schedule.is_random())
+}
+
+/// Checks a program, or the part of its executions that belongs to the shard. `keep` knows what was done before.
+pub fn check_kept(program: &Program, search: &SearchArgs, keep: Arc<dyn Keep>) -> Result<CheckedProgram, Failure> {
+    let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
+    let (shard, keeper) = (search.shard.unwrap_or(Shard::WHOLE), Keeper::new(keep));
+    let settings = Settings { jobs, shard, keeper, ..settings(program, search)? };
+    let mut checked = check_with(&[(*program, settings)], search)?;
+    Ok(checked.pop().expect("one program was checked"))
 }
 
 impl Recorded for Program {

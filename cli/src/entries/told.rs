@@ -133,6 +133,12 @@ impl<C: Checked> Told<C> {
 #[serde(transparent, bound = "")]
 pub struct Part<C: Checked>(pub Vec<Told<C>>);
 
+impl<C: Checked> Default for Part<C> {
+    fn default() -> Part<C> {
+        Part(Vec::new())
+    }
+}
+
 impl<C: Checked> Part<C> {
     /// The reports of all entries, in their order.
     pub fn reports(&self, style: Style) -> impl Iterator<Item = String> {

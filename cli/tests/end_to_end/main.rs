@@ -9,6 +9,7 @@ mod output;
 mod refusals;
 mod reports;
 mod shards;
+mod state;
 mod writing;
 
 use interloper_report::replay_file::{Moment, fingerprint};

@@ -151,3 +151,40 @@ fn a_shard_is_refused_where_it_would_be_ignored() {
     );
     refused(&folder.run(&["merge", "x.json", "--seed", "4"]), "'merge' does not use --seed");
 }
+
+/// A program whose search finds something late, or nothing.
+const PROGRAMS: [&str; 2] = ["arc-drop-relaxed", "arc-drop-fenced"];
+
+/// The executions of one search, split: the finding, and all the counts, are those of one process.
+#[test]
+fn the_merged_parts_of_a_search_are_the_search_byte_for_byte() {
+    let folder = Folder::new();
+    for name in PROGRAMS {
+        for strategy in ["portfolio", "pos"] {
+            let run = ["run", name, "--strategy", strategy, "--executions", "3000"];
+            let whole = folder.run(&run);
+            for of in [1, 2, 3, 8] {
+                let files = shards(&folder, &run, of);
+                let merged = merge(&folder, &files, &[]);
+                assert!(merged.out == whole.out, "{name} of {of} differs:\n{}\n{}", merged.out, whole.out);
+                assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+            }
+            let files = shards(&folder, &run, 2);
+            let json = folder.run(&[&run[..], &["--format", "json"]].concat());
+            assert_eq!(merge(&folder, &files, &["--format", "json"]).out, json.out);
+            refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
+            if name == PROGRAMS[1] {
+                let executions = |name: &String| {
+                    let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+                    let part = |part: &serde_json::Value| part["executions"].as_u64().expect("a number");
+                    let ahead = document["executions"]["ahead"].as_object().expect("chunks").values();
+                    part(&document["executions"]["joined"]) + ahead.map(|both| part(&both[0])).sum::<u64>()
+                };
+                assert_eq!(files.iter().map(executions).sum::<u64>(), 3_000, "{name}");
+            }
+        }
+    }
+    let limited = folder.run(&["run", PROGRAMS[0], "--time", "5", "--shard", "1/2"]);
+    let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
+    refused(&limited, reason);
+}

@@ -258,7 +258,7 @@ impl Checker {
         if let Some(stuck) = search.stuck.take() {
             return Err(Misuse::Stuck(stuck));
         }
-        let (summary, mut worker) = search.run();
+        let (summary, mut worker) = search.run()?;
         match summary.misuse {
             // A bug that was found before stays found.
             Some(Misuse::Stuck(_)) if summary.bug.is_some() => {}
@@ -269,7 +269,10 @@ impl Checker {
         let memory = if self.settings.memory == Some(Memory::Weak) { ", memory weak" } else { "" };
         let changed = self.settings.orderings.changed.as_ref();
         let changed = changed.map(|change| format!(", ordering {change}")).unwrap_or_default();
-        let schedule = format!("{}, seed {}{freedoms}{memory}{changed}", self.settings.schedule, self.settings.seed);
+        let shard = self.settings.shard;
+        let shard = if shard.is_whole() { String::new() } else { format!(", shard {shard}") };
+        let Settings { schedule, seed, .. } = &self.settings;
+        let schedule = format!("{schedule}, seed {seed}{freedoms}{memory}{changed}{shard}");
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
@@ -500,11 +503,16 @@ impl<'a> Search<'a> {
     }
 
     /// Makes the executions. What is found does not depend on the number of threads.
-    fn run(&self) -> (Summary, Worker<'_>) {
+    ///
+    /// # Errors
+    /// When an execution of an earlier search that is continued differs now.
+    fn run(&self) -> Result<(Summary, Worker<'_>), Misuse> {
         let schedule = &self.settings.schedule;
         let most = if !schedule.is_random() { 1 } else { MAX_JOBS.min(chunks::most_jobs(schedule)) };
-        let work = Work::new(self.settings, &self.measured, self.settings.jobs.get().min(most));
+        let mut work = Work::new(self.settings, &self.measured, self.settings.jobs.get().min(most));
         let mut worker = self.worker();
+        work.resume(&mut worker)?;
+        let work = work;
         std::thread::scope(|scope| {
             for number in 1..work.jobs() {
                 let work = &work;
@@ -517,7 +525,7 @@ impl<'a> Search<'a> {
             }
             work.take_part(&mut worker, 0);
         });
-        (work.into_summary(), worker)
+        Ok((work.into_summary(), worker))
     }
 }
 

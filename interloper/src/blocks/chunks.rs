@@ -3,15 +3,21 @@
 //! Executions are numbered, and a *chunk* is a row of them. Where each execution can run without the ones before it, a
 //! chunk has a strategy of its own, and a thread takes the next chunk. A strategy that learns from its executions goes
 //! through several chunks: chunks form [`LANES`] lanes, each with one strategy, and a lane belongs to one thread. So
-//! four threads can take part, and the strategy of a lane is the same however many do.
+//! four threads can take part, and the strategy of a lane is the same however many do. After [`STRIPE`] executions the
+//! strategy of a lane begins anew.
+//!
+//! The same numbers split a search among machines: a shard has its own chunks, or, where the search learns, its own stripes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use interloper_scheduler::orderings;
 use interloper_scheduler::schedule::{Schedule, Search};
 
+use super::misuse::Misuse;
+use super::progress::Progress;
 use super::schedule::Measured;
 use super::settings::Settings;
 use super::worker::{Summary, Worker};
@@ -24,6 +30,10 @@ const LANES: u64 = 4;
 
 /// The numbers of the executions of a lane, as its strategy counts them, begin at a multiple of this.
 const LANE: u64 = 1 << 40;
+
+/// After so many executions the strategy of a lane begins anew. So a long search that learns can be continued without going
+/// back to its beginning, and has work for more than four shards.
+const STRIPE: u64 = if cfg!(test) { 300 } else { 1 << 18 };
 
 /// The most threads that can take part.
 pub(super) fn most_jobs(schedule: &Schedule) -> usize {
@@ -40,6 +50,8 @@ pub(super) struct Work<'a> {
     /// The first chunk that ends the search: later chunks do not matter.
     limit: AtomicU64,
     made: Mutex<Chunks>,
+    /// The chunks of an earlier search: all before this one, and these.
+    earlier: (u64, BTreeSet<u64>),
     /// The threads that could not be started: the first one does their share.
     adopted: Mutex<BTreeSet<usize>>,
 }
@@ -47,7 +59,33 @@ pub(super) struct Work<'a> {
 impl<'a> Work<'a> {
     pub(super) fn new(settings: &'a Settings, measured: &'a Measured, jobs: usize) -> Work<'a> {
         let (next, limit) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
-        Work { settings, measured, jobs, next, limit, made: Mutex::default(), adopted: Mutex::default() }
+        let (made, earlier, adopted) = (Mutex::default(), (0, BTreeSet::new()), Mutex::default());
+        Work { settings, measured, jobs, next, limit, made, earlier, adopted }
+    }
+
+    /// Goes on where an earlier search of the same program with the same settings stopped.
+    ///
+    /// # Errors
+    /// When an execution that showed something then differs now.
+    pub(super) fn resume(&mut self, worker: &mut Worker<'_>) -> Result<(), Misuse> {
+        if !self.settings.schedule.is_random() {
+            return Ok(());
+        }
+        let Some(progress) = self.settings.keeper.earlier() else { return Ok(()) };
+        let made = self.made.get_mut().expect("nobody panics while holding it");
+        let (joined, next, ended) = progress.joined();
+        (made.joined, made.next, made.ended) = (joined.summary(worker, self.settings)?, next, ended);
+        let mut limit = if ended { next.saturating_sub(1) } else { u64::MAX };
+        for (chunk, part, ends) in progress.ahead() {
+            made.add(chunk, part.summary(worker, self.settings)?, ends);
+            self.earlier.1.insert(chunk);
+            if ends {
+                limit = limit.min(chunk);
+            }
+        }
+        self.earlier.0 = next;
+        self.limit = AtomicU64::new(limit);
+        Ok(())
     }
 
     pub(super) fn jobs(&self) -> usize {
@@ -70,31 +108,56 @@ impl<'a> Work<'a> {
 
     /// One strategy runs all executions.
     fn take_all(&self, worker: &mut Worker<'_>) {
-        let mut search = self.search(0);
-        self.run(worker, &mut search, 0, u64::MAX);
+        if self.settings.shard.has(0) {
+            self.run(worker, &mut self.search(0), 0, u64::MAX);
+        }
     }
 
     fn take_chunks(&self, worker: &mut Worker<'_>) {
         loop {
             let chunk = self.next.fetch_add(1, Ordering::Relaxed);
-            if !self.run(worker, &mut self.search(chunk * ROUNDS), chunk, ROUNDS) {
+            if !self.is_left(chunk, ROUNDS) {
+                return;
+            }
+            let is_own = self.settings.shard.has(chunk) && !self.is_known(chunk);
+            if is_own && !self.run(worker, &mut self.search(chunk * ROUNDS), chunk, ROUNDS) {
                 return;
             }
         }
     }
 
     fn take_lanes(&self, worker: &mut Worker<'_>, thread: usize) {
-        let members = self.settings.schedule.members().len() as u64;
+        let length = ROUNDS * self.settings.schedule.members().len() as u64;
         let adopted = self.adopted.lock().expect("nobody panics while holding it").clone();
         let is_own = |lane: u64| {
             let owner = lane as usize % self.jobs;
             owner == thread || (thread == 0 && adopted.contains(&owner))
         };
-        let mut lanes: BTreeMap<u64, Search> = BTreeMap::new();
+        let mut lanes: BTreeMap<u64, Lane> = BTreeMap::new();
         for chunk in (0..).filter(|chunk| is_own(chunk % LANES)) {
-            let lane = chunk % LANES;
-            let search = lanes.entry(lane).or_insert_with(|| self.search(lane * LANE));
-            if !self.run(worker, search, chunk, ROUNDS * members) {
+            if !self.is_left(chunk, length) {
+                return;
+            }
+            let (lane, stripe) = (chunk % LANES, chunk / LANES / STRIPE.div_ceil(length));
+            if !self.settings.shard.has(stripe * LANES + lane) || self.is_known(chunk) {
+                continue;
+            }
+            let begun = |known: &Lane| known.stripe == stripe;
+            if !lanes.get(&lane).is_some_and(begun) {
+                let first = stripe * STRIPE.div_ceil(length);
+                let search = self.search(lane * LANE + first * length);
+                lanes.insert(lane, Lane { stripe, search, next: first * LANES + lane });
+            }
+            let at = lanes.get_mut(&lane).expect("it is there or was made");
+            // What an earlier search learnt is learnt again.
+            while at.next < chunk {
+                if worker.explore(at.search.strategy(), self.numbers(at.next, length)).timed_out {
+                    return;
+                }
+                at.next += LANES;
+            }
+            at.next += LANES;
+            if !self.run(worker, &mut at.search, chunk, length) {
                 return;
             }
         }
@@ -104,15 +167,30 @@ impl<'a> Work<'a> {
         self.measured.search(&self.settings.schedule, self.settings.seed, round)
     }
 
+    /// Whether the chunk has executions that matter.
+    fn is_left(&self, chunk: u64, length: u64) -> bool {
+        let first = chunk.checked_mul(length);
+        first.is_some_and(|first| first < self.settings.executions) && chunk <= self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Whether an earlier search has run the chunk.
+    fn is_known(&self, chunk: u64) -> bool {
+        chunk < self.earlier.0 || self.earlier.1.contains(&chunk)
+    }
+
+    /// The executions of a chunk.
+    fn numbers(&self, chunk: u64, length: u64) -> Range<u64> {
+        let first = chunk * length;
+        first..first.saturating_add(length).min(self.settings.executions)
+    }
+
     /// Runs the executions of a chunk. Says whether there may be more.
     fn run(&self, worker: &mut Worker<'_>, search: &mut Search, chunk: u64, length: u64) -> bool {
         let settings = self.settings;
-        let Some(first) = chunk.checked_mul(length).filter(|first| *first < settings.executions) else { return false };
-        if chunk > self.limit.load(Ordering::Relaxed) {
+        if !self.is_left(chunk, length) {
             return false;
         }
-        let numbers = first..first.saturating_add(length).min(settings.executions);
-        let mut summary = worker.explore(search.strategy(), numbers);
+        let mut summary = worker.explore(search.strategy(), self.numbers(chunk, length));
         summary.cut = search.cut().or(summary.cut);
         summary.stale = search.stale().or(summary.stale);
         let ends = summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going);
@@ -120,16 +198,37 @@ impl<'a> Work<'a> {
             self.limit.fetch_min(chunk, Ordering::Relaxed);
         }
         let timed_out = summary.timed_out;
-        self.made.lock().expect("nobody panics while holding it").add(chunk, summary, ends);
+        let mut made = self.made.lock().expect("nobody panics while holding it");
+        // What is kept is whole, and can be kept.
+        match timed_out || summary.misuse.is_some() {
+            true => _ = made.partial.insert(chunk, (summary, ends)),
+            false => made.add(chunk, summary, ends),
+        }
+        if settings.schedule.is_random() && settings.keeper.is_due() {
+            settings.keeper.keep(|| made.progress());
+        }
         !timed_out
     }
 
     /// The chunks up to the first that ends the search, in their order.
     pub(super) fn into_summary(self) -> Summary {
         let mut made = self.made.into_inner().expect("nobody panics while holding it");
+        if self.settings.schedule.is_random() {
+            self.settings.keeper.keep(|| made.progress());
+        }
+        let partial = std::mem::take(&mut made.partial);
+        made.ahead.extend(partial);
         std::mem::take(&mut made.ahead).into_values().for_each(|(summary, ends)| made.join(summary, ends));
         made.joined
     }
+}
+
+/// The strategy of a lane, on its way through a stripe.
+struct Lane {
+    stripe: u64,
+    search: Search,
+    /// The chunk that it runs next.
+    next: u64,
 }
 
 /// The chunks that have run.
@@ -143,6 +242,8 @@ struct Chunks {
     ended: bool,
     /// Chunks that have run out of turn, and whether each ends the search.
     ahead: BTreeMap<u64, (Summary, bool)>,
+    /// Chunks that have not run to their end.
+    partial: BTreeMap<u64, (Summary, bool)>,
 }
 
 impl Chunks {
@@ -159,6 +260,10 @@ impl Chunks {
             self.joined = std::mem::take(&mut self.joined).and(later);
             self.ended = ends;
         }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::new((&self.joined, self.next, self.ended), &self.ahead)
     }
 }
 
@@ -193,3 +298,6 @@ impl Summary {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

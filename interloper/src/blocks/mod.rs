@@ -44,6 +44,7 @@ mod outcome;
 mod overrides;
 mod precedence;
 mod program;
+pub mod progress;
 mod reached;
 mod reference;
 mod report;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use interloper_report::shorten::{LONGEST_TEXT, middle};
-use interloper_scheduler::FreedomsError;
+use interloper_scheduler::{FreedomsError, ShardError};
 
 use super::settings::{MAX_JOBS, Settings, StepBound};
 
@@ -57,6 +57,14 @@ pub(crate) fn apply(
             StepBound::StopAfter(_) => StepBound::StopAfter(steps),
         };
     }
+    if let Some(value) = variable("INTERLOPER_SHARD") {
+        let wrong = |error: ShardError| BadVariable {
+            name: "INTERLOPER_SHARD",
+            value: value.clone(),
+            reason: error.to_string(),
+        };
+        settings.shard = value.parse().map_err(wrong)?;
+    }
     if let Some(value) = variable("INTERLOPER_FREEDOMS") {
         let wrong = |error: FreedomsError| BadVariable {
             name: "INTERLOPER_FREEDOMS",
@@ -105,7 +113,7 @@ fn read<T: FromStr>(
 
 #[cfg(test)]
 mod tests {
-    use interloper_scheduler::{Freedom, Freedoms};
+    use interloper_scheduler::{Freedom, Freedoms, Shard};
 
     use super::super::Schedule;
     use super::*;
@@ -130,6 +138,7 @@ mod tests {
             ("INTERLOPER_STEPS", "99"),
             ("INTERLOPER_STRATEGY", "pos"),
             ("INTERLOPER_FREEDOMS", "time"),
+            ("INTERLOPER_SHARD", "2/4"),
         ]);
         let expected = Settings {
             seed: 7,
@@ -139,6 +148,7 @@ mod tests {
             jobs: 3.try_into().unwrap(),
             steps: StepBound::FailAfter(99),
             schedule: Schedule::Pos,
+            shard: Shard::new(2, 4).unwrap(),
             freedoms: Some(Freedoms::NONE.with(Freedom::Time, 1)),
             ..Settings::default()
         };
@@ -173,6 +183,9 @@ mod tests {
             "pct:1001",
             "\"pct:1001\" is not a strategy: the depth is a number from 1 to 1000",
         );
+        let shard = "a shard is written I/N, as in 2/4, with I from 1 to N and N from 1 to 65536";
+        check("INTERLOPER_SHARD", "5/4", shard);
+        check("INTERLOPER_SHARD", "", shard);
         check("INTERLOPER_STRATEGY", "pct:0", "\"pct:0\" is not a strategy: the depth is a number from 1 to 1000");
     }
 }

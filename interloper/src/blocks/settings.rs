@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use interloper_scheduler::orderings::Orderings;
-use interloper_scheduler::{Detached, Freedom, Freedoms, Watch as PlainWatch, Watchdog};
+use interloper_scheduler::{Detached, Freedom, Freedoms, Shard, Watch as PlainWatch, Watchdog};
 use interloper_std::plain;
 
 use super::grade::Grade;
 use super::misuse::Misuse;
+use super::progress::Keeper;
 use super::sections::Blocks;
 use super::watch::Watch;
 use crate::locate::{knows_lines, locate};
@@ -82,6 +83,11 @@ pub struct Settings {
     pub marked: Vec<&'static str>,
     /// The lowest grade that fails a test. It changes only what a test asserts.
     pub fail_at: Grade,
+    /// The part of the executions that run: of a search that is split, each part runs its own executions, with the numbers
+    /// that one search would give them. See [`Shard`] for what each kind of search is split into.
+    pub shard: Shard,
+    /// What keeps how far the search has come.
+    pub keeper: Keeper,
     /// The receiver of progress messages.
     pub watch: Watch,
     /// The size of a task's stack, in bytes: at most 1 GiB.
@@ -196,6 +202,8 @@ impl Default for Settings {
             explore: false,
             marked: Vec::new(),
             fail_at: Grade::Bug,
+            shard: Shard::WHOLE,
+            keeper: Keeper::default(),
             watch: Watch::default(),
             stack_size: 1 << 20,
             patience: Some(Watchdog::PATIENCE),

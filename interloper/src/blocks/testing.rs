@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use interloper_report::explorer::page;
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 use interloper_report::{annotation, file};
+use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
 use interloper_std::runtime::BUILT_UNDER_CONTROL;
 
@@ -70,8 +71,34 @@ impl Test<'_> {
         if let (Some(folder), None) = (&folder, self.expected) {
             self.earlier_failures(folder, program)?;
         }
+        if self.is_for_another_shard() {
+            return Ok(());
+        }
         let report = self.checker(&self.settings).check_values(program).map_err(|misuse| misuse.to_string())?;
         self.judge(report, folder.as_deref())
+    }
+
+    /// Whether the test has nothing to run in this shard, and says so. A part of a search cannot miss a finding that is
+    /// expected of the whole: such a search belongs to one shard as a whole, and so does one that cannot be split.
+    fn is_for_another_shard(&mut self) -> bool {
+        let Settings { shard, schedule, .. } = &self.settings;
+        let (shard, is_split) = (*shard, self.expected.is_none() && schedule.is_random());
+        if shard.is_whole() || is_split {
+            return false;
+        }
+        self.settings.shard = Shard::WHOLE;
+        // FNV-1a: tests are dealt by their names.
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let is_own = shard.has(self.site.name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 32);
+        if !is_own {
+            self.say(&format!("{}: another shard than {shard} runs this search, which is not split", self.site.name));
+        }
+        !is_own
+    }
+
+    #[allow(clippy::print_stdout, reason = "libtest captures it")]
+    fn say(&self, line: &str) {
+        println!("{line}");
     }
 
     fn checker(&self, settings: &Settings) -> Checker {
@@ -228,9 +255,8 @@ impl Test<'_> {
     }
 
     /// Says what a passing test has covered, on standard output: `cargo test -- --show-output` shows it.
-    #[allow(clippy::print_stdout, reason = "libtest captures it")]
     fn passed(&self, report: &Report) {
-        println!("{}: {}", report.name, report.coverage);
+        self.say(&format!("{}: {}", report.name, report.coverage));
     }
 
     /// The report, with the command that reruns the failing execution. What is wrong, where, and that command come first.
@@ -250,8 +276,9 @@ impl Test<'_> {
         if (self.variable)("GITHUB_ACTIONS").as_deref() == Some("true") {
             self.annotate(&report);
         }
-        let seed = self.settings.seed;
-        format!("{brief}{report}{page}\n  the same search: INTERLOPER_SEED={seed} {RERUN} {test}")
+        let Settings { seed, shard, .. } = self.settings;
+        let shard = if shard.is_whole() { String::new() } else { format!(" INTERLOPER_SHARD={shard}") };
+        format!("{brief}{report}{page}\n  the same search: INTERLOPER_SEED={seed}{shard} {RERUN} {test}")
     }
 
     /// Annotates the lines that matter, for GitHub, which reads the output of a job.

@@ -91,7 +91,13 @@ impl Summary {
         if settings.allow_trivial {
             return None;
         }
+        // A part of a search need not reach every block, and may have no execution of its own.
+        let is_whole = settings.shard.is_whole();
+        if !is_whole && self.executions == 0 && settings.executions > 0 && !self.timed_out {
+            return None;
+        }
         if self.executions > 0
+            && is_whole
             && let Some(name) = settings.marked.iter().find(|name| !seen.blocks.contains(**name))
         {
             return Some(Unexplored::BlockNeverRan { name: (*name).to_owned() });
@@ -311,6 +317,20 @@ impl<'a> Worker<'a> {
         guided.into_source().finish().map_err(|divergence| divergence.to_string())?;
         let judgement = self.judge.judge(&made, &self.runner.engine.trace());
         Ok((made, judgement))
+    }
+
+    /// The finding of an execution that an earlier search found, which runs again.
+    ///
+    /// # Errors
+    /// When the execution differs from the recorded one.
+    pub(crate) fn recall(&mut self, number: u64, decisions: &str) -> Result<Found, Misuse> {
+        let diverged = |difference| Misuse::Diverged { difference };
+        let decisions: Decisions = decisions.parse().map_err(|_| diverged("damaged decisions".to_owned()))?;
+        let (_, Judgement { finding, triple, .. }) = self.replay(&decisions).map_err(diverged)?;
+        // What had to be known for it was known then.
+        self.judge.take_needed();
+        let finding = finding.ok_or_else(|| diverged("the recorded execution no longer shows anything".to_owned()))?;
+        Ok(Found { finding, triple, number, decisions })
     }
 
     /// Makes an execution under any strategy: how many steps it has, and what it shows.

@@ -59,6 +59,18 @@ impl Traces {
         Traces { kept: BTreeMap::new(), most, more: false }
     }
 
+    /// A count of these traces, each with how often it came; with `more`, there were more.
+    pub fn of(kept: impl IntoIterator<Item = (Fingerprint, u64)>, more: bool) -> Traces {
+        let mut traces = Traces { more, ..Traces::default() };
+        kept.into_iter().for_each(|(fingerprint, times)| traces.add(fingerprint, times));
+        traces
+    }
+
+    /// The kept traces, in their order, each with how often it came.
+    pub fn kept(&self) -> impl Iterator<Item = (Fingerprint, u64)> {
+        self.kept.iter().map(|(fingerprint, times)| (*fingerprint, *times))
+    }
+
     /// Adds an execution.
     pub fn note(&mut self, fingerprint: Fingerprint) {
         self.add(fingerprint, 1);

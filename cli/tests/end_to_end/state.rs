@@ -1,0 +1,97 @@
+//! Searches that are continued in another process.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{Folder, bad};
+
+/// A program of the suite without a bug.
+const NAME: &str = "arc-drop-fenced";
+
+fn begin(folder: &Folder, arguments: &[&str]) -> Child {
+    let mut command = folder.command(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary was built")
+}
+
+/// Waits until the folder has the progress of the search.
+fn wait_for_progress(folder: &Folder, name: &str) {
+    let begun = Instant::now();
+    while !folder.has(name) {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no progress was kept");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_search_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let folder = Folder::new();
+    for strategy in ["pos", "portfolio"] {
+        let run = ["run", NAME, "--executions", "300000", "--jobs", "2", "--strategy", strategy];
+        let whole = folder.run(&run);
+        assert_eq!(whole.code, Some(0), "{}", whole.err);
+        let kept = [&run[..], &["--state", strategy]].concat();
+        let document = format!("{strategy}/{NAME}.json");
+        let (mut kills, mut done) = (0, 0);
+        for milliseconds in [40, 650, 300, 700] {
+            let mut child = begin(&folder, &kept);
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            kills += u32::from(child.try_wait().expect("a child").is_none());
+            child.kill().expect("it is a child of this process");
+            child.wait().expect("it was killed");
+            if folder.has(&document) {
+                // Whole at every moment, and never less than before.
+                let progress: serde_json::Value = serde_json::from_str(&folder.read(&document)).expect("JSON");
+                let now = progress["progress"]["next"].as_u64().expect("a number");
+                assert!(now >= done, "{now} after {done}");
+                done = now;
+            }
+        }
+        assert!(kills > 1 && done > 0, "the search is too short to be killed");
+        let end = folder.run(&kept);
+        assert!(end.out == whole.out, "{strategy} differs:\n{}\n{}", end.out, whole.out);
+        // Nothing is left to run.
+        let again = folder.run(&kept);
+        assert_eq!((again.out, again.code), (whole.out, whole.code));
+        assert!(again.err.starts_with(&format!("{NAME}: continues after 300,000 executions\n")), "{}", again.err);
+    }
+}
+
+#[test]
+fn a_folder_is_for_one_process_and_one_search() {
+    let folder = Folder::new();
+    let run = ["run", NAME, "--state", "kept", "--strategy", "pos"];
+    let long = [&run[..], &["--executions", "100000000"]].concat();
+    let mut child = begin(&folder, &long);
+    wait_for_progress(&folder, &format!("kept/{NAME}.json"));
+    let refused = |arguments: &[&str], reason: &str| {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err), (Some(2), "", format!("error: {reason}\n")));
+    };
+    refused(&long, "kept is in use by another process; wait for its end, or name another folder");
+    child.kill().expect("it is a child of this process");
+    child.wait().expect("it was killed");
+    let document = format!("kept/{NAME}.json");
+    let other = |given: &str| {
+        let was = "--seed 42 --executions 100000000 --strategy pos";
+        format!("{document}: the progress of another search: {was}, and {given}; name another folder")
+    };
+    refused(&run, &other("--seed 42 --strategy pos"));
+    let seed = [&long[..], &["--seed", "1"]].concat();
+    refused(&seed, &other("--seed 1 --executions 100000000 --strategy pos"));
+    // Another limit on the time is the same search.
+    let limited = folder.run(&[&long[..], &["--time", "0.2"]].concat());
+    assert!(limited.out.contains("the time ran out during the search"), "{}{}", limited.out, limited.err);
+    for damaged in ["", "{", "{\"version\": 1}", "[]"] {
+        folder.write(&document, damaged);
+        let ran = folder.run(&long);
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{}", ran.err);
+        assert!(ran.err.starts_with(&format!("error: {document}: not the progress of a search: ")), "{}", ran.err);
+    }
+    folder.write(&document, "{\"version\": 2}");
+    refused(&long, &format!("{document}: written by another interloper (version 2, this one reads version 1)"));
+    let no = "is not a search at random of a program with blocks, so --state has no progress to keep";
+    refused(&["run", bad(), "--state", "kept"], &format!("'{}' {no}", bad()));
+    refused(&["run", NAME, "--strategy", "exhaustive", "--state", "kept"], &format!("'{NAME}' {no}"));
+    let shard = "--state is for a whole search, not for a shard";
+    refused(&["run", NAME, "--state", "kept", "--shard", "1/2"], shard);
+}

@@ -1,0 +1,189 @@
+//! Shards and interrupted searches give what one search gives.
+
+use std::sync::{Arc, Mutex};
+
+use interloper_scheduler::Shard;
+use interloper_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use interloper_std::thread;
+
+use super::super::mark::atomic;
+use super::super::progress::{InMemory, Keep, Keeper, Progress};
+use super::super::{Checker, Grade, Report};
+use super::*;
+
+/// Two increments in two steps each: benign where the sum is not looked at.
+fn two_steps() {
+    let number = AtomicU32::new(0);
+    let increment = || atomic("increment", || number.store(number.load(SeqCst) + 1, SeqCst));
+    thread::scope(|scope| {
+        scope.spawn(increment);
+        increment();
+    });
+}
+
+/// Fails when three tasks make their steps in one order of six, which is rare enough to come after some chunks.
+fn rare() -> bool {
+    let number = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for task in 1..=3 {
+            let number = &number;
+            scope.spawn(move || (0..4).for_each(|_| number.store(number.load(SeqCst) * 4 % 251 + task, SeqCst)));
+        }
+    });
+    assert_ne!(number.into_inner(), 170);
+    true
+}
+
+fn sums() {
+    let number = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| number.fetch_add(1, SeqCst));
+        number.fetch_add(2, SeqCst);
+    });
+    assert_eq!(number.into_inner(), 3);
+}
+
+const PROGRAMS: [(&str, fn() -> bool); 3] =
+    [("two_steps", || (two_steps(), true).1), ("rare", rare), ("sums", || (sums(), true).1)];
+
+const SCHEDULES: [&str; 4] = ["random", "pos", "rff", "portfolio"];
+
+fn checker(schedule: &str) -> Checker {
+    Checker::new("program").schedule(schedule.parse().expect("a schedule")).executions(3_000)
+}
+
+fn kept(checker: &Checker, keep: &Arc<impl Keep + 'static>) -> Checker {
+    let keep: Arc<dyn Keep> = keep.clone();
+    checker.clone().settings(|settings| settings.keeper = Keeper::new(keep))
+}
+
+fn check(checker: &Checker, program: fn() -> bool) -> Report {
+    checker.check(program).expect("it explores something")
+}
+
+/// All of a report.
+fn all(report: &Report) -> String {
+    format!("{report:?}")
+}
+
+#[test]
+fn joined_shards_are_one_search() {
+    for schedule in SCHEDULES {
+        let checker = checker(schedule);
+        for (name, program) in PROGRAMS {
+            let whole = check(&checker, program);
+            for of in 1..=5 {
+                let mut joined = Progress::default();
+                for number in (1..=of).rev() {
+                    let memory = Arc::new(InMemory::default());
+                    let shard = Shard::new(number, of).expect("a shard");
+                    let own = kept(&checker, &memory).settings(|settings| settings.shard = shard);
+                    let report = check(&own, program);
+                    let progress = memory.take().expect("it was kept at the end");
+                    assert_eq!(report.coverage.executions, progress.executions());
+                    // Through its text, and twice.
+                    joined = joined.and(progress.clone()).and(progress);
+                }
+                assert!(whole.grade == Grade::Bug || joined.executions() == whole.coverage.executions);
+                let again = kept(&checker, &Arc::new(InMemory::after(joined)));
+                assert_eq!(all(&check(&again, program)), all(&whole), "{schedule}, {name}, {of}");
+            }
+        }
+    }
+}
+
+/// The executions of shards are those of one search, also in what they show.
+#[test]
+fn shards_have_the_executions_of_one_search() {
+    for schedule in SCHEDULES {
+        let checker = checker(schedule).settings(|settings| settings.keep_going = true);
+        let whole = check(&checker, rare).coverage;
+        for of in [2, 3, 4, 7] {
+            let shard = |number| {
+                let shard = Shard::new(number, of).expect("a shard");
+                checker.clone().settings(|settings| settings.shard = shard)
+            };
+            let parts: Vec<_> = (1..=of).map(|number| check(&shard(number), rare).coverage).collect();
+            let sum = |count: fn(&super::super::Coverage) -> u64| parts.iter().map(count).sum::<u64>();
+            assert_eq!(sum(|part| part.executions), whole.executions);
+            assert_eq!((sum(|part| part.steps), sum(|part| part.bugs)), (whole.steps, whole.bugs));
+            if !schedule.parse::<Schedule>().expect("a schedule").learns() {
+                // 3,000 executions are 47 chunks of 64, of which each shard has as many, or one more.
+                let counts = parts.iter().map(|part| part.executions);
+                let (most, least) = (counts.clone().max(), counts.min());
+                assert!(most.expect("some") - least.expect("some") <= 2 * ROUNDS, "{schedule}: {most:?} {least:?}");
+            }
+        }
+        assert!(whole.bugs > 0, "the program of this test must fail under {schedule}");
+    }
+}
+
+/// Keeps every progress, as if each of them were the last before the process was killed.
+#[derive(Default)]
+struct Every {
+    all: Mutex<Vec<Progress>>,
+}
+
+impl Keep for Every {
+    fn earlier(&self) -> Option<Progress> {
+        None
+    }
+
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn keep(&self, progress: Progress) {
+        self.all.lock().expect("no test panics here").push(progress);
+    }
+}
+
+#[test]
+fn an_interrupted_search_goes_on_as_if_it_had_not_been() {
+    for schedule in SCHEDULES {
+        for jobs in [1, 3] {
+            let checker = checker(schedule).jobs(jobs.try_into().expect("not zero"));
+            for (name, program) in PROGRAMS {
+                let whole = check(&checker, program);
+                let every = Arc::new(Every::default());
+                assert_eq!(all(&check(&kept(&checker, &every), program)), all(&whole));
+                let moments = std::mem::take(&mut *every.all.lock().expect("no test panics here"));
+                assert!(whole.grade == Grade::Bug || moments.len() > 2, "{schedule}, {name}: {}", moments.len());
+                // The first, the last and some between them.
+                let stride = (moments.len() / 4).max(1);
+                for progress in moments.iter().step_by(stride).chain(moments.last()) {
+                    let again = kept(&checker, &Arc::new(InMemory::after(progress.clone())));
+                    assert_eq!(all(&check(&again, program)), all(&whole), "{schedule}, {name}, {jobs}");
+                }
+            }
+        }
+    }
+}
+
+/// A part of another program is refused.
+#[test]
+fn an_execution_that_no_longer_fails_is_refused() {
+    let checker = checker("random");
+    let memory = Arc::new(InMemory::default());
+    assert_eq!(check(&kept(&checker, &memory), PROGRAMS[1].1).grade, Grade::Bug);
+    let earlier = memory.take().expect("it was kept at the end");
+    let again = kept(&checker, &Arc::new(InMemory::after(earlier)));
+    let refused = again.check(PROGRAMS[2].1).expect_err("the program is another one");
+    assert!(matches!(refused, Misuse::Diverged { .. }), "{refused}");
+}
+
+/// Nothing is left for a shard beyond the last chunk, and that is no finding.
+#[test]
+fn a_shard_without_executions_passes() {
+    let checker = checker("pos").executions(10).must_enter("increment");
+    let shard = |number| {
+        let shard = Shard::new(number, 2).expect("a shard");
+        checker.clone().settings(|settings| settings.shard = shard)
+    };
+    assert_eq!(check(&shard(1), PROGRAMS[0].1).coverage.executions, 10);
+    let none = check(&shard(2), PROGRAMS[0].1);
+    assert_eq!((none.grade, none.coverage.executions), (Grade::Clean, 0));
+    assert_eq!(none.coverage.to_string(), "pos, seed 42, shard 2/2: 0 executions of 0 traces, 0 steps");
+    // Of a whole search it is one.
+    assert!(matches!(checker.executions(0).check(PROGRAMS[0].1), Err(Misuse::Unexplored(_))));
+}

@@ -1,0 +1,269 @@
+//! How far a search has come, as data: to be kept in a file, to be continued later, and to be joined with what other machines
+//! have done.
+//!
+//! A search at random consists of numbered chunks of executions. What a chunk gives depends on the program, the settings
+//! and its number alone, so it does not matter which process runs it. [`Progress`] holds what chunks gave; a search that is
+//! given some [`Progress`] skips the chunks in it, and its report is the one that an uninterrupted search gives.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use interloper_scheduler::{Fingerprint, Traces};
+use serde::{Deserialize, Serialize};
+
+use super::misuse::Misuse;
+use super::report::{SerialCoverage, Warning};
+use super::settings::Settings;
+use super::unexplored::Seen;
+use super::worker::{Found, Summary, Worker};
+
+/// What the executions of a search gave so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// What the chunks before the first missing one gave together.
+    joined: Part,
+    /// How many these are.
+    next: u64,
+    /// Whether the last of them ends the search.
+    ended: bool,
+    /// Chunks after the first missing one, and whether each ends the search.
+    ahead: BTreeMap<u64, (Part, bool)>,
+}
+
+impl Progress {
+    /// The number of executions.
+    pub fn executions(&self) -> u64 {
+        self.joined.executions + self.ahead.values().map(|(part, _)| part.executions).sum::<u64>()
+    }
+
+    /// What several shards of one search have done. What two of them have done counts once.
+    #[must_use]
+    pub fn and(mut self, other: Progress) -> Progress {
+        // Of two rows of chunks from the first one on, the longer one contains the other.
+        if (other.ended, other.next) > (self.ended, self.next) {
+            (self.joined, self.next, self.ended) = (other.joined, other.next, other.ended);
+        }
+        self.ahead.extend(other.ahead);
+        self.ahead.retain(|chunk, _| *chunk >= self.next);
+        self
+    }
+
+    pub(super) fn new(joined: (&Summary, u64, bool), ahead: &BTreeMap<u64, (Summary, bool)>) -> Progress {
+        let (summary, next, ended) = joined;
+        let ahead = ahead.iter().map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
+        Progress { joined: Part::from(summary), next, ended, ahead }
+    }
+
+    pub(super) fn joined(&self) -> (&Part, u64, bool) {
+        (&self.joined, self.next, self.ended)
+    }
+
+    pub(super) fn ahead(&self) -> impl Iterator<Item = (u64, &Part, bool)> {
+        self.ahead.iter().map(|(chunk, (part, ends))| (*chunk, part, *ends))
+    }
+}
+
+/// Something that keeps the progress of a search.
+pub trait Keep: Send + Sync {
+    /// What an earlier search of the same program with the same settings did.
+    fn earlier(&self) -> Option<Progress>;
+
+    /// Whether progress should be kept now. Asked after each chunk, by any thread.
+    fn is_due(&self) -> bool;
+
+    /// Keeps the progress: when that is due, and once at the end of the search.
+    fn keep(&self, progress: Progress);
+}
+
+/// Keeps the last progress in memory.
+#[derive(Debug, Default)]
+pub struct InMemory {
+    earlier: Option<Progress>,
+    last: Mutex<Option<Progress>>,
+}
+
+impl InMemory {
+    /// Keeps the progress of a search that goes on after this.
+    pub fn after(earlier: Progress) -> InMemory {
+        InMemory { earlier: Some(earlier), last: Mutex::default() }
+    }
+
+    /// What the search has done, if it has come to its end.
+    pub fn take(&self) -> Option<Progress> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Keep for InMemory {
+    fn earlier(&self) -> Option<Progress> {
+        self.earlier.clone()
+    }
+
+    fn is_due(&self) -> bool {
+        false
+    }
+
+    fn keep(&self, progress: Progress) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+}
+
+/// What keeps the progress of a search, if anything does. Only searches at random have progress to keep.
+#[derive(Clone, Default)]
+pub struct Keeper(Option<Arc<dyn Keep>>);
+
+impl Keeper {
+    /// Keeps progress with `keep`.
+    pub fn new(keep: Arc<dyn Keep>) -> Keeper {
+        Keeper(Some(keep))
+    }
+
+    pub(super) fn earlier(&self) -> Option<Progress> {
+        self.0.as_ref().and_then(|keep| keep.earlier())
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.0.as_ref().is_some_and(|keep| keep.is_due())
+    }
+
+    /// Keeps what `progress` gives.
+    pub(super) fn keep(&self, progress: impl FnOnce() -> Progress) {
+        if let Some(keep) = &self.0 {
+            keep.keep(progress());
+        }
+    }
+}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Keeper({})", if self.0.is_some() { "…" } else { "nothing" })
+    }
+}
+
+impl PartialEq for Keeper {
+    /// Settings with different keepers are equal.
+    fn eq(&self, _: &Keeper) -> bool {
+        true
+    }
+}
+
+/// What some executions gave: a [`Summary`] of executions at random, none of which was a misuse.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    executions: u64,
+    steps: u64,
+    violated: u64,
+    bugs: u64,
+    given_up: u64,
+    undecided: u64,
+    saw_plain_memory: bool,
+    /// The number of the execution and its decisions. What it shows follows.
+    error: Option<(u64, String)>,
+    bug: Option<(u64, String)>,
+    /// The block, the object, and the two places.
+    warnings: Vec<(String, String, String, String)>,
+    serial: (u64, bool, bool),
+    traces: Counted,
+    sample: Counted,
+    tasks: usize,
+    chose: bool,
+    drew: bool,
+    met: bool,
+    blocks: Vec<String>,
+}
+
+/// A count of traces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counted {
+    kept: Vec<(u64, u64)>,
+    more: bool,
+}
+
+impl From<&Traces> for Counted {
+    fn from(traces: &Traces) -> Counted {
+        let kept = traces.kept().map(|(Fingerprint(trace), times)| (trace, times)).collect();
+        Counted { kept, more: !traces.is_exact() }
+    }
+}
+
+impl From<&Counted> for Traces {
+    fn from(Counted { kept, more }: &Counted) -> Traces {
+        Traces::of(kept.iter().map(|(trace, times)| (Fingerprint(*trace), *times)), *more)
+    }
+}
+
+impl From<&Summary> for Part {
+    fn from(summary: &Summary) -> Part {
+        let found =
+            |found: &Option<Found>| found.as_ref().map(|found| (found.number, format!("{:#}", found.decisions)));
+        let warning = |warning: &Warning| {
+            let Warning { block, object, first, again } = warning.clone();
+            (block, object, first, again)
+        };
+        let SerialCoverage { executions, complete, interrupted } = summary.serial;
+        Part {
+            executions: summary.executions,
+            steps: summary.steps,
+            violated: summary.violated,
+            bugs: summary.bugs,
+            given_up: summary.given_up,
+            undecided: summary.undecided,
+            saw_plain_memory: summary.saw_plain_memory,
+            error: found(&summary.error),
+            bug: found(&summary.bug),
+            warnings: summary.warnings.iter().map(warning).collect(),
+            serial: (executions, complete, interrupted),
+            traces: Counted::from(&summary.traces),
+            sample: Counted::from(&summary.sample),
+            tasks: summary.seen.tasks,
+            chose: summary.seen.chose,
+            drew: summary.seen.drew,
+            met: summary.seen.met,
+            blocks: summary.seen.blocks.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+}
+
+impl Part {
+    /// The same as a summary. The executions that show something are rerun.
+    ///
+    /// # Errors
+    /// When an execution differs from the recorded one.
+    pub(super) fn summary(&self, worker: &mut Worker<'_>, settings: &Settings) -> Result<Summary, Misuse> {
+        let mut found = |found: &Option<(u64, String)>| match found {
+            Some((number, decisions)) => worker.recall(*number, decisions).map(Some),
+            None => Ok(None),
+        };
+        let (error, bug) = (found(&self.error)?, found(&self.bug)?);
+        let warning = |(block, object, first, again): &(String, String, String, String)| Warning {
+            block: block.clone(),
+            object: object.clone(),
+            first: first.clone(),
+            again: again.clone(),
+        };
+        let (executions, complete, interrupted) = self.serial;
+        let blocks = settings.marked.iter().filter(|name| self.blocks.iter().any(|ran| ran == *name)).copied();
+        let blocks = blocks.collect();
+        Ok(Summary {
+            executions: self.executions,
+            steps: self.steps,
+            violated: self.violated,
+            bugs: self.bugs,
+            given_up: self.given_up,
+            undecided: self.undecided,
+            saw_plain_memory: self.saw_plain_memory,
+            error,
+            bug,
+            warnings: self.warnings.iter().map(warning).collect(),
+            serial: SerialCoverage { executions, complete, interrupted },
+            traces: Traces::from(&self.traces),
+            sample: Traces::from(&self.sample),
+            seen: Seen { tasks: self.tasks, chose: self.chose, drew: self.drew, met: self.met, blocks },
+            ..Summary::default()
+        })
+    }
+}
