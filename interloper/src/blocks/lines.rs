@@ -3,14 +3,15 @@
 //! A program that uses tokio makes dozens of steps inside tokio for each line of its own. A report shows the program's line and
 //! what the last of these steps did; the page and the JSON trace have them all.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use interloper_report::{Event as Shown, Row};
+use interloper_report::{Event as Shown, Row, workspace};
 use interloper_scheduler::{Around, Located, Pending, SourcePlace, Strategy};
 use interloper_std::runtime::TaskId;
 
 use super::backtraces::is_elsewhere;
 use super::describe::Drawn;
+use super::testing::as_the_user_has_it;
 use crate::locate::{self, locate};
 
 /// A strategy, and for each step the line of the program that led to it.
@@ -91,13 +92,9 @@ fn own_line() -> Option<SourcePlace> {
     found
 }
 
-/// The place with the path that the compiler was given, as the places of steps have it: below the folder of the package, in
-/// which its tests run.
+/// The place with the path that the compiler was given, as the places of steps have it: below the root of the workspace.
 fn as_compiled(mut place: SourcePlace) -> SourcePlace {
-    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    if let Some(folder) = package.or_else(|| std::env::current_dir().ok())
-        && let Ok(below) = Path::new(&place.file).strip_prefix(folder)
-    {
+    if let Ok(below) = Path::new(&place.file).strip_prefix(as_the_user_has_it(&workspace())) {
         place.file = below.display().to_string();
     }
     place
