@@ -309,7 +309,7 @@ impl Test<'_> {
 const RERUN: &str = if BUILT_UNDER_CONTROL { "cargo interloper test" } else { "cargo test" };
 
 /// The path that a folder below the links of `cargo interloper` has for the user: the tree of links mirrors the file system.
-fn as_the_user_has_it(path: &Path) -> PathBuf {
+pub(super) fn as_the_user_has_it(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let original = text.split_once("/interloper/tree/").map(|(_, rest)| Path::new("/").join(rest));
     original.filter(|original| original.exists()).unwrap_or_else(|| path.to_owned())

@@ -407,7 +407,7 @@ fn weak_outcomes_are_seen_soon() {
         let second = median(&schedule, iriw(Relaxed, Relaxed), "1010");
         assert!(first <= sb && second <= relaxed_iriw, "{schedule}: {first} and {second}");
     };
-    seen("portfolio", 4, 25);
+    seen("portfolio", 4, 20);
     seen("pctwm", 4, 20);
     seen("random", 4, 30);
     seen("pos", 4, 30);
