@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 
 use interloper_std::runtime::{Action, TaskId};
 
+use crate::Shard;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
     AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
@@ -89,13 +90,15 @@ pub struct Plan<'a> {
     pub free_every: u64,
     /// What tells AtomFuzzer where atomic blocks begin and end; `None` when the program marks its blocks.
     pub announce: Option<&'a dyn Fn(AtomFuzzer) -> Box<dyn Strategy>>,
+    /// The part of an exhaustive search: see [`Exhaustive::with_shard`]. Random strategies are split by `round`.
+    pub shard: Shard,
 }
 
 impl Plan<'_> {
     /// The plan of these strategies from their first execution on. They measure what they need to know, and each
     /// execution has freedoms.
     pub fn new(seed: u64) -> Plan<'static> {
-        Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None }
+        Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None, shard: Shard::WHOLE }
     }
 }
 
@@ -206,7 +209,7 @@ impl Schedule {
     /// If q lies outside 0 to 1.
     pub fn search(&self, plan: &Plan<'_>) -> Search {
         match self {
-            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
+            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new().with_shard(plan.shard)),
             Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
             other => Search::Other(other.strategy(plan, 0)),
         }
