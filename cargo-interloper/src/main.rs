@@ -207,6 +207,13 @@ fn print(text: &str) -> Result<u8, Refusal> {
     }
 }
 
+/// Annotates lines for GitHub, in a job of which this runs: on standard error, since standard output is the result.
+fn annotate(lines: impl FnOnce() -> String) {
+    if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+        lines().lines().for_each(note);
+    }
+}
+
 /// Writes a line for the person at the terminal. Nothing is left to do when that fails.
 fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
