@@ -13,6 +13,9 @@ use interloper_composed::{Found, Package, scan};
 use crate::args::Rendering;
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 
+#[cfg(test)]
+pub use shown::VERSION;
+
 /// What is asked for.
 pub struct Asked {
     /// The packages to read. If the list is empty: all packages of the workspace.

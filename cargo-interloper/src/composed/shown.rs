@@ -15,7 +15,7 @@ use super::running::{Outcome, counts};
 use crate::args::Rendering;
 
 /// The version of the document that [`json`] writes.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// A table, the calls of each operation, and what could not be read.
 pub fn text(found: &Found) -> String {
