@@ -308,7 +308,7 @@ fn judged(subject: &Subject, (campaign, search): (&Campaign, &SearchArgs), row: 
 fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Option<Exploration> {
     let (row, shown) = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
     let counterexample = counterexample(subject, campaign, row, shown);
-    Some(explored(&subject.object, shown, &counterexample).with_sources())
+    Some(explored(&subject.object, shown, &counterexample, campaign.seed).with_sources())
 }
 
 /// An execution that shows a violation, with the command that shows it again.
