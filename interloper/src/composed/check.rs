@@ -124,7 +124,7 @@ fn marked_steps(runner: &mut Runner<'_>) -> Result<Vec<String>, Misuse> {
 }
 
 /// Sets up a subject and the runner on it.
-fn with_runner<T>(
+pub(crate) fn with_runner<T>(
     bench: &dyn Bench,
     settings: &Settings,
     body: impl FnOnce(&mut Runner<'_>) -> Result<T, Misuse>,

@@ -184,3 +184,105 @@ impl Source for Continued<'_> {
         !(self.ends && question == Question::Environment && self.next == self.kept.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use interloper_collections::DashMap;
+
+    use super::super::check::{rules, with_runner};
+    use super::super::domain;
+    use super::super::method::{MethodUnderTest, Settings};
+    use super::*;
+
+    /// Given answers, and then the first one of each question.
+    struct Given {
+        answers: Vec<u32>,
+        options: Vec<u32>,
+        /// How likely the answers were together, where chance gave those from the number `kept` on.
+        kept: usize,
+        weight: f64,
+    }
+
+    impl Source for Given {
+        fn decide(&mut self, question: Question, options: u32) -> u32 {
+            let answer = self.answers.get(self.options.len()).copied().unwrap_or(0);
+            if self.options.len() >= self.kept && options > 1 {
+                // In half of the gaps the environment does nothing.
+                self.weight *= match (question, answer) {
+                    (Question::Environment, 0) => 0.5,
+                    (Question::Environment, _) => 0.5 / f64::from(options - 1),
+                    _ => 1.0 / f64::from(options),
+                };
+            }
+            self.options.push(options);
+            answer
+        }
+    }
+
+    impl Given {
+        fn new(answers: Vec<u32>, kept: usize) -> Given {
+            Given { answers, options: Vec::new(), kept, weight: 1.0 }
+        }
+
+        /// The answers of the next run that keeps the first ones, in the order of the answers; none after the last.
+        fn next(self) -> Option<Given> {
+            let kept = self.kept;
+            let mut answers = self.answers;
+            answers.resize(self.options.len(), 0);
+            let last = (kept..answers.len()).rev().find(|&at| answers[at] + 1 < self.options[at])?;
+            answers[last] += 1;
+            answers.truncate(last + 1);
+            Some(Given::new(answers, kept))
+        }
+    }
+
+    /// With which probability a continuation fails: all of them run, each with its probability.
+    fn probability(runner: &mut Runner<'_>, rules: &Rules, initial: &[StateId], kept: &[Decision]) -> f64 {
+        let answers = kept.iter().map(|decision| decision.answer).collect();
+        let mut given = Some(Given::new(answers, kept.len()));
+        let (mut failing, mut all) = (0.0, 0.0);
+        while let Some(mut source) = given {
+            let made = make_run(runner, &mut source, rules, initial).expect("the method can be checked");
+            all += source.weight;
+            failing += if made.refuted { source.weight } else { 0.0 };
+            given = source.next();
+        }
+        assert!((all - 1.0).abs() < 1e-9, "{all}");
+        failing
+    }
+
+    fn memoize(cache: &DashMap<u64, u64>, key: u64) -> u64 {
+        if let Some(known) = cache.get(&key) {
+            return *known;
+        }
+        cache.insert(key, 2 * key);
+        2 * key
+    }
+
+    /// The shares that are drawn are the probabilities that all continuations together have. Each of the points is drawn 200
+    /// times, so it is off by 0.15 with probability below 0.0003; the seed is fixed.
+    #[test]
+    fn shares_are_probabilities() {
+        let settings = Settings { bound: 2, seed: 7, ..Settings::default() };
+        let method = MethodUnderTest::new("memoize", DashMap::new, memoize).arguments([7]);
+        let report = super::super::Check::check_with(&method, &settings).expect("a report");
+        let violation = report.violation.expect("memoize is not atomic");
+        let (drawn, exact) = with_runner(&method, &settings, |runner| {
+            let initial = domain::choose(runner)?;
+            let rules = rules(runner, &settings, runner.world.all_letters());
+            let page = explored(runner, &rules, &initial, &violation.decisions, &violation.counterexample)?;
+            let points = page.choices.expect("choices").points;
+            let kept = |point: &Point| &violation.decisions.0[..point.kept as usize];
+            let (_, points) = points.split_last().expect("the whole execution");
+            let exact: Vec<f64> =
+                points.iter().map(|point| probability(runner, &rules, &initial, kept(point))).collect();
+            Ok((points.to_vec(), exact))
+        })
+        .expect("the method can be checked");
+        assert!(drawn.len() > 3 && exact.iter().any(|share| *share > 0.5) && exact[0] < 0.5, "{exact:?}");
+        for (point, exact) in drawn.iter().zip(exact) {
+            let share = f64::from(point.failed) / f64::from(point.of);
+            assert!(point.of == 200 && (share - exact).abs() < 0.15, "{point:?}: {exact}");
+        }
+    }
+}
