@@ -229,6 +229,8 @@ impl Drop for Waits {
 
 /// Whether the other end of this pipe is in another process.
 pub(super) fn is_outside(descriptor: c_int) -> bool {
-    let key = known(descriptor, |open| matches!(open.kind, Kind::Bytes { pair: true } | Kind::Messages).then_some(open.key)).flatten();
+    let key =
+        known(descriptor, |open| matches!(open.kind, Kind::Bytes { pair: true } | Kind::Messages).then_some(open.key))
+            .flatten();
     key.is_some_and(|key| !has_other(key, descriptor))
 }
