@@ -64,12 +64,14 @@ pub fn hunt(
         }
     }
     let finding = Finding::unexpected_if(rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some()));
+    let judged: Vec<Judged> = match services::are_asked(output.format) {
+        true => rows.iter().map(|row| judged(&subject, (&campaign, search), row, output)).collect(),
+        false => Vec::new(),
+    };
+    services::annotate(&judged);
     let text = match output.format {
         Format::Json => json(&document(&subject, search, &campaign, &rows)),
-        Format::Junit | Format::Sarif => {
-            let judged = |row: &Row| judged(&subject, (&campaign, search), row, output);
-            services::document(output.format, rows.iter().map(judged).collect())
-        }
+        Format::Junit | Format::Sarif => services::document(output.format, judged),
         Format::Text | Format::Html => {
             let in_full = args.method.is_some() || schema.is_some();
             report(&subject, (&campaign, search), &rows, in_full, output)
@@ -306,7 +308,7 @@ fn judged(subject: &Subject, (campaign, search): (&Campaign, &SearchArgs), row: 
 fn exploration(subject: &Subject, campaign: &Campaign, rows: &[Row]) -> Option<Exploration> {
     let (row, shown) = rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
     let counterexample = counterexample(subject, campaign, row, shown);
-    Some(explored(&subject.object, shown, &counterexample).with_sources())
+    Some(explored(&subject.object, shown, &counterexample, campaign.seed).with_sources())
 }
 
 /// An execution that shows a violation, with the command that shows it again.
