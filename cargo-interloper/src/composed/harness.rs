@@ -37,7 +37,9 @@ pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path
             if let Some((ty, item)) = &recipe.subject
                 && items.insert(ty)
             {
-                text.push_str(&format!("    {item}\n"));
+                for line in item.lines() {
+                    text.push_str(&format!("    {line}\n"));
+                }
             }
             let check = &recipe.check;
             text.push_str(&format!("    #[test]\n    fn operation_{number}() {{\n        shown({check})\n    }}\n"));
@@ -59,17 +61,43 @@ fn head(Limits { bound, time }: Limits) -> String {
 #[allow(warnings, clippy::all)]
 mod {MODULE} {{
     use super::*;
+    /// A result, which has a form as a value, or else one for people, or else none.
+    struct Shown<'a, R>(&'a R);
+    trait Value {{
+        fn form(&self) -> interloper::Value;
+    }}
+    trait Text {{
+        fn form(&self) -> interloper::Value;
+    }}
+    trait Nothing {{
+        fn form(&self) -> interloper::Value;
+    }}
+    impl<R: interloper::ToValue> Value for &&Shown<'_, R> {{
+        fn form(&self) -> interloper::Value {{
+            self.0.to_value()
+        }}
+    }}
+    impl<R: std::fmt::Debug> Text for &Shown<'_, R> {{
+        fn form(&self) -> interloper::Value {{
+            interloper::ToValue::to_value(&format!(\"{{:?}}\", self.0))
+        }}
+    }}
+    impl<R> Nothing for Shown<'_, R> {{
+        fn form(&self) -> interloper::Value {{
+            interloper::Value::Unit
+        }}
+    }}
     fn limits(settings: &mut interloper::Settings) {{
         settings.bound = {bound};
-        settings.time = Some(std::time::Duration::from_secs({time}));
+        settings.time = std::option::Option::Some(std::time::Duration::from_secs({time}));
     }}
-    fn shown(checked: Result<interloper::Report, interloper::Misuse>) {{
+    fn shown(checked: std::result::Result<interloper::Report, interloper::Misuse>) {{
         match checked {{
-            Ok(report) => {{
+            std::result::Result::Ok(report) => {{
                 let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
                 println!(\"\\n{{}}{{}} {{executions}}\\n{{report}}\\n{{}}\", {BEGIN:?}, report.verdict.word(), {END:?});
             }}
-            Err(misuse) => println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?}),
+            std::result::Result::Err(misuse) => println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?}),
         }}
     }}
 "
