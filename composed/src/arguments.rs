@@ -157,7 +157,8 @@ impl Index<'_> {
             }
             syn::Item::Enum(item) if item.generics.params.is_empty() => {
                 let variants = item.variants.iter().filter(|one| !one.attrs.iter().any(|it| it.path().is_ident("cfg")));
-                let made = variants.filter_map(|one| Some(format!("{name}::{}{}", one.ident, fields(&one.fields, true)?)));
+                let made =
+                    variants.filter_map(|one| Some(format!("{name}::{}{}", one.ident, fields(&one.fields, true)?)));
                 let made: Vec<String> = made.take(VARIANTS).collect();
                 (!made.is_empty()).then_some(made)
             }

@@ -174,8 +174,8 @@ impl Index<'_> {
             if function.own != Some(own) || !shared || !touches || std::ptr::eq(function, tested) {
                 continue;
             }
-            let runs =
-                summary.refusals.is_empty() && summary.made.iter().all(|made| is_known(made) && is_argument(made) && subject.has(made));
+            let runs = summary.refusals.is_empty()
+                && summary.made.iter().all(|made| is_known(made) && is_argument(made) && subject.has(made));
             let code = self.beside_code(number, subject, types, pattern, ty).filter(|_| runs);
             all.push(code.ok_or_else(|| format!("{} cannot be run beside it", function.signature.ident))?);
         }

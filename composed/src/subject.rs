@@ -252,8 +252,12 @@ impl Index<'_> {
             return Err(format!("needs an environment for {} collections at once", parts.len()));
         }
         let ty = format!("Subject{}", function.signature.ident.span().start().line);
-        let mut item = format!("struct {ty}(std::sync::Arc<{owned}>);\n    impl interloper::Subject for {ty} {{\n        ");
-        let _ = write!(item, "fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            std::vec![");
+        let mut item =
+            format!("struct {ty}(std::sync::Arc<{owned}>);\n    impl interloper::Subject for {ty} {{\n        ");
+        let _ = write!(
+            item,
+            "fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            std::vec!["
+        );
         for Part { name, code } in &parts {
             let _ = write!(item, "(std::string::String::from({name:?}), {code} as &dyn {INSTRUMENTED}), ");
         }
@@ -343,14 +347,17 @@ impl Index<'_> {
                 let perhaps = written.starts_with("Option<") || written.contains("Result<");
                 if perhaps { Given::Perhaps } else { Given::Itself }
             }
-            Ty::Shared(inner) if matches!(*inner, Ty::Struct(given) if given == number) && written.starts_with("Arc<") => {
+            Ty::Shared(inner)
+                if matches!(*inner, Ty::Struct(given) if given == number) && written.starts_with("Arc<") =>
+            {
                 Given::Pointer
             }
             _ => return None,
         };
         // A copy of a value in hand is no new one.
         let all = generics(new);
-        let simple = |input: &FnArg| matches!(input, FnArg::Typed(typed) if self.argument(scope, &typed.ty, &all).is_ok());
+        let simple =
+            |input: &FnArg| matches!(input, FnArg::Typed(typed) if self.argument(scope, &typed.ty, &all).is_ok());
         // Time stands still while nothing waits.
         let can_run = self.summary(function).refusals.iter().all(|reason| reason.starts_with("it reads a clock"));
         (can_run && signature.inputs.iter().all(simple)).then_some(given)
@@ -408,9 +415,12 @@ impl Index<'_> {
     fn is_part(&self, scope: Scope, ty: &Ty, written: &Type, generics: &Generics) -> bool {
         match ty {
             Ty::Collection(collection) => {
-                is_run(&collection.kind) && (is_atomic(&collection.kind) || self.has_plain_arguments(scope, written, generics))
+                is_run(&collection.kind)
+                    && (is_atomic(&collection.kind) || self.has_plain_arguments(scope, written, generics))
             }
-            Ty::Lock(kind, _) => is_run(kind) && content(written).is_some_and(|inner| self.is_content(scope, inner, generics)),
+            Ty::Lock(kind, _) => {
+                is_run(kind) && content(written).is_some_and(|inner| self.is_content(scope, inner, generics))
+            }
             _ => false,
         }
     }
@@ -455,9 +465,7 @@ impl Index<'_> {
             ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "bool", "char", "String"];
         match ty {
             Type::Tuple(tuple) => tuple.elems.iter().all(|inner| self.is_data(scope, inner, generics)),
-            Type::Reference(reference) => {
-                reference.to_token_stream().to_string().replace(' ', "") == "&'staticstr"
-            }
+            Type::Reference(reference) => reference.to_token_stream().to_string().replace(' ', "") == "&'staticstr",
             Type::Path(path) => {
                 let names = crate::names::segments(&path.path);
                 match self.resolve(scope.module, &names, Want::Type) {

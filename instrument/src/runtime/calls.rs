@@ -191,7 +191,10 @@ mod tests {
         let before = line!();
         listen(hear, || drop((enter_object("load", &object), Release::of(&object))));
         let at = address(&object);
-        assert_eq!(HEARD.take(), [format!("load of {at} at line {}", before + 1), "end".into(), format!("{at} is free")]);
+        assert_eq!(
+            HEARD.take(),
+            [format!("load of {at} at line {}", before + 1), "end".into(), format!("{at} is free")]
+        );
     }
 
     #[test]

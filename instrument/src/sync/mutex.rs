@@ -84,7 +84,12 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn guard<'a>(&'a self, inner: std::sync::MutexGuard<'a, T>, held: Option<Held>) -> LockResult<MutexGuard<'a, T>> {
-        self.poison.check(MutexGuard { hold: Hold::new(&self.poison, held), inner, lock: self, release: Release::of(self) })
+        self.poison.check(MutexGuard {
+            hold: Hold::new(&self.poison, held),
+            inner,
+            lock: self,
+            release: Release::of(self),
+        })
     }
 }
 

@@ -107,7 +107,11 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let _call = calls::enter_object("try_write", self);
         let (here, held, inner) = self.attempt(Mode::Exclusive, Location::caller(), |here| here.inner.try_write())?;
-        Ok(here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner, _release: Release::of(self) })?)
+        Ok(here.poison.check(RwLockWriteGuard {
+            _hold: Hold::new(&here.poison, held),
+            inner,
+            _release: Release::of(self),
+        })?)
     }
 
     /// Takes the lock in the model and then, with `really`, the real one.

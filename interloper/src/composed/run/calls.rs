@@ -111,12 +111,7 @@ impl<'r> Run<'r> {
     }
 
     /// A call of a lock or an atomic begins. Those that are no part of the subject make no turn.
-    pub(super) fn enter_object_call(
-        &self,
-        name: &'static str,
-        object: usize,
-        location: &'static Location<'static>,
-    ) {
+    pub(super) fn enter_object_call(&self, name: &'static str, object: usize, location: &'static Location<'static>) {
         let name = Some(name).filter(|_| self.is_part(object));
         self.enter_at(name, location, || Some(location.to_string()));
     }
@@ -217,7 +212,13 @@ impl Inner<'_> {
         memory.last = all;
         memory.preceding |= all;
         let actor = Actor::Method(self.current);
-        self.log.events.push(Event { actor, did: Did::Turn("unlock"), state: self.state, location: None, marked: false });
+        self.log.events.push(Event {
+            actor,
+            did: Did::Turn("unlock"),
+            state: self.state,
+            location: None,
+            marked: false,
+        });
     }
 
     /// A call of a collection as it was published has happened.
