@@ -18,6 +18,8 @@ use crate::values::{Made, Root};
 
 /// So many other methods of the type are the environment of its program.
 const BESIDE: usize = 4;
+/// So many of them are tried where they are not all.
+const SOME: usize = 8;
 /// From so many collections on, the search begins with fewer states.
 const MANY: usize = 4;
 
@@ -36,11 +38,16 @@ pub struct Recipe {
     pub subject: Option<(String, String)>,
     /// An expression of type `Result<interloper::Report, interloper::Misuse>`.
     pub check: String,
+    /// Such an expression for other methods of its type alone, where they are not all that happens to its collections.
+    pub own: Option<String>,
     /// The packages of its collections.
     pub packages: BTreeSet<&'static str>,
     /// Why the environment of its own program is not known, if it is not: then anything may happen to its collections.
     pub unknown: Option<String>,
 }
+
+/// Code that makes a method part of a program, or why there is none.
+type Beside = Result<String, String>;
 
 impl Index<'_> {
     /// How an operation on what an owner has is run, or why it is not.
@@ -83,7 +90,15 @@ impl Index<'_> {
         if !subject.names.is_empty() {
             let _ = write!(check, "\n        .names({:?})", subject.names);
         }
-        let program = self.program(function, &subject, &types, &pattern, &ty);
+        let beside = self.beside(function, &subject, &types, &pattern, &ty);
+        let program = self.program(function, &subject, &beside);
+        // What some of the methods do by themselves, they can do. What they do not do, others may.
+        let some: Vec<&String> = beside.iter().filter_map(|code| code.as_ref().ok()).take(SOME).collect();
+        let own = (program.is_err() && subject.apart.is_none() && !some.is_empty()).then(|| {
+            let methods: String = some.iter().map(|code| format!("\n        {code}")).collect();
+            let closed = "settings.environment = interloper::Environment::Closed;";
+            format!("{check}{methods}\n        .settings(|settings| {{ limits(settings); {closed} }}).check()")
+        });
         if let Ok(beside) = &program {
             beside.iter().for_each(|code| check.push_str(&format!("\n        {code}")));
         }
@@ -100,6 +115,7 @@ impl Index<'_> {
             module: module.path.clone(),
             subject: subject.item,
             check,
+            own,
             packages: self.summary(number).made.iter().filter_map(|made| package_of(&made.kind)).collect(),
             unknown: program.err(),
         })
@@ -148,19 +164,36 @@ impl Index<'_> {
     ///
     /// # Errors
     /// Why they are not all, or cannot all be run.
-    fn program(
+    fn program(&self, tested: &Function<'_>, subject: &Subject, beside: &[Beside]) -> Result<Vec<String>, String> {
+        let own = tested.own.filter(|_| tested.signature.receiver().is_some()).ok_or("it is no method")?;
+        self.is_closed(own)?;
+        if let Some(name) = &subject.apart {
+            return Err(format!("the environment cannot act on {name}"));
+        }
+        for (number, function) in self.functions.iter().enumerate() {
+            if function.own == Some(own) && prepares(function, &self.summary(number).made) {
+                return Err(format!("{} may change the collections before they are shared", function.signature.ident));
+            }
+        }
+        let all: Result<Vec<String>, String> = beside.iter().cloned().collect();
+        let all = all?;
+        match all.len() {
+            0 => Err("its type has no other method that calls its collections".to_owned()),
+            1..=BESIDE => Ok(all),
+            more => Err(format!("{more} other methods are too many")),
+        }
+    }
+
+    /// The other methods of the type that call its collections, each with code, or with why it cannot be run.
+    fn beside(
         &self,
         tested: &Function<'_>,
         subject: &Subject,
         types: &[&String],
         pattern: &str,
         ty: &str,
-    ) -> Result<Vec<String>, String> {
-        let own = tested.own.filter(|_| tested.signature.receiver().is_some()).ok_or("it is no method")?;
-        self.is_closed(own)?;
-        if let Some(name) = &subject.apart {
-            return Err(format!("the environment cannot act on {name}"));
-        }
+    ) -> Vec<Beside> {
+        let Some(own) = tested.own.filter(|_| tested.signature.receiver().is_some()) else { return Vec::new() };
         let mut all = Vec::new();
         for (number, function) in self.functions.iter().enumerate() {
             let receiver = function.signature.receiver();
@@ -168,22 +201,16 @@ impl Index<'_> {
             let shared = receiver.is_some_and(|own| own.mutability.is_none() && own.reference.is_some());
             let summary = self.summary(number);
             let touches = summary.made.iter().any(|made| made.counts && made.placed.root != Root::Fresh);
-            if function.own == Some(own) && prepares(function, &summary.made) {
-                return Err(format!("{} may change the collections before they are shared", function.signature.ident));
-            }
             if function.own != Some(own) || !shared || !touches || std::ptr::eq(function, tested) {
                 continue;
             }
             let runs = summary.refusals.is_empty()
+                && function.signature.unsafety.is_none()
                 && summary.made.iter().all(|made| is_known(made) && is_argument(made) && subject.has(made));
             let code = self.beside_code(number, subject, types, pattern, ty).filter(|_| runs);
-            all.push(code.ok_or_else(|| format!("{} cannot be run beside it", function.signature.ident))?);
+            all.push(code.ok_or_else(|| format!("{} cannot be run beside it", function.signature.ident)));
         }
-        match all.len() {
-            0 => Err("its type has no other method that calls its collections".to_owned()),
-            1..=BESIDE => Ok(all),
-            more => Err(format!("{more} other methods are too many")),
-        }
+        all
     }
 
     /// Whether the collections of a type are reached by its methods alone.

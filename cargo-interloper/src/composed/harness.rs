@@ -12,7 +12,9 @@ use super::Limits;
 pub const MODULE: &str = "interloper_composed_operations";
 /// What begins and ends the result of an operation in the output of its test.
 pub const BEGIN: &str = "\u{2}interloper ";
-/// As above.
+/// What begins the result of the other methods of its type.
+pub const OWN: &str = "\u{2}own ";
+/// What ends a result.
 pub const END: &str = "\u{3}interloper";
 
 /// The tests of a crate.
@@ -42,7 +44,10 @@ pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path
                 }
             }
             let check = &recipe.check;
-            text.push_str(&format!("    #[test]\n    fn operation_{number}() {{\n        shown({check})\n    }}\n"));
+            let own = recipe.own.as_ref().map_or(String::new(), |own| format!("        if violated {{\n            own({own});\n        }}\n"));
+            text.push_str(&format!(
+                "    #[test]\n    fn operation_{number}() {{\n        let violated = shown({check});\n{own}    }}\n"
+            ));
             let end = length(file) + text.lines().count() + 1;
             tests.lines.push((file.to_owned(), begin..end, *number));
             let module = if recipe.module.is_empty() { String::new() } else { format!("{}::", recipe.module) };
@@ -91,13 +96,23 @@ mod {MODULE} {{
         settings.bound = {bound};
         settings.time = std::option::Option::Some(std::time::Duration::from_secs({time}));
     }}
-    fn shown(checked: std::result::Result<interloper::Report, interloper::Misuse>) {{
+    fn own(checked: std::result::Result<interloper::Report, interloper::Misuse>) {{
+        match checked {{
+            std::result::Result::Ok(report) => println!(\"\\n{{}}{{}}{{}}\", {OWN:?}, report.verdict.word(), {END:?}),
+            std::result::Result::Err(misuse) => println!(\"\\n{{}}{{misuse}}{{}}\", {OWN:?}, {END:?}),
+        }}
+    }}
+    fn shown(checked: std::result::Result<interloper::Report, interloper::Misuse>) -> bool {{
         match checked {{
             std::result::Result::Ok(report) => {{
                 let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
                 println!(\"\\n{{}}{{}} {{executions}}\\n{{report}}\\n{{}}\", {BEGIN:?}, report.verdict.word(), {END:?});
+                report.violation.is_some()
             }}
-            std::result::Result::Err(misuse) => println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?}),
+            std::result::Result::Err(misuse) => {{
+                println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?});
+                false
+            }}
         }}
     }}
 "

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
 use interloper_composed::{Found, Recipe};
@@ -23,6 +26,8 @@ pub enum Outcome {
         executions: u64,
         /// The report.
         report: String,
+        /// The verdict where only other methods of its type act, as one word, or why there is none.
+        own: Option<String>,
     },
     /// It was not run, for this reason.
     NotRun(String),
@@ -35,6 +40,8 @@ impl Outcome {
     }
 }
 
+/// A test takes so many seconds beside its searches at most.
+const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
 const BUILDS: usize = 8;
 
@@ -92,7 +99,7 @@ impl Target<'_> {
             let tests = harness::tests(&recipes, limits, lines);
             let controlled = self.control(folder, options, &recipes, &tests)?;
             match controlled.build(Task::Test) {
-                Ok(built) => return run_all(&controlled, &built, &tests, outcomes),
+                Ok(built) => return run_all(&controlled, &built, &tests, limits, outcomes),
                 Err(Refusal::Build { messages, edits }) => {
                     let rejected = tests.rejected(&messages);
                     if rejected.is_empty() {
@@ -144,7 +151,13 @@ fn lines(file: &Path) -> usize {
     fs::read_to_string(file).map_or(0, |text| text.lines().count())
 }
 
-fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut [Outcome]) -> Result<(), Refusal> {
+fn run_all(
+    controlled: &Controlled,
+    built: &Built,
+    tests: &Tests,
+    limits: Limits,
+    outcomes: &mut [Outcome],
+) -> Result<(), Refusal> {
     let [binary] = &built.tests[..] else {
         let doing = "find the tests that were built".to_owned();
         return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
@@ -152,10 +165,16 @@ fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut
     for (number, name) in &tests.names {
         let mut command = controlled.test_command(binary);
         command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
-        let output = command.output().map_err(|error| Refusal::System {
+        let failed = |error: std::io::Error| Refusal::System {
             doing: format!("run {}", binary.executable.display()),
             reason: error.to_string(),
-        })?;
+        };
+        let longest = Duration::from_secs(limits.time.saturating_mul(3).saturating_add(SLACK));
+        let Some(output) = within(&mut command, longest).map_err(failed)? else {
+            let reason = format!("it had not ended after {} s, though the search has a limit", longest.as_secs());
+            outcomes[*number] = Outcome::NotRun(reason);
+            continue;
+        };
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         outcomes[*number] = outcome(&out).unwrap_or_else(|| {
             if output.status.success() {
@@ -172,6 +191,38 @@ fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut
     Ok(())
 }
 
+/// What a process printed; `None` if it had to be ended.
+fn within(command: &mut Command, longest: Duration) -> std::io::Result<Option<Output>> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (out, err) = (read(child.stdout.take()), read(child.stderr.take()));
+    let end = Instant::now() + longest;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if Instant::now() >= end {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let bytes = |reader: thread::JoinHandle<Vec<u8>>| reader.join().unwrap_or_default();
+    Ok(Some(Output { status, stdout: bytes(out), stderr: bytes(err) }))
+}
+
+/// Reads all of a pipe on a thread, so that its writer does not wait.
+fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What was read before an error is all there is.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
 /// What a test printed of its operation.
 fn outcome(out: &str) -> Option<Outcome> {
     let (_, text) = out.split_once(harness::BEGIN)?;
@@ -179,9 +230,11 @@ fn outcome(out: &str) -> Option<Outcome> {
     let (head, report) = text.split_once('\n')?;
     let (verdict, executions) = head.split_once(' ')?;
     let report = report.trim_end().to_owned();
+    let own = out.split_once(harness::OWN).and_then(|(_, text)| text.split_once(harness::END));
+    let own = own.map(|(text, _)| text.lines().next().unwrap_or_default().to_owned());
     Some(match verdict {
         "misuse" => Outcome::NotRun(report),
-        verdict => Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report },
+        verdict => Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report, own },
     })
 }
 
