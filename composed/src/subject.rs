@@ -275,12 +275,12 @@ impl Index<'_> {
     /// A field with collections or locks that are no parts.
     fn apart(&self, number: usize, parts: &[String]) -> Option<String> {
         let one = &self.structs[number];
-        let apart = one.fields.borrow().iter().find_map(|(name, ty)| {
+        let fields = one.fields.borrow();
+        fields.iter().find_map(|(name, ty)| {
             let inside = format!("{name}.");
             let is_part = parts.iter().any(|part| part == name || part.starts_with(&inside));
             (!is_part && self.has_collections(ty)).then(|| format!("{}.{name}", one.name))
-        });
-        apart
+        })
     }
 
     /// The type with numbers for its parameters.

@@ -37,8 +37,13 @@ fn the_data_agrees_with_itself() {
         for one in &package.judged {
             let violated = matches!(one.verdict.as_str(), "not-linearizable" | "modular");
             assert_eq!(violated, one.report.is_some(), "{name}: {}", one.name);
-            assert!(one.report.as_ref().is_none_or(|report| report.contains("No sequential order explains it")
-                || report.contains("deadlock") || report.contains("panic")), "{name}: {}", one.name);
+            assert!(
+                one.report.as_ref().is_none_or(|report| report.contains("No sequential order explains it")
+                    || report.contains("deadlock")
+                    || report.contains("panic")),
+                "{name}: {}",
+                one.name
+            );
             if let Some(reading) = &one.reading {
                 assert!(violated && ["true", "benign"].contains(&reading.is.as_str()), "{name}: {}", one.name);
             }

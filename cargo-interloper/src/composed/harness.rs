@@ -44,7 +44,10 @@ pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path
                 }
             }
             let check = &recipe.check;
-            let own = recipe.own.as_ref().map_or(String::new(), |own| format!("        if violated {{\n            own({own});\n        }}\n"));
+            let own = recipe
+                .own
+                .as_ref()
+                .map_or(String::new(), |own| format!("        if violated {{\n            own({own});\n        }}\n"));
             text.push_str(&format!(
                 "    #[test]\n    fn operation_{number}() {{\n        let violated = shown({check});\n{own}    }}\n"
             ));

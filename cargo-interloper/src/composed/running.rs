@@ -234,7 +234,9 @@ fn outcome(out: &str) -> Option<Outcome> {
     let own = own.map(|(text, _)| text.lines().next().unwrap_or_default().to_owned());
     Some(match verdict {
         "misuse" => Outcome::NotRun(report),
-        verdict => Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report, own },
+        verdict => {
+            Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report, own }
+        }
     })
 }
 

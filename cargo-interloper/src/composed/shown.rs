@@ -159,7 +159,9 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
             }
             match own.as_deref() {
                 Some("not-linearizable") => out.push_str("  other methods of its type can do as much by themselves\n"),
-                Some("linearizable") => out.push_str("  the methods of its type that were tried do not do it by themselves\n"),
+                Some("linearizable") => {
+                    out.push_str("  the methods of its type that were tried do not do it by themselves\n")
+                }
                 _ => {}
             }
             if let Some(advice) = one.pattern.advice() {

@@ -41,11 +41,8 @@ fn main() -> ExitCode {
 /// What a document says of a package.
 fn collect(package: &mut Package, document: &Value) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let readings: BTreeMap<(String, String), Reading> = package
-        .judged
-        .drain(..)
-        .filter_map(|one| Some(((one.name, one.place), one.reading?)))
-        .collect();
+    let readings: BTreeMap<(String, String), Reading> =
+        package.judged.drain(..).filter_map(|one| Some(((one.name, one.place), one.reading?))).collect();
     package.not_run.clear();
     package.lines = document["lines"].as_u64().unwrap_or_default();
     let operations = document["operations"].as_array().cloned().unwrap_or_default();
@@ -143,5 +140,7 @@ fn kind(reason: &str) -> &str {
         return "its collections are in other collections, or hold values that cannot be made";
     }
     let known = KINDS.iter().find(|(begin, _)| reason.starts_with(begin));
-    known.map_or(if reason.starts_with("needs") { "it needs something else" } else { "something else" }, |(_, kind)| kind)
+    known.map_or(if reason.starts_with("needs") { "it needs something else" } else { "something else" }, |(_, kind)| {
+        kind
+    })
 }
