@@ -73,7 +73,7 @@ impl Index<'_> {
         let subject = self.subject(number, owner, &generics)?;
         if let Some(other) = self.summary(number).made.iter().find(|made| !subject.has(made)) {
             let place = format!("{}{}", name_of(&other.placed.root), other.placed.path);
-            return Err(format!("needs `{place}` to be a field of its own, with values that the environment can make"));
+            return Err(format!("needs `{place}` to be a field of its own that the environment can act on"));
         }
         let arguments = self.arguments(function, &subject.passed, &generics)?;
         let types: Vec<&String> = arguments.values().filter_map(|one| one.ty.as_ref()).collect();

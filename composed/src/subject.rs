@@ -381,6 +381,9 @@ impl Index<'_> {
                 _ => continue,
             };
             let Some(pointers) = self.pointers(scope, &written.ty, kind) else { continue };
+            if !matches!(inner, Ty::Struct(_)) && package_of(kind).is_none() && !self.is_of_std(scope, &written.ty) {
+                continue;
+            }
             let path = format!("{code}.{name}");
             match inner {
                 Ty::Struct(_) if depth > 0 => self.parts(inner, &path, generics, depth - 1, found),
@@ -391,6 +394,24 @@ impl Index<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Whether a lock or an atomic, perhaps behind pointers, is one of std: other crates have some of the same names.
+    fn is_of_std(&self, scope: Scope, written: &Type) -> bool {
+        let Type::Path(path) = written else { return false };
+        let names = crate::names::segments(&path.path);
+        let behind = POINTERS.contains(&names.last().map_or("", String::as_str))
+            || names.last().is_some_and(|name| name == "CachePadded");
+        if behind {
+            return arguments_of(path).next().is_some_and(|inner| self.is_of_std(scope, inner));
+        }
+        match self.resolve(scope.module, &names, Want::Type) {
+            Some(Target::Alias(module, ty)) => self.is_of_std(Scope { module, own: None }, ty),
+            Some(Target::External(names)) => {
+                names.len() == 1 || matches!(names[0].as_str(), "std" | "core" | "interloper")
+            }
+            _ => false,
         }
     }
 

@@ -417,12 +417,11 @@ fn locks_and_atomics_of_a_type_are_parts() {
     assert_eq!(parts("n: AtomicU64, m: AtomicBool", twice), ["n", "m"]);
     assert_eq!(parts("n: Arc<AtomicU64>, m: Mutex<HashMap<String, Vec<u8>>>", twice), ["n", "m"]);
     assert_eq!(parts("n: AtomicU64, m: Mutex<std::fs::File>, o: RwLock<Option<u32>>", twice), ["n", "o"]);
+    assert_eq!(parts("n: AtomicU64, m: parking_lot::Mutex<u32>, o: portable_atomic::AtomicU64", twice), ["n"]);
     let sections = "self.m.lock().unwrap().pop(); self.m.lock().unwrap().push(1);";
     assert_eq!(parts("m: Mutex<Vec<u32>>", sections), ["m"]);
     // What the environment cannot make values of, or what is one of several.
-    let apart = |place: &str| {
-        Err(format!("needs `{place}` to be a field of its own, with values that the environment can make"))
-    };
+    let apart = |place: &str| Err(format!("needs `{place}` to be a field of its own that the environment can act on"));
     assert_eq!(on("m: Mutex<Vec<File>>, n: AtomicU8", sections), apart("self.m"));
     assert_eq!(
         on("n: AtomicU8, all: Vec<AtomicU64>", "self.n.load(O); self.all[0].store(1, O); self.all[0].load(O);"),
