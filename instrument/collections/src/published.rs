@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 use interloper_commutativity::models::{RegisterModel, register};
 use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Specification, ToValue, Value};
 use interloper_std::collections::{HashMap, HashSet};
+use interloper_std::runtime::calls::address;
 use interloper_std::sync::atomic as mirror;
 use interloper_std::sync::{Mutex, RwLock, TryLockError};
 
@@ -59,6 +60,10 @@ macro_rules! atomics {
 
             fn as_published(&self) -> Option<&'static str> {
                 Some(type_name::<std::sync::atomic::$atomic>())
+            }
+
+            fn is_object(&self, object: usize) -> bool {
+                address(self) == object
             }
 
             fn model(&self) -> Arc<dyn Model> {
@@ -116,6 +121,10 @@ macro_rules! lock {
 
             fn as_published(&self) -> Option<&'static str> {
                 Some($name)
+            }
+
+            fn is_object(&self, object: usize) -> bool {
+                address(self) == object
             }
 
             fn is_free(&self, call: &Invocation) -> bool {

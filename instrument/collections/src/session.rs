@@ -320,6 +320,14 @@ pub trait Instrumented {
         None
     }
 
+    /// Whether it is the lock or the atomic of the mirror of std at this address
+    /// ([`interloper_std::runtime::calls::address`]), whose calls [`Session::object_call_begins`] tells. The first field of a
+    /// collection has its address, too.
+    fn is_object(&self, object: usize) -> bool {
+        let _ = object;
+        false
+    }
+
     /// Whether nothing that is alive keeps `call` waiting. Asked of a collection as it was published only; a wrapper says
     /// what a call [needs](Instrumented::needs), and the session knows what is held.
     fn is_free(&self, call: &Invocation) -> bool {

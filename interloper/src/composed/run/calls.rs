@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 
 use interloper_collections::session::PartId;
-use interloper_std::runtime::calls::address;
 
 use super::gap::{Inner, Next};
 use super::record::{Claim, Did, Event, Turn};
@@ -131,10 +130,10 @@ impl<'r> Run<'r> {
         tasks.leave();
     }
 
-    /// Whether a collection of the subject is at this address.
+    /// Whether a lock or an atomic of the subject is at this address.
     fn is_part(&self, object: usize) -> bool {
         match self.inner.try_borrow() {
-            Ok(inner) => inner.parts.iter().any(|part| address(*part) == object),
+            Ok(inner) => inner.parts.iter().any(|part| part.is_object(object)),
             // The driver itself looks at the collections.
             Err(_) => false,
         }
