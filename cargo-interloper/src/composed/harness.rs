@@ -28,7 +28,7 @@ pub struct Tests {
 }
 
 /// Writes a test for each operation, by its number. `length` says how many lines a file has.
-pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
+pub fn tests(recipes: &[(usize, Recipe)], limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
     let files: BTreeSet<&Path> = recipes.iter().map(|(_, recipe)| recipe.file.as_path()).collect();
     let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), names: BTreeMap::new() };
     for file in files {

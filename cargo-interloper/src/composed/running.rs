@@ -60,10 +60,10 @@ pub fn run(
         .collect();
     for member in &members.packages {
         for (at, (name, root)) in member.crates.iter().enumerate() {
-            let recipes: Vec<(usize, &Recipe)> = (0..)
+            let recipes: Vec<(usize, Recipe)> = (0..)
                 .zip(&found.operations)
                 .filter(|(_, one)| one.package == member.name)
-                .filter_map(|(number, one)| Some((number, one.recipe.as_ref().ok()?)))
+                .filter_map(|(number, one)| Some((number, one.recipe.clone().ok()?)))
                 .filter(|(_, recipe)| recipe.root == *root)
                 .collect();
             if !recipes.is_empty() {
@@ -88,7 +88,7 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        mut recipes: Vec<(usize, &Recipe)>,
+        mut recipes: Vec<(usize, Recipe)>,
         limits: Limits,
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
@@ -97,7 +97,17 @@ impl Target<'_> {
                 return Ok(());
             }
             let tests = harness::tests(&recipes, limits, lines);
-            let controlled = self.control(folder, options, &recipes, &tests)?;
+            let controlled = match self.control(folder, options, &recipes, &tests) {
+                // Its collections are of a version that the driver does not know.
+                Err(Refusal::Unsuitable { package, reason }) => {
+                    for (number, _) in recipes {
+                        let reason = format!("needs its collections under control: {package}: {reason}");
+                        outcomes[number] = Outcome::NotRun(reason);
+                    }
+                    return Ok(());
+                }
+                controlled => controlled?,
+            };
             match controlled.build(Task::Test) {
                 Ok(built) => return run_all(&controlled, &built, &tests, limits, outcomes),
                 Err(Refusal::Build { messages, edits }) => {
@@ -105,10 +115,18 @@ impl Target<'_> {
                     if rejected.is_empty() {
                         return Err(Refusal::Build { messages, edits });
                     }
-                    recipes.retain(|(number, _)| !rejected.contains_key(number));
-                    for (number, said) in rejected {
-                        outcomes[number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
-                    }
+                    recipes.retain_mut(|(number, recipe)| match rejected.get(number) {
+                        None => true,
+                        // Perhaps only one of the other methods cannot be called so.
+                        Some(_) if recipe.own.is_some() => {
+                            recipe.own = None;
+                            true
+                        }
+                        Some(said) => {
+                            outcomes[*number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
+                            false
+                        }
+                    });
                 }
                 Err(other) => return Err(other),
             }
@@ -124,7 +142,7 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        recipes: &[(usize, &Recipe)],
+        recipes: &[(usize, Recipe)],
         tests: &Tests,
     ) -> Result<Controlled, Refusal> {
         let harness = Harness {

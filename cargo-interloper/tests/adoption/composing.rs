@@ -242,7 +242,7 @@ fn operations_are_run_on_their_real_collections() {
     let sarif = project.run(&["composed", "--run", "--offline", "--format", "sarif", "Numbers::of"]).expect(1).out;
     let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
     assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
-    assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 11);
+    assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 13);
 }
 
 const LOCKED: &str = "use std::collections::{HashMap, VecDeque};
