@@ -85,7 +85,9 @@ impl Index<'_> {
     /// Whether a value of a type of the workspace can be made without knowing more.
     pub(crate) fn can_make(&self, number: usize) -> bool {
         let one = &self.structs[number];
-        self.options.constructors.contains_key(&one.name) || one.default || self.constructor(number).is_some()
+        self.options.constructors.contains_key(&one.name)
+            || self.has_default(number)
+            || self.constructor(number).is_some()
     }
 
     /// Whether the type has a few values that stand for all: numbers, texts, options, tuples, small structs and enums.

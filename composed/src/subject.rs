@@ -308,7 +308,7 @@ impl Index<'_> {
         if let Some(given) = self.options.constructors.get(&one.name) {
             return Ok(format!("std::sync::Arc::new({given})"));
         }
-        if one.default {
+        if self.has_default(number) {
             return Ok(format!("std::sync::Arc::new(<{ty} as Default>::default())"));
         }
         let (new, given) = self.constructor(number).ok_or_else(|| format!("needs a constructor of {}", one.name))?;
@@ -331,6 +331,18 @@ impl Index<'_> {
             own.map(|((_, name), function)| (name != "new", name, *function)).collect();
         all.sort();
         all.into_iter().find_map(|(_, _, function)| Some((function, self.gives(function, number)?)))
+    }
+
+    /// Whether `Default` makes a value of the type, the same each time.
+    pub(crate) fn has_default(&self, number: usize) -> bool {
+        let written = self.methods.get(&(number, "default".to_owned()));
+        self.structs[number].default && written.is_none_or(|function| self.makes_the_same(*function))
+    }
+
+    /// Whether a function depends on its arguments alone. An `Instant` is no number: nothing depends on it while nothing waits.
+    fn makes_the_same(&self, function: usize) -> bool {
+        let is_instant = |reason: &String| reason.starts_with("it reads a clock") && reason.ends_with("Instant::now`");
+        self.summary(function).refusals.iter().all(is_instant)
     }
 
     fn gives(&self, function: usize, number: usize) -> Option<Given> {
@@ -358,8 +370,7 @@ impl Index<'_> {
         let all = generics(new);
         let simple =
             |input: &FnArg| matches!(input, FnArg::Typed(typed) if self.argument(scope, &typed.ty, &all).is_ok());
-        // Time stands still while nothing waits.
-        let can_run = self.summary(function).refusals.iter().all(|reason| reason.starts_with("it reads a clock"));
+        let can_run = self.makes_the_same(function);
         (can_run && signature.inputs.iter().all(simple)).then_some(given)
     }
 

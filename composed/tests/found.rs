@@ -465,6 +465,10 @@ fn constructors_and_arguments_are_made() {
     );
     has(on("", "", "fn new() -> S { std::time::Instant::now(); todo!() }"), "<S>::new()");
     let no = Err("needs a constructor of S".to_owned());
+    assert_eq!(on("", "", "fn new() -> S { std::time::SystemTime::now(); todo!() }"), no);
+    let default = |body: &str| on(&format!("impl Default for S {{ fn default() -> S {{ {body}; todo!() }} }}"), "", "");
+    has(default(""), "<S as Default>::default()");
+    assert_eq!(default("std::time::SystemTime::now()"), no);
     assert_eq!(on("", "", "fn new(path: PathBuf) -> S { todo!() }"), no);
     assert_eq!(on("", "", "fn copied(&self) -> S { todo!() }"), no);
     assert_eq!(on("", "", "unsafe fn new() -> S { todo!() }"), no);
