@@ -150,7 +150,7 @@ impl Index<'_> {
         };
         match one.definition {
             syn::Item::Struct(item) if item.generics.params.is_empty() => {
-                if one.default {
+                if self.has_default(number) {
                     return Some(vec![format!("<{name} as Default>::default()")]);
                 }
                 Some(vec![format!("{name}{}", fields(&item.fields, here)?)])
