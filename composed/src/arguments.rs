@@ -6,7 +6,9 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Type, TypeParamBound, WherePredicate};
 
-use crate::index::Function;
+use crate::index::{Function, Index};
+use crate::names::{Scope, Target, Want, segments};
+use crate::runnable::{NESTED, written};
 
 /// So many combinations of arguments are tried.
 const ARGUMENTS: usize = 4;
@@ -68,8 +70,124 @@ pub(crate) fn with_numbers(ty: &Type, generics: &Generics) -> String {
     replaced(ty.to_token_stream(), generics).to_string()
 }
 
-/// What is passed for a parameter of a type.
-pub(crate) fn argument(ty: &Type, generics: &Generics) -> Result<Argument, String> {
+impl Index<'_> {
+    /// What is passed for a parameter of a type that is written in a scope.
+    pub(crate) fn argument(&self, scope: Scope, ty: &Type, generics: &Generics) -> Result<Argument, String> {
+        if let Ok(argument) = argument(ty, generics) {
+            return Ok(argument);
+        }
+        let hole = || format!("needs an argument of type {}", written(ty));
+        let (borrowed, owned) = match ty {
+            Type::Reference(reference) if reference.mutability.is_none() => (true, &*reference.elem),
+            other => (false, other),
+        };
+        let values = self.made_values(scope, owned, generics, NESTED).ok_or_else(hole)?;
+        let value = match &values[..] {
+            [one] => one.clone(),
+            // The environment and the reports know such a value by its number.
+            several => {
+                let last = several.len() - 1;
+                let arms = several.iter().enumerate().map(|(at, value)| match at {
+                    at if at == last => format!("_ => {value}"),
+                    at => format!("{at} => {value}, "),
+                });
+                format!("match {{}} {{{{ {} }}}}", arms.collect::<String>())
+            }
+        };
+        let pass = if borrowed { format!("&({value})") } else { value };
+        let (ty, values, pass) = match values.len() {
+            1 => (None, vec![String::new()], pass),
+            many => {
+                let numbers = (0..many).map(|at| format!("{at}_u8")).collect();
+                (Some("u8".to_owned()), numbers, pass.replace("{{", "{").replace("}}", "}"))
+            }
+        };
+        Ok(Argument { ty, values, pass })
+    }
+
+    /// A few values of a type, as expressions: of structs and enums of the workspace whose fields can be reached, and of
+    /// types of std that have simple values.
+    fn made_values(&self, scope: Scope, ty: &Type, generics: &Generics, depth: usize) -> Option<Vec<String>> {
+        let depth = depth.checked_sub(1)?;
+        let text = with_numbers(ty, generics).replace(' ', "");
+        if let Some(known) = fixed(&text) {
+            return Some(vec![known.to_owned()]);
+        }
+        if let Some(known) = values(&text) {
+            return Some(known);
+        }
+        let Type::Path(path) = ty else { return None };
+        match self.resolve(scope.module, &segments(&path.path), Want::Type)? {
+            Target::Alias(module, ty) => self.made_values(Scope { module, own: None }, ty, generics, depth + 1),
+            Target::Struct(number) => self.made_structs(scope, number, &text, depth),
+            _ => None,
+        }
+    }
+
+    fn made_structs(&self, scope: Scope, number: usize, name: &str, depth: usize) -> Option<Vec<String>> {
+        let one = &self.structs[number];
+        let inner = Scope { module: one.module, own: Some(number) };
+        let here = one.module == scope.module;
+        let none = Generics::new();
+        let fields = |fields: &syn::Fields, reachable: bool| -> Option<String> {
+            let mut all = Vec::new();
+            for field in fields {
+                if !reachable && matches!(field.vis, syn::Visibility::Inherited) {
+                    return None;
+                }
+                let value = self.made_values(inner, &field.ty, &none, depth)?.into_iter().next()?;
+                all.push(match &field.ident {
+                    Some(name) => format!("{name}: {value}"),
+                    None => value,
+                });
+            }
+            let all = all.join(", ");
+            Some(match fields {
+                syn::Fields::Named(_) => format!(" {{ {all} }}"),
+                syn::Fields::Unnamed(_) => format!("({all})"),
+                syn::Fields::Unit => String::new(),
+            })
+        };
+        match one.definition {
+            syn::Item::Struct(item) if item.generics.params.is_empty() => {
+                if self.has_default(number) {
+                    return Some(vec![format!("<{name} as Default>::default()")]);
+                }
+                Some(vec![format!("{name}{}", fields(&item.fields, here)?)])
+            }
+            syn::Item::Enum(item) if item.generics.params.is_empty() => {
+                let variants = item.variants.iter().filter(|one| !one.attrs.iter().any(|it| it.path().is_ident("cfg")));
+                let made =
+                    variants.filter_map(|one| Some(format!("{name}::{}{}", one.ident, fields(&one.fields, true)?)));
+                let made: Vec<String> = made.take(VARIANTS).collect();
+                (!made.is_empty()).then_some(made)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// So many variants of an enum stand for all.
+const VARIANTS: usize = 3;
+
+/// A value of a type of std, where one stands for all.
+fn fixed(ty: &str) -> Option<&'static str> {
+    Some(match ty {
+        "Duration" | "std::time::Duration" | "time::Duration" => "std::time::Duration::from_millis(7)",
+        "f64" | "f32" => "0.5",
+        "u128" | "i128" => "7",
+        "[u8]" | "&[u8]" => "b\"k\"[..]",
+        "Vec<u8>" => "b\"k\".to_vec()",
+        "NonZeroUsize" | "std::num::NonZeroUsize" => "std::num::NonZeroUsize::new(2).unwrap()",
+        "Arc<str>" | "Box<str>" | "Arc<String>" => "\"k\".to_owned().into()",
+        "Ordering" | "std::sync::atomic::Ordering" | "atomic::Ordering" => "std::sync::atomic::Ordering::SeqCst",
+        "implInto<String>" | "implAsRef<str>" | "implToString" => "\"k\"",
+        _ => return None,
+    })
+}
+
+/// What is passed for a parameter of a type that needs no other.
+fn argument(ty: &Type, generics: &Generics) -> Result<Argument, String> {
     if let Type::ImplTrait(bounds) = ty
         && let Some(arity) = bounds.bounds.iter().find_map(arity)
     {
@@ -103,8 +221,7 @@ fn pure(arity: usize) -> Argument {
 
 /// A few values of a type without spaces.
 fn values(ty: &str) -> Option<Vec<String>> {
-    const INTEGERS: [&str; 12] =
-        ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    const INTEGERS: [&str; 10] = ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize"];
     let some = |values: &[&str]| Some(values.iter().map(|value| (*value).to_owned()).collect());
     if let Some(inner) = ty.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
         let inner = values(inner)?;

@@ -76,6 +76,16 @@ pub(crate) struct Static {
     pub(crate) ty: RefCell<Ty>,
 }
 
+impl Static {
+    /// Whether it is made when it is first used.
+    pub(crate) fn is_lazy(&self) -> bool {
+        match &*self.ty.borrow() {
+            Ty::Shared(inner) => matches!(**inner, Ty::Lazy(_)),
+            ty => matches!(ty, Ty::Lazy(_)),
+        }
+    }
+}
+
 /// A function with a body.
 pub(crate) struct Function<'a> {
     pub(crate) module: usize,

@@ -32,6 +32,7 @@ mod recipe;
 mod report;
 mod runnable;
 mod sections;
+mod subject;
 mod summary;
 mod types;
 mod values;

@@ -84,7 +84,8 @@ impl<'a> Index<'a> {
         let found = found.or_else(|| {
             here.globs.iter().find_map(|glob| match self.step(module, glob, Want::Type, steps.min(4))? {
                 Target::Module(inner) if inner != module => {
-                    self.inside(inner, std::slice::from_ref(first), wanted, steps.min(4))
+                    // Modules may import each other as a whole.
+                    self.inside(inner, std::slice::from_ref(first), wanted, steps.min(4).checked_sub(1)?)
                 }
                 Target::External(names) => {
                     let names = [&names[..], std::slice::from_ref(first)].concat();

@@ -56,6 +56,11 @@ fn operations(index: &Index<'_>, number: usize) -> Vec<Operation> {
     let mut all = filled(&own, &summary.flow, &summary.made);
     for one in all.iter_mut().filter(|one| !matches!(one.runnable, Runnable::Refused { .. })) {
         one.recipe = index.recipe(number, &one.owner);
+        // What the list says is what a run will say.
+        one.runnable = match &one.recipe {
+            Ok(_) => Runnable::AsItIs,
+            Err(reason) => Runnable::Hole { what: reason.strip_prefix("needs ").unwrap_or(reason).to_owned() },
+        };
     }
     for spawned in &summary.spawned {
         let hole = Runnable::Hole { what: "the function around the closure".to_owned() };

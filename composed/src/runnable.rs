@@ -1,8 +1,9 @@
 //! Whether an operation can be run as it is.
 
 use serde::{Deserialize, Serialize};
-use syn::{FnArg, GenericArgument, PathArguments, ReturnType, Type};
+use syn::{FnArg, GenericArgument, PathArguments, Type};
 
+use crate::arguments::generics;
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
 use crate::types::Ty;
@@ -62,7 +63,9 @@ impl Index<'_> {
             FnArg::Receiver(_) => None,
             FnArg::Typed(typed) => {
                 let ty = self.ty(scope, &typed.ty);
-                let made = self.is_subject(&ty) || self.is_small(scope, &typed.ty, NESTED);
+                let made = self.is_subject(&ty)
+                    || self.is_small(scope, &typed.ty, NESTED)
+                    || self.argument(scope, &typed.ty, &generics(function)).is_ok();
                 (!made).then(|| format!("an argument of type {}", written(&typed.ty)))
             }
         })
@@ -82,24 +85,9 @@ impl Index<'_> {
     /// Whether a value of a type of the workspace can be made without knowing more.
     pub(crate) fn can_make(&self, number: usize) -> bool {
         let one = &self.structs[number];
-        if self.options.constructors.contains_key(&one.name) || one.default {
-            return true;
-        }
-        let Some(new) = self.methods.get(&(number, "new".to_owned())) else { return false };
-        let new = &self.functions[*new];
-        let scope = Scope { module: new.module, own: new.own };
-        let gives_own = match &new.signature.output {
-            ReturnType::Type(_, output) => {
-                matches!(self.ty(scope, output).behind(), Ty::Struct(given) if *given == number)
-                    && !written(output).contains("Result")
-            }
-            ReturnType::Default => false,
-        };
-        let small = |parameter: &FnArg| match parameter {
-            FnArg::Receiver(_) => false,
-            FnArg::Typed(typed) => self.is_small(scope, &typed.ty, NESTED),
-        };
-        gives_own && new.signature.asyncness.is_none() && !new.generic && new.signature.inputs.iter().all(small)
+        self.options.constructors.contains_key(&one.name)
+            || self.has_default(number)
+            || self.constructor(number).is_some()
     }
 
     /// Whether the type has a few values that stand for all: numbers, texts, options, tuples, small structs and enums.
@@ -145,16 +133,6 @@ impl Index<'_> {
                     && item.variants.iter().all(|one| all(&one.fields))
             }
             _ => false,
-        }
-    }
-}
-
-impl Ty {
-    /// Behind pointers.
-    fn behind(&self) -> &Ty {
-        match self {
-            Ty::Shared(inner) => inner.behind(),
-            other => other,
         }
     }
 }

@@ -354,8 +354,8 @@ fn it_is_said_how_an_operation_is_run() {
         ))
     };
     let alone = on("map: DashMap<u32, u32>", "").expect("it can be run");
-    let expected = "interloper::MethodUnderTest::new(\"S::f\", || <S as Default>::default(), \
-                    |subject: &S, a0: u32| interloper::ToValue::to_value(&subject.f(a0)))";
+    let expected = "interloper::MethodUnderTest::new(\"S::f\", || Subject1(std::sync::Arc::new(<S as Default>::default())), \
+                    |subject: &Subject1, a0: u32| (&&&Shown(&subject.0.f(a0))).form())";
     assert_eq!(alone.check.lines().next(), Some(expected));
     assert!(alone.check.contains(".arguments([7])") && !alone.check.contains(".beside"));
     assert_eq!(alone.unknown.as_deref(), Some("its type has no other method that calls its collections"));
@@ -380,8 +380,8 @@ fn it_is_said_how_an_operation_is_run() {
 
     let of_other = on("map: DashMap<u32, u32>, n: std::sync::atomic::AtomicU8", "").map(|_| ());
     assert_eq!(of_other, Ok(()));
-    let atomic = recipe("fn f(n: &std::sync::atomic::AtomicU8) { n.load(O); n.store(1, O); }");
-    assert_eq!(atomic.unwrap_err(), "needs AtomicU8 to be run as it was published, which the driver does not do yet");
+    let pointer = recipe("fn f(n: &std::sync::atomic::AtomicPtr<u8>) { n.load(O); n.store(p, O); }");
+    assert_eq!(pointer.unwrap_err(), "needs AtomicPtr to be run as it was published, which the driver does not do yet");
     let two = recipe(
         "fn f(a: &DashMap<u8, char>, b: &DashMap<u8, char>, k: (u8, bool), l: Option<char>) { a.clear(); b.clear(); }",
     );
@@ -392,4 +392,99 @@ fn it_is_said_how_an_operation_is_run() {
     );
     assert!(two.contains(".arguments([((7, true), Some('k')), ((7, true), None)])"), "{two}");
     assert!(two.contains("f(&subject.0, &subject.1, a0, a1)") && two.contains(".names([\"a\", \"b\"])"), "{two}");
+}
+
+/// The line with the code, or why there is none.
+fn said(source: &str) -> Result<String, String> {
+    let head = "use std::collections::*; use std::sync::*; use std::sync::atomic::*;";
+    found(&format!("{head} {source}")).operations[0].recipe.clone().map(|recipe| {
+        let (_, item) = recipe.subject.unwrap_or_default();
+        format!("{item} {}", recipe.check)
+    })
+}
+
+#[test]
+fn locks_and_atomics_of_a_type_are_parts() {
+    let on = |fields: &str, calls: &str| {
+        said(&format!("#[derive(Default)] struct S {{ {fields} }} impl S {{ fn f(&self) {{ {calls} }} }}"))
+    };
+    let parts = |fields: &str, calls: &str| -> Vec<String> {
+        let text = on(fields, calls).expect("it can be run");
+        let names = text.split("String::from(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+        names.collect()
+    };
+    let twice = "self.n.load(O); self.n.store(1, O);";
+    assert_eq!(parts("n: AtomicU64, m: AtomicBool", twice), ["n", "m"]);
+    assert_eq!(parts("n: Arc<AtomicU64>, m: Mutex<HashMap<String, Vec<u8>>>", twice), ["n", "m"]);
+    assert_eq!(parts("n: AtomicU64, m: Mutex<std::fs::File>, o: RwLock<Option<u32>>", twice), ["n", "o"]);
+    assert_eq!(parts("n: AtomicU64, m: parking_lot::Mutex<u32>, o: portable_atomic::AtomicU64", twice), ["n"]);
+    let sections = "self.m.lock().unwrap().pop(); self.m.lock().unwrap().push(1);";
+    assert_eq!(parts("m: Mutex<Vec<u32>>", sections), ["m"]);
+    // What the environment cannot make values of, or what is one of several.
+    let apart = |place: &str| Err(format!("needs `{place}` to be a field of its own that the environment can act on"));
+    assert_eq!(on("m: Mutex<Vec<File>>, n: AtomicU8", sections), apart("self.m"));
+    assert_eq!(
+        on("n: AtomicU8, all: Vec<AtomicU64>", "self.n.load(O); self.all[0].store(1, O); self.all[0].load(O);"),
+        apart("self.all[]")
+    );
+    let perhaps =
+        on("n: AtomicU8, o: Option<AtomicU64>", "self.n.load(O); self.n.store(1, O);").expect("it can be run");
+    assert!(!perhaps.contains("\"o\""), "{perhaps}");
+}
+
+#[test]
+fn a_program_with_collections_apart_is_not_known() {
+    let unknown = |fields: &str| {
+        let source = format!(
+            "use std::sync::*; use std::sync::atomic::*; #[derive(Default)] struct S {{ n: AtomicU64, {fields} }}
+             impl S {{ fn f(&self) {{ self.n.load(O); self.n.store(1, O); }} fn g(&self) {{ self.n.store(2, O); }} }}"
+        );
+        found(&source).operations[0].recipe.clone().expect("it can be run").unknown
+    };
+    assert_eq!(unknown("m: AtomicBool"), None);
+    assert_eq!(unknown("m: Mutex<Vec<File>>").as_deref(), Some("the environment cannot act on S.m"));
+}
+
+#[test]
+fn constructors_and_arguments_are_made() {
+    let body = "self.n.load(O); self.n.store(1, O);";
+    let on = |head: &str, arguments: &str, make: &str| {
+        said(&format!("{head} struct S {{ n: AtomicU64 }} impl S {{ fn f(&self, {arguments}) {{ {body} }} {make} }}"))
+    };
+    let new = "fn new() -> Self { todo!() }";
+    let has = |text: Result<String, String>, part: &str| {
+        let text = text.expect("it can be run");
+        assert!(text.contains(part), "{text}");
+    };
+    has(on("", "", new), "Subject1(std::sync::Arc::new(<S>::new()))");
+    has(on("", "", "fn new() -> Arc<Self> { todo!() }"), "Subject1(<S>::new())");
+    has(on("", "", "fn new(n: usize) -> Result<S, String> { todo!() }"), "std::sync::Arc::new(<S>::new(7).unwrap())");
+    has(
+        on("", "", "fn with_limit(d: std::time::Duration) -> S { todo!() }"),
+        "<S>::with_limit(std::time::Duration::from_millis(7))",
+    );
+    has(on("", "", "fn new() -> S { std::time::Instant::now(); todo!() }"), "<S>::new()");
+    let no = Err("needs a constructor of S".to_owned());
+    assert_eq!(on("", "", "fn new() -> S { std::time::SystemTime::now(); todo!() }"), no);
+    let default = |body: &str| on(&format!("impl Default for S {{ fn default() -> S {{ {body}; todo!() }} }}"), "", "");
+    has(default(""), "<S as Default>::default()");
+    assert_eq!(default("std::time::SystemTime::now()"), no);
+    assert_eq!(on("", "", "fn new(path: PathBuf) -> S { todo!() }"), no);
+    assert_eq!(on("", "", "fn copied(&self) -> S { todo!() }"), no);
+    assert_eq!(on("", "", "unsafe fn new() -> S { todo!() }"), no);
+    assert_eq!(on("", "", "fn new() -> S { std::fs::read(p); todo!() }"), no);
+
+    has(on("enum Kind { A, B { n: u8 } }", "kind: Kind", new), "match a0 { 0 => Kind::A, _ => Kind::B { n: 7 } }");
+    has(on("enum Kind { A, B }", "kind: &Kind", new), "subject.0.f(&(match a0 { 0 => Kind::A, _ => Kind::B }))");
+    has(on("struct Pair { n: u8, s: String }", "p: Pair", new), "subject.0.f(Pair { n: 7, s: String::from(\"k\") })");
+    has(on("", "rate: f64, bytes: &[u8]", new), "subject.0.f(0.5, &(b\"k\"[..]))");
+    let open = on("mod inner { pub struct Pair { n: u8 } } use inner::Pair;", "p: Pair", new);
+    assert_eq!(open.unwrap_err(), "needs an argument of type Pair");
+}
+
+#[test]
+fn modules_that_import_each_other_as_a_whole_are_read() {
+    let source = "mod a { pub use super::b::*; } mod b { pub use super::a::*; pub type T = u8; } use a::*;
+                  struct S { n: Missing, m: T } impl S { fn f(&self) -> Missing { self.n } }";
+    assert!(found(source).operations.is_empty());
 }

@@ -12,7 +12,9 @@ use super::Limits;
 pub const MODULE: &str = "interloper_composed_operations";
 /// What begins and ends the result of an operation in the output of its test.
 pub const BEGIN: &str = "\u{2}interloper ";
-/// As above.
+/// What begins the result of the other methods of its type.
+pub const OWN: &str = "\u{2}own ";
+/// What ends a result.
 pub const END: &str = "\u{3}interloper";
 
 /// The tests of a crate.
@@ -26,7 +28,7 @@ pub struct Tests {
 }
 
 /// Writes a test for each operation, by its number. `length` says how many lines a file has.
-pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
+pub fn tests(recipes: &[(usize, Recipe)], limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
     let files: BTreeSet<&Path> = recipes.iter().map(|(_, recipe)| recipe.file.as_path()).collect();
     let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), names: BTreeMap::new() };
     for file in files {
@@ -37,10 +39,18 @@ pub fn tests(recipes: &[(usize, &Recipe)], limits: Limits, length: impl Fn(&Path
             if let Some((ty, item)) = &recipe.subject
                 && items.insert(ty)
             {
-                text.push_str(&format!("    {item}\n"));
+                for line in item.lines() {
+                    text.push_str(&format!("    {line}\n"));
+                }
             }
             let check = &recipe.check;
-            text.push_str(&format!("    #[test]\n    fn operation_{number}() {{\n        shown({check})\n    }}\n"));
+            let own = recipe
+                .own
+                .as_ref()
+                .map_or(String::new(), |own| format!("        if violated {{\n            own({own});\n        }}\n"));
+            text.push_str(&format!(
+                "    #[test]\n    fn operation_{number}() {{\n        let violated = shown({check});\n{own}    }}\n"
+            ));
             let end = length(file) + text.lines().count() + 1;
             tests.lines.push((file.to_owned(), begin..end, *number));
             let module = if recipe.module.is_empty() { String::new() } else { format!("{}::", recipe.module) };
@@ -59,17 +69,53 @@ fn head(Limits { bound, time }: Limits) -> String {
 #[allow(warnings, clippy::all)]
 mod {MODULE} {{
     use super::*;
+    /// A result, which has a form as a value, or else one for people, or else none.
+    struct Shown<'a, R>(&'a R);
+    trait Value {{
+        fn form(&self) -> interloper::Value;
+    }}
+    trait Text {{
+        fn form(&self) -> interloper::Value;
+    }}
+    trait Nothing {{
+        fn form(&self) -> interloper::Value;
+    }}
+    impl<R: interloper::ToValue> Value for &&Shown<'_, R> {{
+        fn form(&self) -> interloper::Value {{
+            self.0.to_value()
+        }}
+    }}
+    impl<R: std::fmt::Debug> Text for &Shown<'_, R> {{
+        fn form(&self) -> interloper::Value {{
+            interloper::ToValue::to_value(&format!(\"{{:?}}\", self.0))
+        }}
+    }}
+    impl<R> Nothing for Shown<'_, R> {{
+        fn form(&self) -> interloper::Value {{
+            interloper::Value::Unit
+        }}
+    }}
     fn limits(settings: &mut interloper::Settings) {{
         settings.bound = {bound};
-        settings.time = Some(std::time::Duration::from_secs({time}));
+        settings.time = std::option::Option::Some(std::time::Duration::from_secs({time}));
     }}
-    fn shown(checked: Result<interloper::Report, interloper::Misuse>) {{
+    fn own(checked: std::result::Result<interloper::Report, interloper::Misuse>) {{
         match checked {{
-            Ok(report) => {{
+            std::result::Result::Ok(report) => println!(\"\\n{{}}{{}}{{}}\", {OWN:?}, report.verdict.word(), {END:?}),
+            std::result::Result::Err(misuse) => println!(\"\\n{{}}{{misuse}}{{}}\", {OWN:?}, {END:?}),
+        }}
+    }}
+    fn shown(checked: std::result::Result<interloper::Report, interloper::Misuse>) -> bool {{
+        match checked {{
+            std::result::Result::Ok(report) => {{
                 let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
                 println!(\"\\n{{}}{{}} {{executions}}\\n{{report}}\\n{{}}\", {BEGIN:?}, report.verdict.word(), {END:?});
+                report.violation.is_some()
             }}
-            Err(misuse) => println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?}),
+            std::result::Result::Err(misuse) => {{
+                println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?});
+                false
+            }}
         }}
     }}
 "

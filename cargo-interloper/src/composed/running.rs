@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
 use interloper_composed::{Found, Recipe};
@@ -23,6 +26,8 @@ pub enum Outcome {
         executions: u64,
         /// The report.
         report: String,
+        /// The verdict where only other methods of its type act, as one word, or why there is none.
+        own: Option<String>,
     },
     /// It was not run, for this reason.
     NotRun(String),
@@ -35,8 +40,10 @@ impl Outcome {
     }
 }
 
+/// A test takes so many seconds beside its searches at most.
+const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
-const BUILDS: usize = 4;
+const BUILDS: usize = 8;
 
 /// Runs all operations that can be run; gives what came of each.
 pub fn run(
@@ -53,10 +60,10 @@ pub fn run(
         .collect();
     for member in &members.packages {
         for (at, (name, root)) in member.crates.iter().enumerate() {
-            let recipes: Vec<(usize, &Recipe)> = (0..)
+            let recipes: Vec<(usize, Recipe)> = (0..)
                 .zip(&found.operations)
                 .filter(|(_, one)| one.package == member.name)
-                .filter_map(|(number, one)| Some((number, one.recipe.as_ref().ok()?)))
+                .filter_map(|(number, one)| Some((number, one.recipe.clone().ok()?)))
                 .filter(|(_, recipe)| recipe.root == *root)
                 .collect();
             if !recipes.is_empty() {
@@ -81,7 +88,7 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        mut recipes: Vec<(usize, &Recipe)>,
+        mut recipes: Vec<(usize, Recipe)>,
         limits: Limits,
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
@@ -90,18 +97,36 @@ impl Target<'_> {
                 return Ok(());
             }
             let tests = harness::tests(&recipes, limits, lines);
-            let controlled = self.control(folder, options, &recipes, &tests)?;
+            let controlled = match self.control(folder, options, &recipes, &tests) {
+                // Its collections are of a version that the driver does not know.
+                Err(Refusal::Unsuitable { package, reason }) => {
+                    for (number, _) in recipes {
+                        let reason = format!("needs its collections under control: {package}: {reason}");
+                        outcomes[number] = Outcome::NotRun(reason);
+                    }
+                    return Ok(());
+                }
+                controlled => controlled?,
+            };
             match controlled.build(Task::Test) {
-                Ok(built) => return run_all(&controlled, &built, &tests, outcomes),
+                Ok(built) => return run_all(&controlled, &built, &tests, limits, outcomes),
                 Err(Refusal::Build { messages, edits }) => {
                     let rejected = tests.rejected(&messages);
                     if rejected.is_empty() {
                         return Err(Refusal::Build { messages, edits });
                     }
-                    recipes.retain(|(number, _)| !rejected.contains_key(number));
-                    for (number, said) in rejected {
-                        outcomes[number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
-                    }
+                    recipes.retain_mut(|(number, recipe)| match rejected.get(number) {
+                        None => true,
+                        // Perhaps only one of the other methods cannot be called so.
+                        Some(_) if recipe.own.is_some() => {
+                            recipe.own = None;
+                            true
+                        }
+                        Some(said) => {
+                            outcomes[*number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
+                            false
+                        }
+                    });
                 }
                 Err(other) => return Err(other),
             }
@@ -117,7 +142,7 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        recipes: &[(usize, &Recipe)],
+        recipes: &[(usize, Recipe)],
         tests: &Tests,
     ) -> Result<Controlled, Refusal> {
         let harness = Harness {
@@ -130,7 +155,8 @@ impl Target<'_> {
         let is_library = self.is_first && self.root.file_name().is_none_or(|name| name != "main.rs");
         let which =
             if is_library { vec!["--lib".into()] } else { vec!["--bin".into(), self.name.replace('_', "-").into()] };
-        let build = ["--package".into(), self.member.name.clone().into()].into_iter().chain(which).collect();
+        // The manifest says which package: its name may be that of a dependency, too.
+        let build = which;
         let options =
             Options { harness: Some(harness), build, manifest: Some(self.member.manifest.clone()), ..options.clone() };
         let packages: BTreeSet<&str> = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter().copied()).collect();
@@ -143,7 +169,13 @@ fn lines(file: &Path) -> usize {
     fs::read_to_string(file).map_or(0, |text| text.lines().count())
 }
 
-fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut [Outcome]) -> Result<(), Refusal> {
+fn run_all(
+    controlled: &Controlled,
+    built: &Built,
+    tests: &Tests,
+    limits: Limits,
+    outcomes: &mut [Outcome],
+) -> Result<(), Refusal> {
     let [binary] = &built.tests[..] else {
         let doing = "find the tests that were built".to_owned();
         return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
@@ -151,12 +183,21 @@ fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut
     for (number, name) in &tests.names {
         let mut command = controlled.test_command(binary);
         command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
-        let output = command.output().map_err(|error| Refusal::System {
+        let failed = |error: std::io::Error| Refusal::System {
             doing: format!("run {}", binary.executable.display()),
             reason: error.to_string(),
-        })?;
+        };
+        let longest = Duration::from_secs(limits.time.saturating_mul(3).saturating_add(SLACK));
+        let Some(output) = within(&mut command, longest).map_err(failed)? else {
+            let reason = format!("it had not ended after {} s, though the search has a limit", longest.as_secs());
+            outcomes[*number] = Outcome::NotRun(reason);
+            continue;
+        };
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         outcomes[*number] = outcome(&out).unwrap_or_else(|| {
+            if output.status.success() {
+                return Outcome::NotRun("needs features, or a platform, with which its code is built".to_owned());
+            }
             let said = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
             Outcome::NotRun(format!("its test ended with {}: {said}", output.status))
         });
@@ -168,6 +209,38 @@ fn run_all(controlled: &Controlled, built: &Built, tests: &Tests, outcomes: &mut
     Ok(())
 }
 
+/// What a process printed; `None` if it had to be ended.
+fn within(command: &mut Command, longest: Duration) -> std::io::Result<Option<Output>> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (out, err) = (read(child.stdout.take()), read(child.stderr.take()));
+    let end = Instant::now() + longest;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if Instant::now() >= end {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let bytes = |reader: thread::JoinHandle<Vec<u8>>| reader.join().unwrap_or_default();
+    Ok(Some(Output { status, stdout: bytes(out), stderr: bytes(err) }))
+}
+
+/// Reads all of a pipe on a thread, so that its writer does not wait.
+fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What was read before an error is all there is.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
 /// What a test printed of its operation.
 fn outcome(out: &str) -> Option<Outcome> {
     let (_, text) = out.split_once(harness::BEGIN)?;
@@ -175,9 +248,13 @@ fn outcome(out: &str) -> Option<Outcome> {
     let (head, report) = text.split_once('\n')?;
     let (verdict, executions) = head.split_once(' ')?;
     let report = report.trim_end().to_owned();
+    let own = out.split_once(harness::OWN).and_then(|(_, text)| text.split_once(harness::END));
+    let own = own.map(|(text, _)| text.lines().next().unwrap_or_default().to_owned());
     Some(match verdict {
         "misuse" => Outcome::NotRun(report),
-        verdict => Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report },
+        verdict => {
+            Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report, own }
+        }
     })
 }
 

@@ -150,7 +150,7 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
     }
     let mut out = table.to_string();
     for (one, outcome) in found.operations.iter().zip(outcomes) {
-        if let Outcome::Judged { verdict, report, .. } = outcome
+        if let Outcome::Judged { verdict, report, own, .. } = outcome
             && verdict != "linearizable"
         {
             let _ = writeln!(out, "\n{report}");
@@ -159,6 +159,13 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
                     out,
                     "  anything may happen to its collections: the rest of its program is not known, since {unknown}"
                 );
+            }
+            match own.as_deref() {
+                Some("not-linearizable") => out.push_str("  other methods of its type can do as much by themselves\n"),
+                Some("linearizable") => {
+                    out.push_str("  the methods of its type that were tried do not do it by themselves\n")
+                }
+                _ => {}
             }
             if let Some(advice) = one.pattern.advice() {
                 let _ = writeln!(out, "  in one step: {advice}");
@@ -185,8 +192,11 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
     document["version"] = VERSION.into();
     for (number, outcome) in outcomes.iter().enumerate() {
         document["operations"][number]["outcome"] = match outcome {
-            Outcome::Judged { verdict, executions, report } => {
-                serde_json::json!({ "verdict": verdict, "executions": executions, "report": report })
+            Outcome::Judged { verdict, executions, report, own } => {
+                let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
+                serde_json::json!({
+                    "verdict": verdict, "executions": executions, "report": report, "own": own, "unknown": unknown
+                })
             }
             Outcome::NotRun(reason) => serde_json::json!({ "verdict": "not-run", "reason": reason }),
         };

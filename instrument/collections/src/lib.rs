@@ -46,6 +46,7 @@ mod environment;
 mod hash;
 pub mod lock;
 mod locks;
+mod published;
 pub mod queue;
 pub mod session;
 mod shared;

@@ -112,8 +112,19 @@ pub trait Session {
         let _ = (name, location);
     }
 
+    /// A call of a lock or an atomic of the mirror of std begins: of the object at this address
+    /// ([`interloper_std::runtime::calls::address`]), at this place of the program. As [`Session::call_begins`] otherwise.
+    fn object_call_begins(&self, name: &'static str, object: usize, location: &'static Location<'static>) {
+        let _ = (name, object, location);
+    }
+
     /// The call that began last has ended. Must not unwind.
     fn call_ends(&self) {}
+
+    /// A guard of the lock of the mirror of std at this address is gone. Must not unwind.
+    fn released_object(&self, object: usize) {
+        let _ = object;
+    }
 
     /// Whether the collections that one call of [`with_session`] uses must not be used in another call, apart from
     /// those that the session knows. [`Session::foreign`] reports such uses.
@@ -158,7 +169,9 @@ pub fn with_session<R>(session: &dyn Session, body: impl FnOnce() -> R) -> R {
 fn heard(moment: Moment) {
     current(|session| match moment {
         Moment::Begin { name, place } => session.call_begins(Some(name), place),
+        Moment::BeginAt { name, object, place } => session.object_call_begins(name, object, place),
         Moment::BeginDrop => session.call_begins(None, Location::caller()),
+        Moment::Released { object } => session.released_object(object),
         Moment::End => session.call_ends(),
     });
 }
@@ -305,6 +318,14 @@ pub trait Instrumented {
     /// is never tied to a run. Its calls are heard ([`Session::call_begins`]) where its crate is under control.
     fn as_published(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Whether it is the lock or the atomic of the mirror of std at this address
+    /// ([`interloper_std::runtime::calls::address`]), whose calls [`Session::object_call_begins`] tells. The first field of a
+    /// collection has its address, too.
+    fn is_object(&self, object: usize) -> bool {
+        let _ = object;
+        false
     }
 
     /// Whether nothing that is alive keeps `call` waiting. Asked of a collection as it was published only; a wrapper says

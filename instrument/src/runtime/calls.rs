@@ -5,6 +5,9 @@
 //! end of the call. Whoever drives the program hears where a call begins and ends. A marked method is not `#[track_caller]`:
 //! then its steps would seem to be steps of its caller.
 //!
+//! The mirrors of std's locks and atomics mark their methods themselves: [`enter_object`] says which object is called, and
+//! the place of the caller. A lock says when its guard is gone: [`Release`].
+//!
 //! Where nobody listens, a mark is a look at one thread-local.
 
 use std::cell::Cell;
@@ -23,8 +26,22 @@ pub enum Moment {
         /// The first statement of the method.
         place: Place,
     },
+    /// A call of the method `name` of the object at this address begins. It is called at `place`.
+    BeginAt {
+        /// The name of the method.
+        name: &'static str,
+        /// The address of the object.
+        object: usize,
+        /// The place of the call.
+        place: Place,
+    },
     /// A destructor begins. It belongs to the call before it.
     BeginDrop,
+    /// The guard of the lock at this address is gone, and the lock is free as far as this guard goes.
+    Released {
+        /// The address of the lock.
+        object: usize,
+    },
     /// The call, or the destructor, that began last has ended, perhaps by unwinding.
     End,
 }
@@ -55,6 +72,41 @@ pub fn enter(name: &'static str) -> Call {
 #[inline]
 pub fn enter_drop() -> Call {
     begin(|| Moment::BeginDrop)
+}
+
+/// Begins a call of the method `name` of `object`, for the caller of the method in whose body this is called.
+#[inline]
+#[track_caller]
+pub fn enter_object<T: ?Sized>(name: &'static str, object: &T) -> Call {
+    let place = Location::caller();
+    begin(|| Moment::BeginAt { name, object: address(object), place })
+}
+
+/// Says that the lock at this address is free again, when it is dropped.
+#[derive(Debug)]
+pub struct Release(usize);
+
+impl Release {
+    /// For a guard of `lock`.
+    #[inline]
+    pub fn of<T: ?Sized>(lock: &T) -> Release {
+        Release(address(lock))
+    }
+}
+
+impl Drop for Release {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(listener) = LISTENER.try_with(Cell::get).ok().flatten() {
+            listener(Moment::Released { object: self.0 });
+        }
+    }
+}
+
+/// The address by which a mark names an object.
+#[inline]
+pub fn address<T: ?Sized>(object: &T) -> usize {
+    std::ptr::from_ref(object).cast::<()>().addr()
 }
 
 #[inline]
@@ -101,7 +153,9 @@ mod tests {
     fn hear(moment: Moment) {
         let text = match moment {
             Moment::Begin { name, place } => format!("{name} at line {}", place.line()),
+            Moment::BeginAt { name, object, place } => format!("{name} of {object} at line {}", place.line()),
             Moment::BeginDrop => "drop".to_owned(),
+            Moment::Released { object } => format!("{object} is free"),
             Moment::End => "end".to_owned(),
         };
         HEARD.with_borrow_mut(|heard| heard.push(text));
@@ -129,6 +183,18 @@ mod tests {
         assert_eq!(HEARD.take(), expected);
         listen(hear, || drop(enter_drop()));
         assert_eq!(HEARD.take(), ["drop", "end"]);
+    }
+
+    #[test]
+    fn a_listener_hears_which_object_is_called_where() {
+        let object = 7_u64;
+        let before = line!();
+        listen(hear, || drop((enter_object("load", &object), Release::of(&object))));
+        let at = address(&object);
+        assert_eq!(
+            HEARD.take(),
+            [format!("load of {at} at line {}", before + 1), "end".into(), format!("{at} is free")]
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
 use crate::control::{self, Attempt, Held, Mirror};
+use crate::runtime::calls::{self, Release};
 use crate::runtime::{Handle, Mode, ObjectKind};
 
 /// Mirrors [`std::sync::Mutex`].
@@ -26,6 +27,8 @@ pub struct MutexGuard<'a, T: ?Sized + 'a> {
     hold: Hold<'a>,
     inner: std::sync::MutexGuard<'a, T>,
     lock: &'a Mutex<T>,
+    /// Last, so that the real lock is free when it is said.
+    release: Release,
 }
 
 // SAFETY: a shared guard gives out only shared references to the value; only a consumed guard uses its reference to the
@@ -44,6 +47,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let _call = calls::enter_object("lock", self);
         let (here, held) = Held::acquire(self, Mode::Exclusive, Location::caller());
         here.guard(here.lock_inner(), held)
     }
@@ -55,6 +59,7 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let _call = calls::enter_object("try_lock", self);
         let (here, attempt) = Held::try_acquire(self, Mode::Exclusive, Location::caller());
         let held = match attempt {
             Attempt::Uncontrolled => None,
@@ -79,7 +84,12 @@ impl<T: ?Sized> Mutex<T> {
 
     #[inline]
     fn guard<'a>(&'a self, inner: std::sync::MutexGuard<'a, T>, held: Option<Held>) -> LockResult<MutexGuard<'a, T>> {
-        self.poison.check(MutexGuard { hold: Hold::new(&self.poison, held), inner, lock: self })
+        self.poison.check(MutexGuard {
+            hold: Hold::new(&self.poison, held),
+            inner,
+            lock: self,
+            release: Release::of(self),
+        })
     }
 }
 
@@ -94,19 +104,19 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         self,
         wait: impl FnOnce(std::sync::MutexGuard<'a, T>) -> (std::sync::MutexGuard<'a, T>, R),
     ) -> (LockResult<MutexGuard<'a, T>>, R) {
-        let MutexGuard { hold, inner, lock } = self;
+        let MutexGuard { hold, inner, lock, release } = self;
         let (inner, result) = wait(inner);
-        (lock.poison.check(MutexGuard { hold, inner, lock }), result)
+        (lock.poison.check(MutexGuard { hold, inner, lock, release }), result)
     }
 
     /// Gives the real lock back while `wait` waits in the model.
     pub(super) fn wait_outside<R>(self, wait: impl FnOnce() -> R) -> (LockResult<MutexGuard<'a, T>>, R) {
-        let MutexGuard { mut hold, inner, lock } = self;
+        let MutexGuard { mut hold, inner, lock, release } = self;
         // If `wait` unwinds, the lock is not held.
         let held = hold.held.take();
         drop(inner);
         let result = wait();
         hold.held = held;
-        (lock.poison.check(MutexGuard { hold, inner: lock.lock_inner(), lock }), result)
+        (lock.poison.check(MutexGuard { hold, inner: lock.lock_inner(), lock, release }), result)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
 use crate::control::{self, Attempt, Held, Mirror};
+use crate::runtime::calls::{self, Release};
 use crate::runtime::{Handle, Mode, ObjectKind, Place};
 
 /// Mirrors [`std::sync::RwLock`].
@@ -26,6 +27,8 @@ pub struct RwLock<T: ?Sized> {
 pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
     _hold: ReadHold,
     inner: std::sync::RwLockReadGuard<'rwlock, T>,
+    /// Last, so that the real lock is free when it is said.
+    _release: Release,
 }
 
 /// Mirrors [`std::sync::RwLockWriteGuard`].
@@ -33,6 +36,8 @@ pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
 pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
     _hold: Hold<'rwlock>,
     inner: std::sync::RwLockWriteGuard<'rwlock, T>,
+    /// As above.
+    _release: Release,
 }
 
 /// The lock that stands for `self` here, how it is held in the model, and the guard of the real one.
@@ -62,9 +67,10 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        let _call = calls::enter_object("read", self);
         let (here, held) = Held::acquire(self, Mode::Shared, Location::caller());
         let inner = here.inner.read().unwrap_or_else(PoisonError::into_inner);
-        here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })
+        here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner, _release: Release::of(self) })
     }
 
     /// As [`std::sync::RwLock::try_read`].
@@ -74,8 +80,9 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        let _call = calls::enter_object("try_read", self);
         let (here, held, inner) = self.attempt(Mode::Shared, Location::caller(), |here| here.inner.try_read())?;
-        Ok(here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner })?)
+        Ok(here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner, _release: Release::of(self) })?)
     }
 
     /// As [`std::sync::RwLock::write`].
@@ -85,9 +92,10 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        let _call = calls::enter_object("write", self);
         let (here, held) = Held::acquire(self, Mode::Exclusive, Location::caller());
         let inner = here.inner.write().unwrap_or_else(PoisonError::into_inner);
-        here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner })
+        here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner, _release: Release::of(self) })
     }
 
     /// As [`std::sync::RwLock::try_write`].
@@ -97,8 +105,13 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        let _call = calls::enter_object("try_write", self);
         let (here, held, inner) = self.attempt(Mode::Exclusive, Location::caller(), |here| here.inner.try_write())?;
-        Ok(here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner })?)
+        Ok(here.poison.check(RwLockWriteGuard {
+            _hold: Hold::new(&here.poison, held),
+            inner,
+            _release: Release::of(self),
+        })?)
     }
 
     /// Takes the lock in the model and then, with `really`, the real one.

@@ -353,8 +353,16 @@ impl Session for Run<'_> {
         self.enter_call(name, location);
     }
 
+    fn object_call_begins(&self, name: &'static str, object: usize, location: &'static Location<'static>) {
+        self.enter_object_call(name, object, location);
+    }
+
     fn call_ends(&self) {
         self.leave_call();
+    }
+
+    fn released_object(&self, object: usize) {
+        self.release_object(object);
     }
 
     fn mark(&self) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
 use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
 use crate::control::{self, Compact, Stepped};
-use crate::runtime::{self, Action, Place};
+use crate::runtime::{self, Action, Place, calls};
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
 #[derive(Default)]

@@ -54,6 +54,7 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
+            let _call = calls::enter_object("load", self);
             let Stepped { here, weak } = self.at(Action::Read, Location::caller());
             match weak {
                 None => here.inner.load(order),
@@ -68,6 +69,7 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
+            let _call = calls::enter_object("store", self);
             let Stepped { here, weak } = self.at(Action::Write, Location::caller());
             match weak {
                 None => here.inner.store(val, order),
@@ -79,6 +81,7 @@ macro_rules! common_methods {
         #[inline]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
+            let _call = calls::enter_object("swap", self);
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
             match weak {
                 None => replaced(here.inner.swap(val, order), val),
@@ -110,6 +113,7 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
+            let _call = calls::enter_object("compare_exchange", self);
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
             compared(match weak {
                 None => here.inner.compare_exchange(current, new, success, failure),
@@ -134,6 +138,7 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
+            let _call = calls::enter_object("compare_exchange_weak", self);
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
             if let Some(object) = weak {
                 return compared(weakly::compare_exchange(here, object, (current, new), (success, failure), true));
@@ -245,6 +250,7 @@ macro_rules! fetch_methods {
             #[inline]
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
+                let _call = calls::enter_object(stringify!($name), self);
                 let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
                 if let Some(object) = weak {
                     return weakly::change(here, object, order, |there| {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
 use crate::control::{self, Compact, Stepped};
-use crate::runtime::{self, Action, Place};
+use crate::runtime::{self, Action, Place, calls};
 
 macro_rules! integer {
     ($atomic:ident, $value:ident, $module:ident, $width:literal) => {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
 use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
 use crate::control::{self, Compact, Stepped};
-use crate::runtime::{self, Action, Place};
+use crate::runtime::{self, Action, Place, calls};
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`].
 #[repr(C)]
@@ -23,6 +23,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_ptr_add(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_ptr_add", self);
         self.fetch(order, |pointer| pointer.wrapping_add(val))
     }
 
@@ -30,6 +31,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_ptr_sub(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_ptr_sub", self);
         self.fetch(order, |pointer| pointer.wrapping_sub(val))
     }
 
@@ -37,6 +39,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_byte_add(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_byte_add", self);
         self.fetch(order, |pointer| pointer.wrapping_byte_add(val))
     }
 
@@ -44,6 +47,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_byte_sub(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_byte_sub", self);
         self.fetch(order, |pointer| pointer.wrapping_byte_sub(val))
     }
 
@@ -51,6 +55,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_or(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_or", self);
         self.fetch(order, |pointer| pointer.map_addr(|address| address | val))
     }
 
@@ -58,6 +63,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_and(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_and", self);
         self.fetch(order, |pointer| pointer.map_addr(|address| address & val))
     }
 
@@ -65,6 +71,7 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     pub fn fetch_xor(&self, val: usize, order: Ordering) -> *mut T {
+        let _call = calls::enter_object("fetch_xor", self);
         self.fetch(order, |pointer| pointer.map_addr(|address| address ^ val))
     }
 

@@ -106,6 +106,45 @@ impl<'r> Run<'r> {
 
     /// A call begins, or a destructor without a name.
     pub(super) fn enter_call(&self, name: Option<&'static str>, location: &'static Location<'static>) {
+        self.enter_at(name, location, || caller_of(location));
+    }
+
+    /// A call of a lock or an atomic begins. Those that are no part of the subject make no turn.
+    pub(super) fn enter_object_call(&self, name: &'static str, object: usize, location: &'static Location<'static>) {
+        let name = Some(name).filter(|_| self.is_part(object));
+        self.enter_at(name, location, || Some(location.to_string()));
+    }
+
+    /// A guard of a lock is gone: what was done under the lock is there for others to see.
+    pub(super) fn release_object(&self, object: usize) {
+        let (true, Some(tasks)) = (self.places.is_some() && self.is_part(object), self.stage.tasks()) else { return };
+        if tasks.environment_waits() || tasks.unwinds() {
+            return;
+        }
+        let depth = tasks.enter();
+        if depth == 0 {
+            let mut inner = self.inner.borrow_mut();
+            inner.current = tasks.current();
+            inner.made_release();
+        }
+        tasks.leave();
+    }
+
+    /// Whether a lock or an atomic of the subject is at this address.
+    fn is_part(&self, object: usize) -> bool {
+        match self.inner.try_borrow() {
+            Ok(inner) => inner.parts.iter().any(|part| part.is_object(object)),
+            // The driver itself looks at the collections.
+            Err(_) => false,
+        }
+    }
+
+    fn enter_at(
+        &self,
+        name: Option<&'static str>,
+        location: &'static Location<'static>,
+        caller: impl FnOnce() -> Option<String>,
+    ) {
         let (Some(places), Some(tasks)) = (&self.places, self.stage.tasks()) else { return };
         let depth = tasks.enter();
         let Some(name) = name.filter(|_| depth == 0) else { return };
@@ -120,7 +159,7 @@ impl<'r> Run<'r> {
         tasks.enter();
         let mut inner = self.inner.borrow_mut();
         inner.current = tasks.current();
-        let place = inner.rules.describes.then(|| caller_of(location)).flatten();
+        let place = inner.rules.describes.then(caller).flatten();
         let caller = place.map(|place| {
             inner.log.callers.push(place);
             inner.log.callers.len() - 1
@@ -158,6 +197,27 @@ impl Inner<'_> {
     /// Whether something that is alive keeps an operation of the environment waiting.
     fn keeps_something(&self) -> bool {
         !self.world.alphabet().iter().all(|call| self.free(*call))
+    }
+
+    /// A critical section is over. A section that left everything as it was needs no step of its own.
+    fn made_release(&mut self) {
+        let before = self.state;
+        self.read_back();
+        if self.state == before {
+            return;
+        }
+        let all = self.world.all_letters();
+        let memory = self.memory();
+        memory.last = all;
+        memory.preceding |= all;
+        let actor = Actor::Method(self.current);
+        self.log.events.push(Event {
+            actor,
+            did: Did::Turn("unlock"),
+            state: self.state,
+            location: None,
+            marked: false,
+        });
     }
 
     /// A call of a collection as it was published has happened.

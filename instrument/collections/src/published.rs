@@ -1,0 +1,243 @@
+//! The locks and atomics of std, and the locks of parking_lot, as something that an adversary acts on: not wrappers, but
+//! what a crate under control uses in their place. Their methods say by themselves where a call begins and ends
+//! ([`interloper_std::runtime::calls::enter_object`]), so a method under test uses them as they are.
+//!
+//! A critical section makes two steps: taking the lock, which others may act before, and releasing it, when what was done
+//! becomes visible. What needs the lock is not enabled in between.
+
+use std::any::type_name;
+use std::hash::{BuildHasher, Hash};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
+
+use interloper_commutativity::models::{RegisterModel, register};
+use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Specification, ToValue, Value};
+use interloper_std::collections::{HashMap, HashSet};
+use interloper_std::runtime::calls::address;
+use interloper_std::sync::atomic as mirror;
+use interloper_std::sync::{Mutex, RwLock, TryLockError};
+
+use crate::environment::{UNTIED, argument, domain, parse, unknown};
+use crate::lock::StdCollection;
+use crate::session::{DomainKind, Handle, Instrumented, Outcome};
+
+/// A register that an environment loads and stores: what else it could do leaves nothing that a store could not leave.
+struct Stored(RegisterModel);
+
+impl Model for Stored {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn methods(&self) -> &[Method] {
+        static METHODS: LazyLock<Vec<Method>> = LazyLock::new(|| {
+            let mut methods = RegisterModel { initial: Value::Unit }.methods().to_vec();
+            methods[usize::from(register::COMPARE_EXCHANGE.0)].environment = false;
+            methods
+        });
+        &METHODS
+    }
+
+    fn initial(&self) -> Value {
+        self.0.initial()
+    }
+
+    fn apply(&self, state: &mut Value, call: &Invocation) -> Value {
+        self.0.apply(state, call)
+    }
+
+    fn specification(&self) -> Option<&Specification> {
+        self.0.specification()
+    }
+}
+
+macro_rules! atomics {
+    ($($atomic:ident($type:ty)),*) => {$(
+        impl Instrumented for mirror::$atomic {
+            fn handle(&self) -> &Handle {
+                &UNTIED
+            }
+
+            fn as_published(&self) -> Option<&'static str> {
+                Some(type_name::<std::sync::atomic::$atomic>())
+            }
+
+            fn is_object(&self, object: usize) -> bool {
+                address(self) == object
+            }
+
+            fn model(&self) -> Arc<dyn Model> {
+                Arc::new(Stored(RegisterModel { initial: self.snapshot() }))
+            }
+
+            fn snapshot(&self) -> Value {
+                self.load(Ordering::SeqCst).to_value()
+            }
+
+            fn restore(&self, state: &Value) -> Result<(), Value> {
+                self.store(parse(state)?, Ordering::SeqCst);
+                Ok(())
+            }
+
+            fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+                match call.method {
+                    register::LOAD => Ok(Outcome::fixed(self.snapshot())),
+                    register::STORE => {
+                        self.store(argument(call, 0)?, Ordering::SeqCst);
+                        Ok(Outcome::fixed(Value::Unit))
+                    }
+                    _ => Err(unknown()),
+                }
+            }
+
+            fn domain(&self) -> DomainKind {
+                domain::<$type, $type>()
+            }
+        }
+    )*};
+}
+
+atomics!(
+    AtomicBool(bool),
+    AtomicI8(i8),
+    AtomicI16(i16),
+    AtomicI32(i32),
+    AtomicI64(i64),
+    AtomicIsize(isize),
+    AtomicU8(u8),
+    AtomicU16(u16),
+    AtomicU32(u32),
+    AtomicU64(u64),
+    AtomicUsize(usize)
+);
+
+/// A lock: `$look` locks it to look at the content, `$change` to change it, each if it is free.
+macro_rules! lock {
+    ($lock:ident, $name:literal, looks with $look:ident, changes with $change:ident) => {
+        impl<C: StdCollection> Instrumented for $lock<C> {
+            fn handle(&self) -> &Handle {
+                &UNTIED
+            }
+
+            fn as_published(&self) -> Option<&'static str> {
+                Some($name)
+            }
+
+            fn is_object(&self, object: usize) -> bool {
+                address(self) == object
+            }
+
+            fn is_free(&self, call: &Invocation) -> bool {
+                match C::reads(call.method) {
+                    true => !matches!(self.$look(), Err(TryLockError::WouldBlock)),
+                    false => !matches!(self.$change(), Err(TryLockError::WouldBlock)),
+                }
+            }
+
+            fn model(&self) -> Arc<dyn Model> {
+                match self.$look() {
+                    Ok(content) => content.model(),
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().model(),
+                    Err(TryLockError::WouldBlock) => panic!("a new lock is taken"),
+                }
+            }
+
+            /// # Panics
+            /// When a guard is alive that keeps the content from being read.
+            fn snapshot(&self) -> Value {
+                match self.$look() {
+                    Ok(content) => content.state(),
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().state(),
+                    Err(TryLockError::WouldBlock) => panic!("no guard is alive when the content of its lock is read"),
+                }
+            }
+
+            fn snapshot_beside_guards(&self, known: &Value) -> Value {
+                match self.$look() {
+                    Ok(content) => content.state(),
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().state(),
+                    Err(TryLockError::WouldBlock) => known.clone(),
+                }
+            }
+
+            /// # Panics
+            /// When a guard is alive.
+            fn restore(&self, state: &Value) -> Result<(), Value> {
+                match self.$change() {
+                    Ok(mut content) => content.restore(state),
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().restore(state),
+                    Err(TryLockError::WouldBlock) => panic!("no guard is alive when the content of its lock is set"),
+                }
+            }
+
+            /// # Panics
+            /// When a guard is alive that the operation would wait for.
+            fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+                match self.$change() {
+                    Ok(mut content) => content.apply(call),
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().apply(call),
+                    Err(TryLockError::WouldBlock) => match self.$look() {
+                        Ok(content) => content.look_up(call),
+                        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().look_up(call),
+                        Err(TryLockError::WouldBlock) => panic!("the environment acts on a lock whose guard is alive"),
+                    },
+                }
+            }
+
+            fn domain(&self) -> DomainKind {
+                C::domain()
+            }
+        }
+    };
+}
+
+lock!(Mutex, "std::sync::Mutex", looks with try_lock, changes with try_lock);
+lock!(RwLock, "std::sync::RwLock", looks with try_read, changes with try_write);
+
+/// What the mirrored table does is what std's in it does.
+macro_rules! table {
+    ($table:ident<$($parameter:ident: $bound:path),*>) => {
+        impl<$($parameter: Datum + $bound),*, S: BuildHasher> StdCollection for $table<$($parameter),*, S> {
+            fn model(&self) -> Arc<dyn Model> {
+                (**self).model()
+            }
+
+            fn state(&self) -> Value {
+                (**self).state()
+            }
+
+            fn restore(&mut self, state: &Value) -> Result<(), Value> {
+                (**self).restore(state)
+            }
+
+            fn reads(method: MethodId) -> bool {
+                <<Self as std::ops::Deref>::Target as StdCollection>::reads(method)
+            }
+
+            fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
+                (**self).look_up(call)
+            }
+
+            fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
+                (**self).change(call)
+            }
+
+            fn domain() -> DomainKind {
+                <<Self as std::ops::Deref>::Target as StdCollection>::domain()
+            }
+        }
+    };
+}
+
+/// A key of a table.
+trait Key: Eq + Hash {}
+
+impl<K: Eq + Hash> Key for K {}
+
+/// Nothing more is asked.
+trait Any {}
+
+impl<V> Any for V {}
+
+table!(HashMap<K: Key, V: Any>);
+table!(HashSet<T: Key>);
