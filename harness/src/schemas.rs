@@ -48,6 +48,8 @@ impl Default for Bounds {
 pub enum Pool {
     /// This one once, and core methods: a violation is its fault.
     One(MethodId),
+    /// This one twice or more, and core methods, if there are any: a violation is its fault.
+    Repeated(MethodId),
     /// These, any number of times, and core methods.
     Together(Vec<MethodId>),
 }
@@ -56,7 +58,7 @@ impl Pool {
     /// The methods under test in this pool.
     pub fn under_test(&self) -> &[MethodId] {
         match self {
-            Pool::One(method) => std::slice::from_ref(method),
+            Pool::One(method) | Pool::Repeated(method) => std::slice::from_ref(method),
             Pool::Together(methods) => methods,
         }
     }
@@ -66,6 +68,7 @@ impl Pool {
         let others = object.with_role(Role::Core).filter(|method| !self.under_test().contains(method));
         match self {
             Pool::One(_) => others.collect(),
+            Pool::Repeated(method) => others.chain([*method]).collect(),
             Pool::Together(methods) => others.chain(methods.iter().copied()).collect(),
         }
     }

@@ -7,7 +7,10 @@ use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Deadline, Executions};
 
-use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Source, What, attempt, changed, minimise};
+use super::{
+    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, What, attempt, changed, minimise,
+    passes,
+};
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::{Budget, Next};
@@ -26,10 +29,14 @@ pub struct Campaign {
     pub bound: usize,
     /// Which schemas, and in which order.
     pub seed: u64,
+    /// Passes over all schemas; none if `engine` runs each schema once. Under the scheduler only.
+    pub passes: Vec<Pass>,
     /// The most schemas to try first, by rank. The first schema that fails is a smallest one, up to values.
     pub by_rank: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
+    /// The most schemas to try last, at random, of those that call the method more than once.
+    pub repeated: Option<(Bounds, u64)>,
     /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
 }
@@ -91,8 +98,10 @@ impl Campaign {
             engine: Engine::stress(seed),
             bound: DEFAULT_BOUND,
             seed,
+            passes: Vec::new(),
             by_rank: None,
             random: Some((Bounds::default(), 1_000)),
+            repeated: None,
             time: None,
         }
     }
@@ -109,14 +118,50 @@ impl Campaign {
         }
     }
 
+    /// The same schemas in passes: see [`Pass::before`]. Then come up to 1,000 schemas that call the method more than once, with
+    /// or without core methods.
+    pub fn staged(object: &Object, seed: u64) -> Campaign {
+        let repeated = Bounds { invocations: 2..=4, ..Bounds::default() };
+        let thorough = systematic::Settings { seed, ..systematic::Settings::default() };
+        let passes = Pass::before(&thorough);
+        Campaign {
+            passes,
+            repeated: Some((repeated, 1_000)),
+            engine: Engine::Systematic(thorough),
+            ..Campaign::systematic(object, seed)
+        }
+    }
+
     /// Searches one method, and makes the schema of its finding smaller. `watch` sees the progress of both.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
         let deadline = Deadline::of(self.time);
+        let all = match self.passes.is_empty() {
+            true => self.once(method, deadline, watch),
+            false => passes::Search::new(self, method, deadline, watch).run(),
+        };
+        let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
+        let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
+        let (schemas, executions, took) = (all.schemas, all.executions, all.took);
+        let smallest = found.map(|found| {
+            self.minimised_until(found, deadline, &mut |schema, tried| {
+                watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
+            })
+        });
+        let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
+        let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
+            Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
+            Runs::Systematic(_) => None,
+        });
+        Searched { method, hunted: all, smallest, of_core, reproduced }
+    }
+
+    /// Runs each schema once.
+    fn once(&self, method: MethodId, deadline: Deadline, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         let mut all = Hunted::nothing();
-        for (source, most) in self.stages() {
+        for (source, pool, most) in self.stages(method) {
             let hunt = Hunt {
                 object: self.object.clone(),
-                pool: Pool::One(method),
+                pool,
                 source,
                 visibility: self.visibility.clone(),
                 engine: self.engine.clone(),
@@ -138,20 +183,7 @@ impl Campaign {
                 break;
             }
         }
-        let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
-        let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
-        let (schemas, executions, took) = (all.schemas, all.executions, all.took);
-        let smallest = found.map(|found| {
-            self.minimised_until(found, deadline, &mut |schema, tried| {
-                watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
-            })
-        });
-        let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
-        let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
-            Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
-            Runs::Systematic(_) => None,
-        });
-        Searched { method, hunted: all, smallest, of_core, reproduced }
+        all
     }
 
     /// Searches core methods for a violation of their own, with random schemas of core methods alone. Every verdict
@@ -189,20 +221,24 @@ impl Campaign {
         program.is_ok_and(|program| program.calls().iter().any(|&(called, _)| called == method))
     }
 
-    /// Where schemas come from, and how many are taken from there at most.
-    fn stages(&self) -> impl Iterator<Item = (Source, u64)> {
+    /// Where schemas come from, which methods they call, and how many are taken from there at most.
+    pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = (Source, Pool, u64)> {
         let seed = self.seed;
-        let by_rank = self.by_rank.clone().map(|(bounds, most)| (Source::ByRank { bounds, seed }, most));
-        let random = self.random.clone().map(|(bounds, most)| (Source::Random { bounds, seed }, most));
-        by_rank.into_iter().chain(random)
+        let by_rank = self.by_rank.clone();
+        let by_rank = by_rank.map(|(bounds, most)| (Source::ByRank { bounds, seed }, Pool::One(method), most));
+        let random = self.random.clone();
+        let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
+        let repeated = self.repeated.clone();
+        let repeated = repeated.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::Repeated(method), most));
+        by_rank.into_iter().chain(random).chain(repeated)
     }
 
     /// The schemas that a method is searched with, in this order.
     pub(crate) fn schemas(&self, method: MethodId) -> impl Iterator<Item = Schema> {
-        let of_stage = move |(source, most): (Source, u64)| {
-            source.schemas(&self.object, &Pool::One(method)).take(usize::try_from(most).unwrap_or(usize::MAX))
+        let of_stage = move |(source, pool, most): (Source, Pool, u64)| {
+            source.schemas(&self.object, &pool).take(usize::try_from(most).unwrap_or(usize::MAX))
         };
-        self.stages().flat_map(of_stage)
+        self.stages(method).flat_map(of_stage)
     }
 
     /// Makes a finding small. On real threads each smaller schema is run for eight times as long as in the search.

@@ -13,7 +13,8 @@ use crate::object::{MethodId, Object, Role};
 ///
 /// The numbers of sequences, of invocations and of values are chosen within the bounds, then methods, each for a random
 /// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.
-/// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods.
+/// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods. With
+/// [`Pool::Repeated`], two invocations at random places are of the method under test, and the others of any method.
 ///
 /// Sampling ends when many draws in a row give no schema in which something can go wrong: the pool has no such schema,
 /// or hardly any.
@@ -56,17 +57,24 @@ impl Sampler {
         let invocations = random.random_range(self.bounds.invocations.clone());
         let sequences = random.random_range(self.bounds.sequences.clone()).min(invocations);
         let values = random.random_range(self.bounds.values.clone());
-        let tested = match self.pool {
-            Pool::One(method) => Some((random.random_range(0..invocations), method)),
-            Pool::Together(_) => None,
+        let tested: Vec<(usize, MethodId)> = match self.pool {
+            Pool::One(method) => vec![(random.random_range(0..invocations), method)],
+            // With one invocation there is no second place.
+            Pool::Repeated(_) if invocations < 2 => return None,
+            Pool::Repeated(method) => {
+                let first = random.random_range(0..invocations);
+                let second = (first + random.random_range(1..invocations)) % invocations;
+                vec![(first, method), (second, method)]
+            }
+            Pool::Together(_) => vec![],
         };
         let mut lengths = vec![1; sequences];
         for _ in sequences..invocations {
             lengths[random.random_range(0..sequences)] += 1;
         }
-        let mut method = |number: usize| match tested {
-            Some((place, method)) if place == number => method,
-            _ => self.weighted[random.random_range(0..self.weighted.len())],
+        let mut method = |number: usize| match tested.iter().find(|(place, _)| *place == number) {
+            Some((_, method)) => *method,
+            None => self.weighted[random.random_range(0..self.weighted.len())],
         };
         let methods: Vec<MethodId> = (0..invocations).map(&mut method).collect();
         let mut methods = methods.into_iter();

@@ -1,0 +1,267 @@
+//! A search under the scheduler in passes over all schemas, the cheap ones first, so that a hard schema does not keep the
+//! others waiting.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use interloper_linearize::schema::Schema;
+use interloper_scheduler::{Deadline, Executions, Traces};
+
+use super::{Attempt, Campaign, Ended, Hunted, Progress, Runs};
+use crate::judge::{Judge, Refusal};
+use crate::judged::{self, PATIENCE};
+use crate::object::{MethodId, Program};
+use crate::stress::Next;
+use crate::systematic::{self, Explored, Schedule, Settings};
+
+/// One pass over the schemas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// How each schema runs.
+    pub settings: Settings,
+    /// For a schema with few traces: how to run all of them at once. A few executions of `settings` say whether it has few.
+    pub small: Option<Settings>,
+    /// The pass ends when it has not completed so many schemas in a row; `None` for a pass over all schemas.
+    pub gives_up_after: Option<u64>,
+}
+
+/// So many executions of a schema say whether it has few traces: then each came twice on average.
+const PROBE: u64 = 32;
+
+/// So many traces of a schema are kept between two passes, and counted exactly.
+const KEPT: usize = 1 << 10;
+
+/// A schema with at most this many traces is small.
+const SMALL: u64 = 200;
+
+/// So many schemas in a row that an exhaustive search does not complete say that it does not pay.
+const GIVES_UP: u64 = 8;
+
+impl Pass {
+    /// The passes of a search that ends with this exhaustive one: 200 executions of each schema by the random walk and PCT in
+    /// turn, 1,000 by the search that reads-from pairs guide, then an exhaustive search of 2,000 executions at most, and one
+    /// of as many as the settings allow. No pass has more executions than the settings allow.
+    pub fn before(thorough: &Settings) -> Vec<Pass> {
+        let depth = std::num::NonZeroU32::new(3).expect("more than 0");
+        let pass = |schedule: Schedule, most: u64| {
+            let executions = match thorough.executions {
+                Executions::AtMost(limit) => Executions::AtMost(limit.min(most)),
+                Executions::All => Executions::AtMost(most),
+            };
+            let free_every = if schedule.is_random() { systematic::FREE_EVERY } else { thorough.free_every };
+            let settings = Settings { schedule, executions, free_every, ..thorough.clone() };
+            Pass { settings, small: None, gives_up_after: None }
+        };
+        let random = Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }]);
+        let small = Some(pass(Schedule::Exhaustive, SMALL).settings);
+        let exhaustive = Pass { gives_up_after: Some(GIVES_UP), ..pass(Schedule::Exhaustive, 2_000) };
+        let all = Pass { settings: thorough.clone(), ..exhaustive.clone() };
+        vec![Pass { small, ..pass(random, SMALL) }, pass(Schedule::Rff, 1_000), exhaustive, all]
+    }
+}
+
+/// A search in passes, of one method.
+pub(super) struct Search<'c> {
+    campaign: &'c Campaign,
+    method: MethodId,
+    deadline: Deadline,
+    start: Instant,
+    watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
+    hunted: Hunted,
+}
+
+/// A schema that has interleavings left.
+struct Open {
+    schema: Schema,
+    traces: Traces,
+    sample: Traces,
+}
+
+/// What became of a schema in a pass.
+enum Visited {
+    /// Every interleaving has run, or the schema cannot be judged.
+    Done,
+    /// It has interleavings left.
+    Left(Open),
+}
+
+impl<'c> Search<'c> {
+    pub(super) fn new(
+        campaign: &'c Campaign,
+        method: MethodId,
+        deadline: Deadline,
+        watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Search<'c> {
+        Search { campaign, method, deadline, start: Instant::now(), watch, hunted: Hunted::nothing() }
+    }
+
+    /// Runs the passes until a schema shows an incorrect outcome, or they are over.
+    pub(super) fn run(mut self) -> Hunted {
+        let mut open = Vec::new();
+        self.hunted.end = match self.passes(&mut open) {
+            ControlFlow::Continue(end) | ControlFlow::Break(end) => end,
+        };
+        open.iter().for_each(|open| self.hunted.coverage.leave(&open.sample));
+        self.hunted.took = self.start.elapsed();
+        self.hunted
+    }
+
+    fn passes(&mut self, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
+        let Some((first, later)) = self.campaign.passes.split_first() else { return ControlFlow::Break(Ended::NoMore) };
+        let end = self.first(first, open)?;
+        for pass in later {
+            self.pass(pass, open)?;
+        }
+        ControlFlow::Continue(end)
+    }
+
+    /// The first pass: it goes through the schemas of the campaign and keeps those that have interleavings left.
+    fn first(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
+        let campaign = self.campaign;
+        let mut end = Ended::NoMore;
+        for (source, pool, most) in campaign.stages(self.method) {
+            let before = self.hunted.schemas;
+            let mut schemas = source.schemas(&campaign.object, &pool);
+            end = loop {
+                if self.hunted.schemas - before >= most {
+                    break Ended::Enough;
+                }
+                let Some(schema) = schemas.next() else { break Ended::NoMore };
+                self.go_on(&schema)?;
+                self.hunted.schemas += 1;
+                let fresh = || Open { schema, traces: Traces::keeping(KEPT), sample: Traces::keeping(KEPT) };
+                if let Visited::Left(left) = self.visit(pass, fresh(), true)? {
+                    open.push(left);
+                }
+            };
+        }
+        ControlFlow::Continue(end)
+    }
+
+    /// A later pass over the schemas that have interleavings left.
+    fn pass(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended> {
+        let mut left = Vec::with_capacity(open.len());
+        let mut rest = std::mem::take(open).into_iter();
+        let mut in_vain = 0;
+        let mut result = ControlFlow::Continue(());
+        while pass.gives_up_after.is_none_or(|most| in_vain < most) {
+            let Some(next) = rest.next() else { break };
+            result = self.go_on(&next.schema);
+            if result.is_break() {
+                left.push(next);
+                break;
+            }
+            match self.visit(pass, next, false) {
+                ControlFlow::Continue(Visited::Done) => in_vain = 0,
+                ControlFlow::Continue(Visited::Left(open)) => {
+                    left.push(open);
+                    in_vain += 1;
+                }
+                ControlFlow::Break(end) => {
+                    result = ControlFlow::Break(end);
+                    break;
+                }
+            }
+        }
+        left.extend(rest);
+        *open = left;
+        result
+    }
+
+    /// Whether there is time for a schema, and the watcher agrees.
+    fn go_on(&mut self, schema: &Schema) -> ControlFlow<Ended> {
+        if self.deadline.is_over() {
+            return ControlFlow::Break(Ended::OutOfTime);
+        }
+        let Hunted { schemas, executions, .. } = self.hunted;
+        let progress = Progress { schema, schemas, executions, took: self.start.elapsed(), smaller: None };
+        match (self.watch)(&progress) {
+            Next::Stop => ControlFlow::Break(Ended::Enough),
+            Next::Continue => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Runs a schema as a pass says.
+    fn visit(&mut self, pass: &Pass, mut open: Open, first: bool) -> ControlFlow<Ended, Visited> {
+        let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
+        let program = self.campaign.object.program(&open.schema).map_err(Refusal::Model);
+        let judged = program.and_then(|program| {
+            let (judge, _) = judged::within(&program, visibility, bound, PATIENCE, self.deadline)?;
+            Ok((program, judge))
+        });
+        let (program, judge) = match judged {
+            Ok(judged) => judged,
+            Err(Refusal::OutOfTime) => {
+                self.hunted.schemas -= u64::from(first);
+                return ControlFlow::Break(Ended::OutOfTime);
+            }
+            Err(refusal) => {
+                let disagrees = matches!(refusal, Refusal::Disagreement(_));
+                self.hunted.skipped.push((open.schema, refusal));
+                return match disagrees {
+                    true => ControlFlow::Break(Ended::Disagreement),
+                    false => ControlFlow::Continue(Visited::Done),
+                };
+            }
+        };
+        let attempt = pass.run(&program, judge, self.deadline);
+        let Runs::Systematic(explored) = &attempt.runs else { unreachable!("passes run under the scheduler") };
+        self.hunted.executions += explored.executions;
+        let known = open.traces.number();
+        open.traces.merge(&explored.traces);
+        open.sample.merge(&explored.sample);
+        let (complete, timed_out) = (explored.complete, explored.timed_out);
+        self.hunted.coverage.revisit(&program, explored, open.traces.number() - known, !open.traces.is_exact());
+        if let Some(found) = attempt.finding(&open.schema) {
+            return ControlFlow::Break(Ended::Found(Box::new(found)));
+        }
+        if timed_out {
+            return ControlFlow::Break(Ended::OutOfTime);
+        }
+        ControlFlow::Continue(if complete { Visited::Done } else { Visited::Left(open) })
+    }
+}
+
+impl Pass {
+    /// Runs a program until it shows an incorrect outcome, or the pass is over.
+    fn run(&self, program: &Program, judge: Judge, deadline: Deadline) -> Attempt {
+        let mut wrong = None;
+        let mut explored = Explored::default();
+        for (number, settings) in self.parts().into_iter().enumerate() {
+            // The second part runs what is small.
+            if number == 1 && 2 * explored.traces.number() > explored.executions {
+                continue;
+            }
+            let settings = Settings { deadline: settings.deadline.and(deadline), ..settings };
+            let part = systematic::run(program, &settings, &mut |outcome| {
+                if judge.admits(outcome) {
+                    return Next::Continue;
+                }
+                wrong = Some(outcome.to_vec());
+                Next::Stop
+            });
+            explored = explored.and(part);
+            if explored.stopped.is_some() || explored.complete || explored.timed_out {
+                break;
+            }
+        }
+        Attempt { runs: Runs::Systematic(Box::new(explored)), judge, wrong }
+    }
+
+    /// The searches of a schema, one after the other: a few executions, all if they were of few traces, and the rest.
+    fn parts(&self) -> Vec<Settings> {
+        match (&self.small, self.settings.executions) {
+            (Some(small), Executions::AtMost(most)) if most > PROBE => {
+                let probe = Settings { executions: Executions::AtMost(PROBE), ..self.settings.clone() };
+                // Another seed, so that the rest does not begin with what the probe has run.
+                let seed = self.settings.seed.wrapping_add(1);
+                let rest = Settings { executions: Executions::AtMost(most - PROBE), seed, ..self.settings.clone() };
+                vec![probe, small.clone(), rest]
+            }
+            _ => vec![self.settings.clone()],
+        }
+    }
+}
