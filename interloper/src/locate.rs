@@ -42,13 +42,18 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
     if roots().any(|root| text.as_ref() == format!("{root}/scheduler/src/engine/destructors.rs")) {
         return Located::Destructors;
     }
-    if roots().any(|root| OWN.iter().any(|folder| text.starts_with(&format!("{root}/{folder}/src/")))) {
+    if is_own(&text) {
         return Located::Checker;
     }
     if plain::replaced().iter().any(|folder| file.starts_with(folder)) {
         return Located::Checker;
     }
     Located::Program(SourcePlace { file: text.into_owned(), line, column })
+}
+
+/// Whether a path is that of a source of Interloper.
+pub(crate) fn is_own(path: &str) -> bool {
+    roots().any(|root| OWN.iter().any(|folder| path.starts_with(&format!("{root}/{folder}/src/"))))
 }
 
 /// The folders of the crates that check programs, and that put their code into those of the program.

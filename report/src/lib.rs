@@ -41,3 +41,4 @@ pub mod table;
 pub mod text;
 
 pub use counterexample::{Column, Counterexample, Deadlock, Event, Lane, Order, Place, Row};
+pub use source::workspace;

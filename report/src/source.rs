@@ -27,7 +27,7 @@ impl Counterexample {
 }
 
 /// The workspace that the process belongs to. Cargo names the package of what it runs.
-pub(crate) fn workspace() -> PathBuf {
+pub fn workspace() -> PathBuf {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let start = package.or_else(|| env::current_dir().ok()).unwrap_or_default();
     let root = start.ancestors().find(|folder| folder.join("Cargo.lock").is_file());

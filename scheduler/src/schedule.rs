@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 
 use interloper_std::runtime::{Action, TaskId};
 
+use crate::Shard;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
     AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
@@ -89,13 +90,15 @@ pub struct Plan<'a> {
     pub free_every: u64,
     /// What tells AtomFuzzer where atomic blocks begin and end; `None` when the program marks its blocks.
     pub announce: Option<&'a dyn Fn(AtomFuzzer) -> Box<dyn Strategy>>,
+    /// The part of an exhaustive search: see [`Exhaustive::with_shard`]. Random strategies are split by `round`.
+    pub shard: Shard,
 }
 
 impl Plan<'_> {
     /// The plan of these strategies from their first execution on. They measure what they need to know, and each
     /// execution has freedoms.
     pub fn new(seed: u64) -> Plan<'static> {
-        Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None }
+        Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None, shard: Shard::WHOLE }
     }
 }
 
@@ -105,7 +108,7 @@ pub const FREE_EVERY: u64 = 4;
 
 /// Of so many executions in a row, the first one is sequentially consistent where memory is weak: what needs no weak memory
 /// is found without.
-const STRONG_EVERY: u64 = 4;
+const STRONG_EVERY: u64 = 8;
 
 /// Of so many executions in a row, the one of this number is weak with loads wherever the strategy puts them.
 const EARLY_LOADS_EVERY: u64 = 8;
@@ -206,7 +209,7 @@ impl Schedule {
     /// If q lies outside 0 to 1.
     pub fn search(&self, plan: &Plan<'_>) -> Search {
         match self {
-            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new()),
+            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new().with_shard(plan.shard)),
             Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
             other => Search::Other(other.strategy(plan, 0)),
         }
@@ -445,21 +448,21 @@ mod tests {
         assert_eq!(free(FREE_EVERY, 2), [false, true, false, false]);
     }
 
-    /// Of each four executions of a strategy one is sequentially consistent: for the first strategy the first one, for the
-    /// second the last one.
+    /// Of each eight executions of a strategy one is sequentially consistent: for the first strategy the first one, for the
+    /// second the last one. The numbers are those of these executions among sixteen.
     #[test]
     fn most_executions_are_weak_where_memory_is() {
-        let weak = |schedule: &str, round: u64, admitted: Freedoms| -> Vec<bool> {
+        let strong = |schedule: &str, round: u64, admitted: Freedoms| -> Vec<u64> {
             let schedule: Schedule = schedule.parse().unwrap();
             let mut search = schedule.search(&Plan { free_every: FREE_EVERY, round, ..Plan::new(1) });
             let strategy = search.strategy();
-            let mut one = || strategy.begin() && strategy.freedoms(admitted).count(Freedom::Memory) > 0;
-            (0..6).map(|_| one()).collect()
+            let mut is_strong = |_: &u64| strategy.begin() && strategy.freedoms(admitted).count(Freedom::Memory) == 0;
+            (0..16).filter(|number| is_strong(number)).collect()
         };
         let admitted = Freedoms::ALL.with(Freedom::Memory, 7);
-        assert_eq!(weak("random", 0, Freedoms::ALL), [false; 6]);
-        assert_eq!(weak("random", 0, admitted), [false, true, true, true, false, true]);
-        assert_eq!(weak("random+pos", 0, admitted), [false, true, true, true, true, true]);
-        assert_eq!(weak("random+pos", 1, admitted), [true, true, true, true, true, false]);
+        assert_eq!(strong("random", 0, Freedoms::ALL), (0..16).collect::<Vec<u64>>());
+        assert_eq!(strong("random", 0, admitted), [0, 8]);
+        assert_eq!(strong("random+pos", 0, admitted), [0, 15]);
+        assert_eq!(strong("random+pos", 1, admitted), [13, 14]);
     }
 }

@@ -8,6 +8,7 @@ const TESTED: &str = r#"
     use std::net::{TcpListener, TcpStream, UdpSocket};
     use std::os::fd::AsRawFd;
     use std::os::unix::net::{UnixListener, UnixStream};
+    use std::os::unix::process::CommandExt;
     use std::sync::Mutex;
     use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
     use std::thread;
@@ -280,10 +281,15 @@ const TESTED: &str = r#"
     #[test]
     fn a_child_process_is_read_as_it_is() {
         let seen = sampled(Freedoms::NONE, || {
-            let output = std::process::Command::new("echo").arg("hello").output().unwrap();
-            String::from_utf8(output.stdout).unwrap()
+            let other = thread::spawn(|| ());
+            let mut command = std::process::Command::new("echo");
+            let output = command.arg("hello").output().unwrap();
+            // With a function to call in the child std forks: the child has this program's code until it has another's.
+            let forked = unsafe { command.pre_exec(|| Ok(())) }.output().unwrap();
+            other.join().unwrap();
+            [output, forked].map(|output| String::from_utf8(output.stdout).unwrap())
         });
-        assert_eq!(seen, BTreeSet::from(["hello\n".to_owned()]));
+        assert_eq!(seen, BTreeSet::from([["hello\n".to_owned(), "hello\n".to_owned()]]));
     }
 "#;
 

@@ -16,7 +16,7 @@ const CHECKOUT: &str = "/path/to/interloper";
 /// Runs the commands of a page and returns how many there were.
 ///
 /// A comment before a block says what the block is: `file: NAME` is what a file has from there on, and `replace in: NAME`
-/// with the next block, `with`, changes a part of a file. A line `…` of the output stands for any lines, and `…` in a line
+/// with the next block, `with`, changes a part of a file. A block with `needs: COMMAND` runs only where there is such a command. A line `…` of the output stands for any lines, and `…` in a line
 /// for any text.
 pub fn run(page: &Page) -> usize {
     let folder = TempDir::new().expect("a folder");
@@ -31,6 +31,12 @@ pub fn run(page: &Page) -> usize {
             let old = fs::read_to_string(folder.path().join(file)).expect("the page has shown the file");
             assert_eq!(old.matches(block.code).count(), 1, "{}: {file} has no such lines", page.name);
             put(folder.path(), file, &old.replace(block.code, with.code));
+        }
+        if let Some(tool) = block.note.and_then(|note| note.strip_prefix("needs: "))
+            && !has(tool)
+        {
+            eprintln!("SKIPPED in {}: {tool} is not installed", page.name);
+            continue;
         }
         for (command, expected) in commands(block) {
             let (code, printed) = shell(folder.path(), command, status);
@@ -66,6 +72,11 @@ pub fn workflow(commands: &[&str]) -> String {
         all += &printed;
     }
     all
+}
+
+/// Whether a command is installed.
+fn has(tool: &str) -> bool {
+    env::var_os("PATH").is_some_and(|paths| env::split_paths(&paths).any(|folder| folder.join(tool).is_file()))
 }
 
 fn checkout() -> String {

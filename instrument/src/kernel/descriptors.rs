@@ -38,6 +38,8 @@ pub(super) struct Open {
 /// What an execution has opened.
 struct Table {
     execution: ExecutionId,
+    /// A child that `fork` has made is not under control, though it has this table, too.
+    process: u32,
     object: ObjectId,
     open: BTreeMap<c_int, Open>,
     /// How many keys and ports have been given.
@@ -73,7 +75,11 @@ fn with_table<R>(use_it: impl FnOnce(&mut Table) -> R) -> Option<R> {
 /// What the running execution knows of a descriptor, if the execution has opened it.
 pub(super) fn known<R>(descriptor: c_int, use_it: impl FnOnce(&mut Open) -> R) -> Option<R> {
     // First without the runtime: it writes to descriptors of its own, at any time.
-    let execution = with_table(|table| table.open.contains_key(&descriptor).then_some(table.execution))??;
+    let of = |table: &mut Table| table.open.contains_key(&descriptor).then_some((table.execution, table.process));
+    let (execution, process) = with_table(of)??;
+    if process != std::process::id() {
+        return None;
+    }
     let runs = runtime::with(|current| current.execution() == execution);
     if runs != Some(true) {
         return None;
@@ -115,7 +121,8 @@ fn begin(current: &Current<'_>) {
         return;
     }
     let object = current.runtime().register(ObjectKind::Other("I/O"));
-    let table = Table { execution, object, open: BTreeMap::new(), keys: 0, ports: 0, waiting: 0 };
+    let process = std::process::id();
+    let table = Table { execution, process, object, open: BTreeMap::new(), keys: 0, ports: 0, waiting: 0 };
     let before = TABLE.with(|place| place.borrow_mut().replace(table));
     // An execution that was given up did not drop its values.
     for descriptor in before.into_iter().flat_map(|table| table.open.into_keys()) {

@@ -211,6 +211,14 @@ pub enum Verb {
     Call,
 }
 
+impl Verb {
+    /// Whether it is about input or output, and not about a collection.
+    pub const fn is_io(self) -> bool {
+        use Verb::{Accept, Await, Close, Connect, Open, Receive, Send};
+        matches!(self, Receive | Send | Accept | Connect | Open | Close | Await)
+    }
+}
+
 impl Key {
     /// The key with this hash.
     #[must_use]

@@ -206,15 +206,18 @@ pub(crate) fn caller_of_line(backtrace: &str, file: &str, line: u32) -> Option<S
 
 /// Whether a frame belongs to the program itself: not to a dependency, to std or to Interloper.
 fn is_of_program(function: &str, place: &str) -> bool {
-    const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
     const OURS: [&str; 5] =
         ["interloper::", "interloper_", "parking_lot_core::", "corosensei::", "core::ops::function"];
     // What forwards to a strategy has a type parameter for a name.
     let forwards = function.contains(" as interloper_scheduler::");
     let function = function.trim_start_matches(['<', '&']);
-    !forwards
-        && !ELSEWHERE.iter().any(|folder| place.contains(folder))
-        && !OURS.iter().any(|name| function.starts_with(name))
+    !forwards && !is_elsewhere(place) && !OURS.iter().any(|name| function.starts_with(name))
+}
+
+/// Whether a place is in a dependency, or in std.
+pub(crate) fn is_elsewhere(place: &str) -> bool {
+    const ELSEWHERE: [&str; 5] = ["/registry/src/", "/git/checkouts/", "/rustc/", "/rustlib/src/", "/library/"];
+    ELSEWHERE.iter().any(|folder| place.contains(folder))
 }
 
 /// Adds the known facts about waiting tasks to a report.

@@ -384,7 +384,8 @@ impl Checker {
 
     /// Describes the execution that ran last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
-        let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution);
+        let lines = worker.lines(&shown.decisions, made);
+        let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution, &lines);
         let draft = self.settings.explore.then(|| Draft::new(worker, &shown, made, &counterexample));
         let waiting = worker.waiting(&shown.decisions, made);
         backtraces::add(&mut counterexample, &waiting);

@@ -6,7 +6,8 @@
 //! four threads can take part, and the strategy of a lane is the same however many do. After [`STRIPE`] executions the
 //! strategy of a lane begins anew.
 //!
-//! The same numbers split a search among machines: a shard has its own chunks, or, where the search learns, its own stripes.
+//! The same numbers split a search among machines: a shard has its own chunks, or, where the search learns, its own stripes. An
+//! exhaustive search splits itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -108,7 +109,8 @@ impl<'a> Work<'a> {
 
     /// One strategy runs all executions.
     fn take_all(&self, worker: &mut Worker<'_>) {
-        if self.settings.shard.has(0) {
+        // An exhaustive search has subtrees of its own in each shard; other searches of this kind are not split.
+        if self.settings.schedule == Schedule::Exhaustive || self.settings.shard.has(0) {
             self.run(worker, &mut self.search(0), 0, u64::MAX);
         }
     }
@@ -164,7 +166,8 @@ impl<'a> Work<'a> {
     }
 
     fn search(&self, round: u64) -> Search {
-        self.measured.search(&self.settings.schedule, self.settings.seed, round)
+        let Settings { schedule, seed, shard, .. } = self.settings;
+        self.measured.search(schedule, *seed, round, *shard)
     }
 
     /// Whether the chunk has executions that matter.

@@ -4,11 +4,12 @@ use interloper_collections::words::Said;
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::words::{Names, is_silent};
-use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, TaskReport};
+use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, SourcePlace, TaskReport};
 use interloper_std::runtime::{Action, ObjectKind, Operation, TaskId};
 
 use super::annotated::{Annotated, block_name};
 use super::futures;
+use super::lines::joined;
 use super::long_rows::shorten;
 use super::mark::BlockResult;
 use super::memory;
@@ -24,18 +25,20 @@ const DESCRIBED: usize = 10_000;
 /// How many threads get a column of their own, even if none of their steps is shown.
 const COLUMNS: usize = 16;
 
-/// Describes the execution that the worker ran last. `execution` is its number in a search.
+/// Describes the execution that the worker ran last. `execution` is its number in a search; `lines` has the line of the program
+/// for each event, or nothing.
 pub(crate) fn describe(
     worker: &Worker<'_>,
     name: &str,
     found: &Found,
     made: &Made,
     execution: Option<u64>,
+    lines: &[Option<SourcePlace>],
 ) -> (Counterexample, Vec<Step>, Vec<Moment>) {
     let trace = worker.runner().engine.trace();
     let scene = Scene::new(worker, &trace, made, DESCRIBED);
     let steps = scene.steps(found);
-    let drawn = scene.rows(found, &steps).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
+    let drawn = joined(scene.rows(found, &steps), lines).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
     let mut rows = shorten(drawn.collect(), scene.first);
     rows.extend(scene.ending(made));
     let columns = columns(&scene, made.execution.tasks, &mut rows);
@@ -111,6 +114,11 @@ pub(super) fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<
     shown.into_iter().map(|task| scene.column(TaskId(task as u32))).collect()
 }
 
+/// Whether the action is the call of a collection's method, which says its arguments and its result.
+fn is_of_collection(action: Action) -> bool {
+    action.call().is_some_and(|call| !call.verb.is_io())
+}
+
 /// What a finding needs that most executions do not have.
 fn needs(departures: Freedoms) -> Option<String> {
     let need = |(freedom, _): (Freedom, u32)| match freedom {
@@ -161,7 +169,7 @@ impl<'a> Scene<'a> {
         futures::name(worker.futures(), &mut names);
         let count = |calls: &mut u32, event: &Event| {
             let before = *calls;
-            *calls += u32::from(event.operation.action.call().is_some());
+            *calls += u32::from(is_of_collection(event.operation.action));
             Some(before)
         };
         let calls = trace.iter().scan(0, count).collect();
@@ -315,7 +323,7 @@ impl<'a> Scene<'a> {
 
     /// The arguments and the result of a step of a collection.
     fn said(&self, index: usize) -> Option<&Said> {
-        self.trace[index].operation.action.call()?;
+        is_of_collection(self.trace[index].operation.action).then_some(())?;
         self.worker.said().get(self.calls[index] as usize)
     }
 

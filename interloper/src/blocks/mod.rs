@@ -35,6 +35,7 @@ mod futures;
 mod grade;
 mod judge;
 pub(crate) mod leaving;
+mod lines;
 mod long_rows;
 pub(crate) mod mark;
 mod memory;

@@ -2,7 +2,7 @@
 
 use interloper_scheduler::schedule::{FREE_EVERY, Plan, Schedule, Search};
 use interloper_scheduler::strategies::{AtomFuzzer, Profile};
-use interloper_scheduler::{Around, Pending, Strategy};
+use interloper_scheduler::{Around, Pending, Shard, Strategy};
 use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::sections::{Blocks, Rule, Tracker};
@@ -23,7 +23,7 @@ impl Measured {
     ///
     /// # Panics
     /// If q lies outside 0 to 1.
-    pub(crate) fn search(&self, schedule: &Schedule, seed: u64, round: u64) -> Search {
+    pub(crate) fn search(&self, schedule: &Schedule, seed: u64, round: u64, shard: Shard) -> Search {
         let announcing =
             |fuzzer: AtomFuzzer| -> Box<dyn Strategy> { Box::new(Announcing::new(fuzzer, self.rule.clone())) };
         let announce: Option<&dyn Fn(AtomFuzzer) -> Box<dyn Strategy>> = match self.rule.blocks() {
@@ -31,7 +31,7 @@ impl Measured {
             Blocks::CriticalSections => Some(&announcing),
         };
         let (length, profile) = (Some(self.steps), Some(self.profile.clone()));
-        schedule.search(&Plan { seed, round, length, profile, free_every: FREE_EVERY, announce })
+        schedule.search(&Plan { seed, round, length, profile, free_every: FREE_EVERY, announce, shard })
     }
 }
 

@@ -7,6 +7,7 @@ use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 use interloper_report::{annotation, file};
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::schedule::Schedule;
 use interloper_std::runtime::BUILT_UNDER_CONTROL;
 
 use super::check::{Checker, LONGEST_SHOWN};
@@ -82,7 +83,7 @@ impl Test<'_> {
     /// expected of the whole: such a search belongs to one shard as a whole, and so does one that cannot be split.
     fn is_for_another_shard(&mut self) -> bool {
         let Settings { shard, schedule, .. } = &self.settings;
-        let (shard, is_split) = (*shard, self.expected.is_none() && schedule.is_random());
+        let (shard, is_split) = (*shard, self.expected.is_none() && can_split(schedule));
         if shard.is_whole() || is_split {
             return false;
         }
@@ -305,11 +306,16 @@ impl Test<'_> {
     }
 }
 
+/// Whether shards can share a search.
+fn can_split(schedule: &Schedule) -> bool {
+    schedule.is_random() || *schedule == Schedule::Exhaustive
+}
+
 /// What runs a test again.
 const RERUN: &str = if BUILT_UNDER_CONTROL { "cargo interloper test" } else { "cargo test" };
 
 /// The path that a folder below the links of `cargo interloper` has for the user: the tree of links mirrors the file system.
-fn as_the_user_has_it(path: &Path) -> PathBuf {
+pub(super) fn as_the_user_has_it(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let original = text.split_once("/interloper/tree/").map(|(_, rest)| Path::new("/").join(rest));
     original.filter(|original| original.exists()).unwrap_or_else(|| path.to_owned())

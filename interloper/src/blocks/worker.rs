@@ -10,13 +10,14 @@ use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
     Config, Deadline, Difference, Effort, End, Event, Execution, Executions, Fingerprint, Fingerprints, Shrunk,
-    Strategy, Traces, Unseen,
+    SourcePlace, Strategy, Traces, Unseen,
 };
-use interloper_std::runtime::ObjectKind;
+use interloper_std::runtime::{BUILT_UNDER_CONTROL, ObjectKind};
 
 use super::annotated::block_name;
 use super::backtraces::{Callers, Waiting};
 use super::judge::{Judge, Judgement};
+use super::lines::Lines;
 use super::misuse::Misuse;
 use super::outcome::Outcome;
 use super::reached::{self, Places};
@@ -27,6 +28,7 @@ use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
+use crate::locate::knows_lines;
 use crate::tasks::known::{self, Known};
 
 /// Makes executions and has them judged, on one thread.
@@ -362,6 +364,20 @@ impl<'a> Worker<'a> {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// For each event of the last execution, the line of the program, where dependencies are under control; nothing elsewhere,
+    /// since there all steps are at lines of the program. The execution is rerun, and is the last one again.
+    pub(crate) fn lines(&mut self, decisions: &Decisions, made: &Made) -> Vec<Option<SourcePlace>> {
+        if !BUILT_UNDER_CONTROL || !knows_lines() {
+            return Vec::new();
+        }
+        let mut lines = Lines::new(Guided::new(ReplaySource::new(decisions.clone())));
+        let again = self.runner.run(&mut lines);
+        let is_same = again.is_some_and(|again| again.execution == made.execution);
+        let lines = if is_same { lines.of(&self.runner.engine.trace()) } else { Vec::new() };
+        let _ = self.replay(decisions);
+        lines
     }
 
     /// Looks for a smaller execution with the same kind of finding as the last execution.

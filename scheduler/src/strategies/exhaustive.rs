@@ -22,6 +22,17 @@
 //! The engine numbers objects and tasks as they come, so the numbers depend on the schedule. What the search keeps from
 //! one execution for another has a name made of its origin: see `exhaustive/names.rs`.
 //!
+//! # Parts
+//!
+//! A part of a search ([`Exhaustive::with_shard`]) takes some of the subtrees below its first choices. In the first states,
+//! each enabled step that does not sleep is a branch, whatever the executions show: that is the search with sleep sets alone.
+//! Its tree follows from the program and not from what was explored below it, so all parts see the same first states. The
+//! subtrees below them are dealt to the parts in their order. Each of them is searched as above, and nothing sleeps where it
+//! begins: sleep sets and the races that are reversed go together, and a first state reverses none. A race with a step of
+//! the first states needs no reversal, since the branch exists already. So the parts together run an execution of each
+//! trace. They run more executions than one search: a trace may begin in several subtrees, and each part runs one execution
+//! for each subtree that belongs to another part.
+//!
 //! # Limits
 //!
 //! An object that is new after a state can be any other new object there, unless two executions use it at a common
@@ -45,7 +56,7 @@ use self::sleep::Sleeper;
 use self::wakeup::Branch;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::{Pending, Strategy};
-use crate::{Blocked, End, Event, Execution, TaskReport};
+use crate::{Blocked, End, Event, Execution, Shard, TaskReport};
 
 /// One execution of each Mazurkiewicz trace.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +77,23 @@ pub struct Exhaustive {
     begun: bool,
     coverage: Exploration,
     level: Level,
+    /// The part of the search, if it is not the whole.
+    split: Option<Split>,
 }
+
+/// A part of a search.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    shard: Shard,
+    /// The first states with so many forks are expanded fully.
+    forks: u32,
+    /// How many subtrees below them were met so far.
+    subtrees: u64,
+}
+
+/// How many forks the first states have at least. With more of them, fewer traces are begun in several subtrees, and the work
+/// is shared more evenly; each subtree costs one execution in each of the other parts.
+const FORKS: u32 = 7;
 
 /// How weak memory is searched: first with no access that does not take the newest place, and then with any number. So
 /// what needs no weak memory is shown without.
@@ -97,6 +124,8 @@ enum Stray {
     Redundant,
     /// A planned step was not enabled.
     Infeasible,
+    /// What follows belongs to another part of the search.
+    Elsewhere,
 }
 
 /// The progress of a search.
@@ -137,6 +166,10 @@ pub enum Cut {
 /// A state on the path of the current execution.
 #[derive(Clone, Debug)]
 struct State {
+    /// In a part of a search: this is one of the first states, all branches of which are explored.
+    is_first: bool,
+    /// How many of the states up to this one have several branches, as far as they are first states.
+    forks: u32,
     /// Which task makes the step here, and what the step did.
     task: TaskId,
     effects: Vec<Operation>,
@@ -191,6 +224,12 @@ impl Exhaustive {
         Exhaustive::default()
     }
 
+    /// The part of the search that belongs to a shard: all parts together explore all traces.
+    pub fn with_shard(self, shard: Shard) -> Exhaustive {
+        let forks = FORKS.max((shard.of() * 8).next_power_of_two().ilog2());
+        Exhaustive { split: (!shard.is_whole()).then_some(Split { shard, forks, subtrees: 0 }), ..self }
+    }
+
     /// The progress of the search so far.
     pub fn exploration(&self) -> &Exploration {
         &self.coverage
@@ -199,7 +238,7 @@ impl Exhaustive {
     /// Enters a new state: follows the wakeup tree, or else takes any step that does not sleep.
     fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let seen = pending.iter().map(|pending| pending.operation.object).max();
-        let (known, sleep, mut tree) = match self.states.last_mut() {
+        let (known, mut sleep, mut tree) = match self.states.last_mut() {
             Some(before) => {
                 let tree = std::mem::take(&mut before.tree[0].children);
                 let asleep = |sleeper: &Sleeper| sleeper.after(before.task, &before.effects);
@@ -208,16 +247,30 @@ impl Exhaustive {
             }
             None => (seen, Vec::new(), Vec::new()),
         };
+        let (after_first, mut forks) = self.states.last().map_or((true, 0), |before| (before.is_first, before.forks));
+        let is_first = after_first && self.split.is_some_and(|split| forks < split.forks);
+        if let Some(split) = self.split.as_mut().filter(|_| after_first && !is_first) {
+            let subtree = split.subtrees;
+            split.subtrees += 1;
+            if !split.shard.has(subtree) {
+                return self.stray(Stray::Elsewhere);
+            }
+            // Below, a step sleeps because of a race that was reversed. First states reverse none.
+            sleep.clear();
+        }
         let index = match tree.first() {
             Some(branch) => pending.iter().position(|pending| self.tasks.name(pending.task) == branch.future.task),
             None => {
                 let asleep =
                     |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task && !sleeper.is_woken);
-                let tasks = current.into_iter().chain(pending.iter().map(|pending| pending.task));
-                let Some(task) = tasks.into_iter().find(|&task| !asleep(task)) else {
-                    return self.stray(Stray::Redundant);
-                };
+                let others = pending.iter().map(|pending| pending.task).filter(|task| Some(*task) != current);
+                let mut tasks = current.into_iter().chain(others).filter(|&task| !asleep(task));
+                let Some(task) = tasks.next() else { return self.stray(Stray::Redundant) };
                 tree.push(Branch::leaf(self.tasks.name(task)));
+                if is_first {
+                    tree.extend(tasks.map(|task| Branch::leaf(self.tasks.name(task))));
+                    forks += u32::from(tree.len() > 1);
+                }
                 pending.iter().position(|pending| pending.task == task)
             }
         };
@@ -225,7 +278,9 @@ impl Exhaustive {
         let task = pending[index].task;
         let planned = tree[0].future.answers.clone();
         let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
-        self.states.push(State { task, effects, other_effects, picks, planned, known, atomic: None, sleep, tree });
+        let atomic = None;
+        let state = State { is_first, forks, task, effects, other_effects, picks, planned, known, atomic, sleep, tree };
+        self.states.push(state);
         index
     }
 
@@ -257,6 +312,8 @@ impl Exhaustive {
         }
         // The races among the steps that the last execution had, too, were reversed then.
         let states = self.states.iter_mut().enumerate().skip(common);
+        // What sleeps after a first state must not depend on what was explored below it.
+        let states = states.filter(|(_, state)| !state.is_first);
         states.for_each(|(step, state)| state.atomic = history.atomic(step));
         for step in common..history.len() {
             self.reverse_races_with(&history, step);
@@ -273,6 +330,9 @@ impl Exhaustive {
         for first in history.races_with(second) {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
+            if state.is_first {
+                continue;
+            }
             let mut asleep = state.sleep.iter().filter(|sleeper| !sleeper.is_woken);
             if !asleep.any(|sleeper| history.may_begin_asleep(&reversed, sleeper)) {
                 // The current branch cannot start the sequence: its own step is the first half of the race.
@@ -325,6 +385,9 @@ impl Exhaustive {
             self.level = Level { number: number + 1, admitted, limited: false };
             self.begun = false;
             self.history.clear();
+            if let Some(split) = &mut self.split {
+                split.subtrees = 0;
+            }
             // They come again.
             self.coverage.redundant += std::mem::take(&mut self.coverage.traces);
         } else {
@@ -335,6 +398,7 @@ impl Exhaustive {
     fn note(&mut self, execution: &Execution) {
         self.level.limited |= execution.older_left;
         let cut = match (&self.stray, &execution.end) {
+            (Some(Stray::Elsewhere), _) => None,
             (Some(Stray::Infeasible), _) => Some(Cut::Infeasible),
             (_, End::StepBound(_)) => Some(Cut::StepBound),
             (_, End::Livelock(_)) => Some(Cut::Livelock),

@@ -10,7 +10,8 @@ use interloper_scheduler::decisions::mix;
 use interloper_scheduler::runtime::{Action, Count, Mode, ObjectId, ObjectKind, Operation, TaskId};
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
 use interloper_scheduler::{
-    Config, Detached, End, Engine, Executions, Fingerprints, Freedom, Freedoms, Stopped, Traces, Unlock,
+    Config, Detached, End, Engine, Executions, Fingerprint, Fingerprints, Freedom, Freedoms, Shard, Stopped, Traces,
+    Unlock,
 };
 
 use crate::common::*;
@@ -188,6 +189,77 @@ fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
         assert_eq!(traces.number(), exploration.traces, "the search and the fingerprints count the same traces");
     }
     (exploration, ends)
+}
+
+/// The parts of a search explore what the search explores: no trace is missing, none is explored that there is not. Gives
+/// the executions of each part.
+#[track_caller]
+fn check_parts(program: impl Fn(), config: &Config, traces: &BTreeSet<Fingerprint>, of: u32) -> Vec<u64> {
+    let (mut all, mut counts) = (BTreeSet::new(), Vec::new());
+    for number in 1..=of {
+        let mut engine = Engine::new(config.clone());
+        let mut strategy = Exhaustive::new().with_shard(Shard::new(number, of).expect("a shard"));
+        let (mut fingerprints, mut executions) = (Fingerprints::default(), 0);
+        let explored = engine.explore(&mut strategy, Executions::AtMost(400_000), &program, |engine, _| {
+            all.insert(engine.fingerprint(&mut fingerprints));
+            executions += 1;
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!(explored.stopped, Stopped::Exhausted);
+        assert!(strategy.exploration().complete, "{:?}", strategy.exploration());
+        counts.push(executions);
+    }
+    assert_eq!(&all, traces, "{of} parts");
+    counts
+}
+
+/// The traces that a whole search explores, and its executions.
+fn whole(program: impl Fn(), config: &Config) -> (BTreeSet<Fingerprint>, u64) {
+    let (mut engine, mut strategy) = (Engine::new(config.clone()), Exhaustive::new());
+    let (mut fingerprints, mut all, mut executions) = (Fingerprints::default(), BTreeSet::new(), 0);
+    engine.explore(&mut strategy, Executions::AtMost(400_000), program, |engine, _| {
+        all.insert(engine.fingerprint(&mut fingerprints));
+        executions += 1;
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(strategy.exploration().complete, "{:?}", strategy.exploration());
+    (all, executions)
+}
+
+#[test]
+fn parts_of_small_searches_miss_nothing() {
+    for unlock in [Unlock::Step, Unlock::Part] {
+        let config = Config { unlock, ..Config::default() };
+        for tasks in all_tasks(&ROWS, 2).iter().step_by(3) {
+            for other in all_tasks(&ROWS, 2).iter().step_by(5) {
+                let program = vec![tasks.clone(), other.clone()];
+                let (traces, _) = whole(|| execute(&program), &config);
+                for of in [2, 3] {
+                    check_parts(|| execute(&program), &config, &traces, of);
+                }
+            }
+        }
+        for rows in all_tasks(&ROWS, 2) {
+            let program = vec![rows.clone(), vec![Try(0), Write(0)], rows];
+            let (traces, _) = whole(|| execute(&program), &config);
+            check_parts(|| execute(&program), &config, &traces, 4);
+        }
+    }
+}
+
+/// 3 tasks of 4 writes have 12! / (4! 4! 4!) = 34,650 traces. The parts together cost a fifth more at most, and the largest of
+/// 8 parts is less than a fifth of the whole. The table of docs/how-to/scale.md has these numbers.
+#[test]
+fn parts_of_a_large_search_cost_little_more() {
+    let program = vec![vec![Write(0); 4]; 3];
+    let config = Config::default();
+    let (traces, executions) = whole(|| execute(&program), &config);
+    assert_eq!((traces.len(), executions), (34_650, 34_650));
+    let cost = |of| {
+        let counts = check_parts(|| execute(&program), &config, &traces, of);
+        (counts.iter().sum::<u64>(), counts.into_iter().max().expect("at least one part"))
+    };
+    assert_eq!([2, 4, 8].map(cost), [(39_604, 20_832), (40_298, 10_895), (41_686, 6_161)]);
 }
 
 #[track_caller]
