@@ -20,7 +20,7 @@ use interloper_scheduler::{Deadline, Freedoms, Traces, Unseen};
 use crate::judge::{Disagreement, Judge, Refusal};
 use crate::judged::{self, PATIENCE};
 use crate::object::{MethodId, Object, Program};
-use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
+use crate::schemas::{self, Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
 use crate::systematic::{self, Explored, Limits, Trace};
 
@@ -153,13 +153,17 @@ impl Hunt {
 impl Source {
     /// The schemas.
     pub(crate) fn schemas(&self, object: &Object, pool: &Pool) -> Box<dyn Iterator<Item = Schema>> {
+        let of_object = object.clone();
+        let to_the_end = move |schema| schemas::ended(&of_object, schema);
         match self {
-            Source::Random { bounds, seed } => Box::new(Sampler::new(object, pool.clone(), bounds.clone(), *seed)),
+            Source::Random { bounds, seed } => {
+                Box::new(Sampler::new(object, pool.clone(), bounds.clone(), *seed).map(to_the_end))
+            }
             Source::ByRank { bounds, seed } => {
                 let &Pool::One(method) = pool else { return Box::new(std::iter::empty()) };
                 let (object, constraints, seed) = (object.clone(), bounds.constraints, *seed);
                 let of_rank = move |rank| Enumeration::new(&object, method, rank, constraints).shuffled(seed);
-                Box::new(ranks(bounds).into_iter().flat_map(of_rank))
+                Box::new(ranks(bounds).into_iter().flat_map(of_rank).map(to_the_end))
             }
             Source::Given(schemas) => Box::new(schemas.clone().into_iter()),
         }

@@ -73,6 +73,9 @@ pub enum Role {
     Core,
     /// Under test.
     UnderTest,
+    /// Called once after everything else, on one thread, so that what the others left behind has to be right, too: for example
+    /// that nothing was lost and nothing is there twice. Schemas call it by themselves.
+    Postcondition,
 }
 
 impl Object {
@@ -295,6 +298,16 @@ impl<T: Send + Sync + 'static> Description<T> {
         R: ToValue + PartialEq + Send + 'static,
     {
         self.add(name, Role::UnderTest, method)
+    }
+
+    /// Adds a call that comes after all others of a schema, on one thread: a look at what they have left, such as the number
+    /// of elements, or all of them. Its result has to be that of a sequential order, like the results of the others.
+    pub fn postcondition<F, R>(self, name: &str, look: F) -> Self
+    where
+        F: Fn(&T) -> R + Send + Sync + 'static,
+        R: ToValue + PartialEq + Send + 'static,
+    {
+        self.add(name, Role::Postcondition, move |object, ()| look(object))
     }
 
     fn add<F, A, R>(mut self, name: &str, role: Role, method: F) -> Self

@@ -110,6 +110,11 @@ impl Explored {
         self
     }
 
+    /// Whether nothing more is to be run: an execution ended it, every interleaving has run, or the time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stopped.is_some() || self.complete || self.timed_out
+    }
+
     /// The message of the panic that ended the exploration, if one did.
     pub fn panicked(&self) -> Option<&str> {
         panic_in(&self.stopped.as_ref()?.end)

@@ -1,10 +1,13 @@
 //! `interloper hunt`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use interloper::Unseen;
 use interloper::objects::generated::text;
-use interloper::objects::hunt::{Campaign, Coverage, Ended, Found, Hunt, Reproduced, Searched, Source, What};
+use interloper::objects::hunt::{
+    Campaign, Coverage, Ended, Engine, Found, Hunt, Pass, Reproduced, Searched, Source, What,
+};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
 use interloper::objects::{MethodId, Next, Pool, Schema, explain_cut, explain_until, explored};
@@ -45,7 +48,7 @@ pub fn hunt(
         make_folder(path)?;
         can_write(path)?;
     }
-    let campaign = campaign(&subject, args, search)?;
+    let campaign = staged(&subject, args, search)?;
     let mut watcher = Watcher::start();
     let mut rows: Vec<Row> = match schema {
         Some(schema) => vec![one_schema(&subject, &campaign, schema)?],
@@ -78,24 +81,38 @@ pub fn hunt(
     Ok(Answer::new(text, finding))
 }
 
-/// How the methods are searched.
+/// How the methods are searched: each schema once, by the engine that was asked for.
 pub fn campaign(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Result<Campaign, Failure> {
     let campaign = match subject.engine {
         EngineArg::Stress => Campaign::stress(&subject.object, search.seed()),
         EngineArg::Systematic => Campaign::systematic(&subject.object, search.seed()),
     };
-    let most = |stage: Option<(_, u64)>, most: u64| stage.map(|(bounds, _)| (bounds, most));
-    let (by_rank, random) = match args.programs {
-        None => (campaign.by_rank, campaign.random),
-        Some(programs) => {
-            // Half of them small ones, where small ones come first.
-            let programs = programs.get();
-            let small = if campaign.by_rank.is_some() { programs.div_ceil(2) } else { 0 };
-            (most(campaign.by_rank, small), most(campaign.random, programs - small))
-        }
+    within(campaign, subject, args, search)
+}
+
+/// The same in passes over more schemas, where the scheduler runs them and no strategy is asked for.
+fn staged(subject: &Subject, args: &ObjectArgs, search: &SearchArgs) -> Result<Campaign, Failure> {
+    if subject.engine == EngineArg::Stress || search.strategy.is_some() {
+        return campaign(subject, args, search);
+    }
+    let staged = within(Campaign::staged(&subject.object, search.seed()), subject, args, search)?;
+    let Engine::Systematic(thorough) = &staged.engine else { unreachable!("this engine was asked for") };
+    Ok(Campaign { passes: Pass::before(thorough), ..staged })
+}
+
+/// A campaign with the limits that were asked for.
+fn within(
+    campaign: Campaign,
+    subject: &Subject,
+    args: &ObjectArgs,
+    search: &SearchArgs,
+) -> Result<Campaign, Failure> {
+    let campaign = match args.programs {
+        None => campaign,
+        Some(programs) => campaign.of_at_most(programs.get()),
     };
     let bound = args.limit.map_or(campaign.bound, usize::from);
-    Ok(Campaign { by_rank, random, engine: subject.engine(search)?, bound, time: search.time, ..campaign })
+    Ok(Campaign { engine: subject.engine(search)?, bound, time: search.time, ..campaign })
 }
 
 /// What a line of the report is about.
@@ -168,7 +185,7 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
         .as_ref()
         .filter(|_| subject.engine == EngineArg::Stress)
         .map(|minimised| campaign.reproduce(&minimised.found));
-    let searched = Searched { method: MethodId(0), hunted, smallest, of_core: false, reproduced };
+    let searched = Searched { method: MethodId(0), hunted, smallest, of_core: false, blamed: BTreeSet::new(), reproduced };
     Ok(Row { label: "schema".to_owned(), searched, replay: None, deadline })
 }
 

@@ -1,5 +1,6 @@
 //! A search of one method, from the smallest schemas to random ones, whose finding is then made smaller.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use interloper_linearize::outcomes::DEFAULT_BOUND;
@@ -35,8 +36,10 @@ pub struct Campaign {
     pub by_rank: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
-    /// The most schemas to try last, at random, of those that call the method more than once.
+    /// The most schemas to try after these, at random, of those that call the method more than once.
     pub repeated: Option<(Bounds, u64)>,
+    /// The most schemas to try after these, at random, of those that begin with calls on one thread.
+    pub started: Option<(Bounds, u64)>,
     /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
 }
@@ -53,6 +56,8 @@ pub struct Searched {
     /// Whether core methods are at fault, because they show the finding without this method: they are not atomic, and
     /// nothing is known of this one.
     pub of_core: bool,
+    /// If core methods are at fault: which of them, as few as a violation was found with. `smallest` calls these alone.
+    pub blamed: BTreeSet<MethodId>,
     /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
 }
@@ -89,6 +94,9 @@ pub enum Reproduced {
     NotInstrumented,
 }
 
+/// So many schemas of a set of core methods are tried before a larger set is to blame.
+const TRIED_TO_BLAME: u64 = 60;
+
 impl Campaign {
     /// On real threads: random schemas of the default bounds, a thousand at most.
     pub fn stress(object: &Object, seed: u64) -> Campaign {
@@ -102,6 +110,7 @@ impl Campaign {
             by_rank: None,
             random: Some((Bounds::default(), 1_000)),
             repeated: None,
+            started: None,
             time: None,
         }
     }
@@ -118,18 +127,40 @@ impl Campaign {
         }
     }
 
-    /// The same schemas in passes: see [`Pass::before`]. Then come up to 1,000 schemas that call the method more than once, with
-    /// or without core methods.
+    /// In passes: see [`Pass::before`]. The schemas are those of [`Campaign::systematic`], of the random ones a thousand. Then
+    /// come up to 1,000 that call the method more than once, with or without core methods, and up to 1,000 that begin with
+    /// one to three calls of core methods.
     pub fn staged(object: &Object, seed: u64) -> Campaign {
         let repeated = Bounds { invocations: 2..=4, ..Bounds::default() };
+        let started = Bounds { invocations: 2..=4, start: 1..=3, ..Bounds::default() };
         let thorough = systematic::Settings { seed, ..systematic::Settings::default() };
         let passes = Pass::before(&thorough);
         Campaign {
             passes,
+            random: Some((Bounds::default(), 1_000)),
             repeated: Some((repeated, 1_000)),
+            started: Some((started, 1_000)),
             engine: Engine::Systematic(thorough),
             ..Campaign::systematic(object, seed)
         }
+    }
+
+    /// The same with so many schemas at most: half of them by rank, and the rest in equal shares of the other kinds; each kind
+    /// gets one more while some are left.
+    #[must_use]
+    pub fn of_at_most(self, schemas: u64) -> Campaign {
+        let small = if self.by_rank.is_some() { schemas.div_ceil(2) } else { 0 };
+        let kinds = [&self.random, &self.repeated, &self.started].into_iter().flatten().count() as u64;
+        let mut left = schemas - small;
+        let mut kinds = kinds;
+        let mut share = |stage: Option<(Bounds, u64)>| {
+            let (bounds, _) = stage?;
+            let share = left.div_ceil(kinds);
+            (left, kinds) = (left - share, kinds - 1);
+            Some((bounds, share))
+        };
+        let (random, repeated, started) = (share(self.random), share(self.repeated), share(self.started));
+        Campaign { by_rank: self.by_rank.map(|(bounds, _)| (bounds, small)), random, repeated, started, ..self }
     }
 
     /// Searches one method, and makes the schema of its finding smaller. `watch` sees the progress of both.
@@ -147,12 +178,17 @@ impl Campaign {
                 watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
             })
         });
-        let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
+        let of_core = smallest.as_ref().is_some_and(|minimised| !self.called(&minimised.found.schema).contains(&method));
+        let smallest = smallest.map(|minimised| if of_core { self.fewest(minimised, deadline) } else { minimised });
+        let blamed = match &smallest {
+            Some(minimised) if of_core => self.called(&minimised.found.schema),
+            _ => BTreeSet::new(),
+        };
         let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
             Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
             Runs::Systematic(_) => None,
         });
-        Searched { method, hunted: all, smallest, of_core, reproduced }
+        Searched { method, hunted: all, smallest, of_core, blamed, reproduced }
     }
 
     /// Runs each schema once.
@@ -215,10 +251,42 @@ impl Campaign {
         attempt(&program, &self.visibility, self.bound, &mut self.longer(deadline)).ok()?.finding(&rest)
     }
 
-    /// Whether a schema calls a method.
-    fn calls(&self, method: MethodId, schema: &Schema) -> bool {
-        let program = self.object.program(schema);
-        program.is_ok_and(|program| program.calls().iter().any(|&(called, _)| called == method))
+    /// The methods that a schema calls. Postconditions only look at what the others have left.
+    fn called(&self, schema: &Schema) -> BTreeSet<MethodId> {
+        let calls = self.object.program(schema).map_or_else(|_| Vec::new(), |program| program.calls().to_vec());
+        let called = calls.into_iter().map(|(called, _)| called);
+        called.filter(|&called| self.object.method(called).role != Role::Postcondition).collect()
+    }
+
+    /// A finding of fewer methods than this one, if a few schemas of some of its methods show one: the fewest are to blame.
+    fn fewest(&self, minimised: Minimised, deadline: Deadline) -> Minimised {
+        let called: Vec<MethodId> = self.called(&minimised.found.schema).into_iter().collect();
+        let sets = 1..(1_u64 << called.len()) - 1;
+        let mut sets: Vec<Vec<MethodId>> = sets
+            .map(|set| (0..called.len()).filter(|index| set & 1 << index != 0).map(|index| called[index]).collect())
+            .collect();
+        sets.sort_by_key(Vec::len);
+        let engine = match self.passes.first() {
+            Some(first) => Engine::Passes(vec![first.clone()]).until(deadline),
+            None => self.engine.until(deadline),
+        };
+        for methods in sets {
+            let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
+            let hunt = Hunt {
+                object: self.object.clone(),
+                pool: Pool::Only(methods),
+                source: Source::Random { bounds, seed: self.seed },
+                visibility: self.visibility.clone(),
+                engine: engine.clone(),
+                bound: self.bound,
+                schemas: Some(TRIED_TO_BLAME),
+                time: None,
+            };
+            if let Some(found) = hunt.run(&mut |_| Next::Continue).found() {
+                return self.minimised_until(found.clone(), deadline, &mut |_, _| Next::Continue);
+            }
+        }
+        minimised
     }
 
     /// Where schemas come from, which methods they call, and how many are taken from there at most.
@@ -230,7 +298,9 @@ impl Campaign {
         let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
         let repeated = self.repeated.clone();
         let repeated = repeated.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::Repeated(method), most));
-        by_rank.into_iter().chain(random).chain(repeated)
+        let started = self.started.clone();
+        let started = started.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
+        by_rank.into_iter().chain(random).chain(repeated).chain(started)
     }
 
     /// The schemas that a method is searched with, in this order.
@@ -255,8 +325,12 @@ impl Campaign {
         minimise(&self.object, &self.visibility, self.bound, &mut self.longer(deadline), found, watch)
     }
 
-    /// The engine, with more time for a schema where time is what it has: eight times as much.
+    /// The engine for a single schema: all passes but the last, if there are passes, and real threads have eight times as much
+    /// time.
     fn longer(&self, deadline: Deadline) -> Engine {
+        if let Some((_, passes)) = self.passes.split_last() {
+            return Engine::Passes(passes.to_vec()).until(deadline);
+        }
         let mut engine = self.engine.until(deadline);
         if let Engine::Stress(settings) = &mut engine {
             settings.budget = match settings.budget {

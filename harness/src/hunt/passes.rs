@@ -7,12 +7,12 @@ mod tests;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::{Deadline, Executions, Traces};
 
-use super::{Attempt, Campaign, Ended, Hunted, Progress, Runs};
-use crate::judge::{Judge, Refusal};
-use crate::judged::{self, PATIENCE};
+use super::{Campaign, Ended, Engine, Hunted, Progress, Runs, attempt};
+use crate::judge::Refusal;
 use crate::object::{MethodId, Program};
 use crate::stress::Next;
 use crate::systematic::{self, Explored, Schedule, Settings};
@@ -22,14 +22,19 @@ use crate::systematic::{self, Explored, Schedule, Settings};
 pub struct Pass {
     /// How each schema runs.
     pub settings: Settings,
-    /// For a schema with few traces: how to run all of them at once. A few executions of `settings` say whether it has few.
+    /// For a schema with short executions: how to run all of its interleavings, if they are few, before anything else. Two
+    /// executions of `settings` say whether they are short.
     pub small: Option<Settings>,
     /// The pass ends when it has not completed so many schemas in a row; `None` for a pass over all schemas.
     pub gives_up_after: Option<u64>,
 }
 
-/// So many executions of a schema say whether it has few traces: then each came twice on average.
-const PROBE: u64 = 32;
+/// So many executions of a schema say whether they are short.
+const PROBE: u64 = 2;
+
+/// Executions of at most so many steps are short. An execution of an exhaustive search costs more than one at random, the more
+/// the longer it is.
+const SHORT: u64 = 300;
 
 /// So many traces of a schema are kept between two passes, and counted exactly.
 const KEPT: usize = 1 << 10;
@@ -187,13 +192,14 @@ impl<'c> Search<'c> {
     /// Runs a schema as a pass says.
     fn visit(&mut self, pass: &Pass, mut open: Open, first: bool) -> ControlFlow<Ended, Visited> {
         let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
+        let mut engine = Engine::Passes(vec![pass.until(self.deadline)]);
         let program = self.campaign.object.program(&open.schema).map_err(Refusal::Model);
-        let judged = program.and_then(|program| {
-            let (judge, _) = judged::within(&program, visibility, bound, PATIENCE, self.deadline)?;
-            Ok((program, judge))
+        let ran = program.and_then(|program| {
+            let attempt = attempt(&program, visibility, bound, &mut engine)?;
+            Ok((program, attempt))
         });
-        let (program, judge) = match judged {
-            Ok(judged) => judged,
+        let (program, attempt) = match ran {
+            Ok(ran) => ran,
             Err(Refusal::OutOfTime) => {
                 self.hunted.schemas -= u64::from(first);
                 return ControlFlow::Break(Ended::OutOfTime);
@@ -207,7 +213,6 @@ impl<'c> Search<'c> {
                 };
             }
         };
-        let attempt = pass.run(&program, judge, self.deadline);
         let Runs::Systematic(explored) = &attempt.runs else { unreachable!("passes run under the scheduler") };
         self.hunted.executions += explored.executions;
         let known = open.traces.number();
@@ -226,32 +231,29 @@ impl<'c> Search<'c> {
 }
 
 impl Pass {
-    /// Runs a program until it shows an incorrect outcome, or the pass is over.
-    fn run(&self, program: &Program, judge: Judge, deadline: Deadline) -> Attempt {
-        let mut wrong = None;
+    /// The same, which ends at the deadline at the latest.
+    pub(super) fn until(&self, deadline: Deadline) -> Pass {
+        let until = |settings: &Settings| Settings { deadline: settings.deadline.and(deadline), ..settings.clone() };
+        Pass { settings: until(&self.settings), small: self.small.as_ref().map(until), ..self.clone() }
+    }
+
+    /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
+    pub(super) fn run(&self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
         let mut explored = Explored::default();
-        for (number, settings) in self.parts().into_iter().enumerate() {
+        for (number, settings) in self.parts().iter().enumerate() {
             // The second part runs what is small.
-            if number == 1 && 2 * explored.traces.number() > explored.executions {
+            if number == 1 && self.small.is_some() && explored.steps > SHORT * explored.executions {
                 continue;
             }
-            let settings = Settings { deadline: settings.deadline.and(deadline), ..settings };
-            let part = systematic::run(program, &settings, &mut |outcome| {
-                if judge.admits(outcome) {
-                    return Next::Continue;
-                }
-                wrong = Some(outcome.to_vec());
-                Next::Stop
-            });
-            explored = explored.and(part);
-            if explored.stopped.is_some() || explored.complete || explored.timed_out {
+            explored = explored.and(systematic::run(program, settings, look));
+            if explored.is_over() {
                 break;
             }
         }
-        Attempt { runs: Runs::Systematic(Box::new(explored)), judge, wrong }
+        explored
     }
 
-    /// The searches of a schema, one after the other: a few executions, all if they were of few traces, and the rest.
+    /// The searches of a schema, one after the other: a few executions, all interleavings if these were short, and the rest.
     fn parts(&self) -> Vec<Settings> {
         match (&self.small, self.settings.executions) {
             (Some(small), Executions::AtMost(most)) if most > PROBE => {

@@ -1,12 +1,12 @@
 //! Schemas at random (Violat, section 3).
 
-use interloper_linearize::schema::Schema;
+use interloper_linearize::schema::{Invocation, Schema};
 use interloper_random::{Purpose, Stream};
 use rand::RngExt;
 
 use super::alphabet::Call;
 use super::order::Order;
-use super::{Bounds, Harness, Pool};
+use super::{Bounds, Harness, Pool, started};
 use crate::object::{MethodId, Object, Role};
 
 /// An endless supply of schemas, drawn independently of each other.
@@ -66,7 +66,7 @@ impl Sampler {
                 let second = (first + random.random_range(1..invocations)) % invocations;
                 vec![(first, method), (second, method)]
             }
-            Pool::Together(_) => vec![],
+            Pool::Together(_) | Pool::Only(_) => vec![],
         };
         let mut lengths = vec![1; sequences];
         for _ in sequences..invocations {
@@ -86,7 +86,25 @@ impl Sampler {
         let order = if self.bounds.constraints { Order::random(sequences, random) } else { Order::none(sequences) };
         let sequences = calls.iter().map(|calls| calls.iter().collect()).collect();
         let harness = Harness { object: &self.object, tested: self.pool.under_test(), sequences, order };
-        harness.can_fail().then(|| harness.schema())
+        let schema = harness.can_fail().then(|| harness.schema())?;
+        Some(started(&schema, self.start(values)?))
+    }
+
+    /// The calls before all others: of core methods that change the object. `None` if there have to be some and cannot be.
+    fn start(&mut self, values: u8) -> Option<Vec<Invocation>> {
+        let most = *self.bounds.start.end();
+        if most == 0 {
+            return Some(Vec::new());
+        }
+        let changes = |method: &MethodId| !self.object.method(*method).reads;
+        let core: Vec<MethodId> = self.object.with_role(Role::Core).filter(changes).collect();
+        if core.is_empty() {
+            return (*self.bounds.start.start() == 0).then(Vec::new);
+        }
+        let random = &mut self.random;
+        let calls = random.random_range(self.bounds.start.clone());
+        let call = |_| Call::random(&self.object, core[random.random_range(0..core.len())], values, random);
+        Some((0..calls).map(call).map(|call| call.invocation(&self.object)).collect())
     }
 }
 
