@@ -16,8 +16,8 @@ const CHECKOUT: &str = "/path/to/interloper";
 /// Runs the commands of a page and returns how many there were.
 ///
 /// A comment before a block says what the block is: `file: NAME` is what a file has from there on, and `replace in: NAME`
-/// with the next block, `with`, changes a part of a file. A block with `needs: COMMAND` runs only where there is such a command. A line `…` of the output stands for any lines, and `…` in a line
-/// for any text.
+/// with the next block, `with`, changes a part of a file. A block with `needs: COMMAND` runs only where there is such a
+/// command. A line `…` of the output stands for any lines, and `…` in a line for any text.
 pub fn run(page: &Page) -> usize {
     let folder = TempDir::new().expect("a folder");
     let mut status = 0;

@@ -64,7 +64,7 @@ unsafe fn made_both(outcome: Outcome, ends: *const c_int, streams: bool) -> Outc
     if outcome.is_ok() && runtime::is_controlled() {
         // SAFETY: the call has written two descriptors there.
         let (first, second) = unsafe { (*ends, *ends.add(1)) };
-        let kind = || if streams { Kind::Bytes { pair: true } } else { Kind::Kernel };
+        let kind = || if streams { Kind::Bytes { pair: true } } else { Kind::Messages };
         let key = descriptors::opened(first, kind(), None);
         descriptors::opened(second, kind(), Some(key));
     }
@@ -150,6 +150,7 @@ fn note_copy(descriptor: c_int, copy: c_int) {
     let known = descriptors::known(descriptor, |open| {
         let kind = match &open.kind {
             Kind::Kernel => Kind::Kernel,
+            Kind::Messages => Kind::Messages,
             Kind::Bytes { pair } => Kind::Bytes { pair: *pair },
             // The kernel's timer is one; the first descriptor has its time.
             Kind::Timer { .. } => Kind::Kernel,

@@ -21,6 +21,8 @@ pub(super) enum Kind {
     /// A stream of bytes: a Unix socket, or an end of a pipe or of a pair of sockets, whose other end may be in another
     /// process.
     Bytes { pair: bool },
+    /// One of a pair of sockets of whole messages.
+    Messages,
     /// A timer, and when it ends on the virtual clock.
     Timer { ends: Option<Duration>, interval: Duration },
     /// A socket of TCP or UDP.
@@ -227,6 +229,8 @@ impl Drop for Waits {
 
 /// Whether the other end of this pipe is in another process.
 pub(super) fn is_outside(descriptor: c_int) -> bool {
-    let key = known(descriptor, |open| matches!(open.kind, Kind::Bytes { pair: true }).then_some(open.key)).flatten();
+    let key =
+        known(descriptor, |open| matches!(open.kind, Kind::Bytes { pair: true } | Kind::Messages).then_some(open.key))
+            .flatten();
     key.is_some_and(|key| !has_other(key, descriptor))
 }
