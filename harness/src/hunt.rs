@@ -289,6 +289,9 @@ pub struct Coverage {
     pub cut: u64,
     /// Of how many schemas every interleaving ran.
     pub complete: u64,
+    /// Whether a call made a step that the scheduler saw. If none did, the object is not written over the mirror of std, and
+    /// only whole calls were interleaved.
+    pub instrumented: bool,
     /// The pairs of methods whose calls overlapped in an execution, each pair with the smaller number first.
     pub pairs: BTreeSet<(MethodId, MethodId)>,
     /// The first of these, with its schema.
@@ -313,6 +316,7 @@ impl Coverage {
         self.more_traces |= more;
         self.cut += explored.cut;
         self.complete += u64::from(explored.complete);
+        self.instrumented |= explored.instrumented;
         let method = |call: usize| program.calls()[call].0;
         let pairs = explored.overlapped.iter().map(|&(one, other)| (method(one), method(other)));
         self.pairs.extend(pairs.map(|(one, other)| (one.min(other), one.max(other))));
@@ -412,6 +416,7 @@ impl Hunted {
         self.coverage.more_traces |= later.coverage.more_traces;
         self.coverage.cut += later.coverage.cut;
         self.coverage.complete += later.coverage.complete;
+        self.coverage.instrumented |= later.coverage.instrumented;
         self.coverage.pairs.extend(later.coverage.pairs);
         later.coverage.unseen.into_iter().for_each(|unseen| self.coverage.see(unseen));
         self.coverage.first_cut = self.coverage.first_cut.take().or(later.coverage.first_cut);

@@ -119,6 +119,13 @@ impl Object {
         (0..self.methods.len()).filter(with_role).map(MethodId)
     }
 
+    /// The methods that schemas call beside the one under test: the core methods, or all methods under test of an object that
+    /// has no core methods. Of these nobody says that they are atomic.
+    pub fn beside(&self) -> Vec<MethodId> {
+        let core: Vec<MethodId> = self.with_role(Role::Core).collect();
+        if core.is_empty() { self.with_role(Role::UnderTest).collect() } else { core }
+    }
+
     /// The methods with this name: several when it is overloaded.
     pub fn named(&self, name: &str) -> impl Iterator<Item = MethodId> {
         let named = move |&index: &usize| *self.methods[index].name == *name;

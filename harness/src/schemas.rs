@@ -70,7 +70,7 @@ impl Pool {
 
     /// The methods that may be called any number of times.
     fn beside(&self, object: &Object) -> Vec<MethodId> {
-        let others = object.with_role(Role::Core).filter(|method| !self.under_test().contains(method));
+        let others = object.beside().into_iter().filter(|method| !self.under_test().contains(method));
         match self {
             Pool::One(_) => others.collect(),
             Pool::Repeated(method) => others.chain([*method]).collect(),

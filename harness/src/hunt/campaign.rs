@@ -178,8 +178,14 @@ impl Campaign {
                 watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
             })
         });
-        let of_core = smallest.as_ref().is_some_and(|minimised| !self.called(&minimised.found.schema).contains(&method));
-        let smallest = smallest.map(|minimised| if of_core { self.fewest(minimised, deadline) } else { minimised });
+        let without = |minimised: &Minimised| !self.called(&minimised.found.schema).contains(&method);
+        // Where no method is trusted, any of them may be to blame.
+        let has_core = self.object.with_role(Role::Core).next().is_some();
+        let smallest =
+            smallest.map(
+                |minimised| if !has_core || without(&minimised) { self.fewest(minimised, deadline) } else { minimised },
+            );
+        let of_core = smallest.as_ref().is_some_and(without);
         let blamed = match &smallest {
             Some(minimised) if of_core => self.called(&minimised.found.schema),
             _ => BTreeSet::new(),
@@ -189,6 +195,25 @@ impl Campaign {
             Runs::Systematic(_) => None,
         });
         Searched { method, hunted: all, smallest, of_core, blamed, reproduced }
+    }
+
+    /// Runs one schema for as long as a method would be searched. The result names no method.
+    pub fn schema(&self, schema: Schema) -> Searched {
+        let hunt = Hunt {
+            engine: self.engine.clone(),
+            visibility: self.visibility.clone(),
+            source: Source::Given(vec![schema]),
+            bound: self.bound,
+            time: self.time,
+            ..Hunt::new(&self.object, Pool::Together(vec![]), self.seed)
+        };
+        let hunted = hunt.run(&mut |_| Next::Continue);
+        let smallest = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
+        let reproduced = match &smallest {
+            Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
+            _ => None,
+        };
+        Searched { method: MethodId(0), hunted, smallest, of_core: false, blamed: BTreeSet::new(), reproduced }
     }
 
     /// Runs each schema once.
@@ -325,11 +350,12 @@ impl Campaign {
         minimise(&self.object, &self.visibility, self.bound, &mut self.longer(deadline), found, watch)
     }
 
-    /// The engine for a single schema: all passes but the last, if there are passes, and real threads have eight times as much
-    /// time.
+    /// The engine for a single schema: the passes with a small bound, if there are passes, and real threads have eight times as
+    /// much time.
     fn longer(&self, deadline: Deadline) -> Engine {
-        if let Some((_, passes)) = self.passes.split_last() {
-            return Engine::Passes(passes.to_vec()).until(deadline);
+        if !self.passes.is_empty() {
+            let brief = self.passes.iter().filter(|pass| pass.is_brief());
+            return Engine::Passes(brief.cloned().collect()).until(deadline);
         }
         let mut engine = self.engine.until(deadline);
         if let Engine::Stress(settings) = &mut engine {

@@ -43,12 +43,21 @@ const KEPT: usize = 1 << 10;
 const SMALL: u64 = 200;
 
 /// So many schemas in a row that an exhaustive search does not complete say that it does not pay.
-const GIVES_UP: u64 = 8;
+const GIVES_UP: u64 = 3;
+
+/// So many schemas that are left after the first pass run under the search that reads-from pairs guide: the smallest ones.
+const GUIDED: u64 = 50;
+
+/// A bound of an exhaustive search that is reached soon.
+const BRIEF: u64 = 2_000;
+
+/// An exhaustive search of executions with more steps than this does not pay: it reaches no end.
+const LONG: u64 = 1_000;
 
 impl Pass {
     /// The passes of a search that ends with this exhaustive one: 200 executions of each schema by the random walk and PCT in
-    /// turn, 1,000 by the search that reads-from pairs guide, then an exhaustive search of 2,000 executions at most, and one
-    /// of as many as the settings allow. No pass has more executions than the settings allow.
+    /// turn, 1,000 of the smallest by the search that reads-from pairs guide, then an exhaustive search of 2,000 executions at
+    /// most, and one of as many as the settings allow. No pass has more executions than the settings allow.
     pub fn before(thorough: &Settings) -> Vec<Pass> {
         let depth = std::num::NonZeroU32::new(3).expect("more than 0");
         let pass = |schedule: Schedule, most: u64| {
@@ -62,9 +71,11 @@ impl Pass {
         };
         let random = Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }]);
         let small = Some(pass(Schedule::Exhaustive, SMALL).settings);
-        let exhaustive = Pass { gives_up_after: Some(GIVES_UP), ..pass(Schedule::Exhaustive, 2_000) };
+        let guided = Pass { gives_up_after: Some(GUIDED), ..pass(Schedule::Rff, 1_000) };
+        let exhaustive = Pass { gives_up_after: Some(GIVES_UP), ..pass(Schedule::Exhaustive, BRIEF) };
         let all = Pass { settings: thorough.clone(), ..exhaustive.clone() };
-        vec![Pass { small, ..pass(random, SMALL) }, pass(Schedule::Rff, 1_000), exhaustive, all]
+        let longer = (!all.is_brief()).then_some(all);
+        [Pass { small, ..pass(random, SMALL) }, guided, exhaustive].into_iter().chain(longer).collect()
     }
 }
 
@@ -83,6 +94,8 @@ struct Open {
     schema: Schema,
     traces: Traces,
     sample: Traces,
+    /// Whether its executions have so many steps that an exhaustive search does not pay.
+    is_long: bool,
 }
 
 /// What became of a schema in a pass.
@@ -137,7 +150,8 @@ impl<'c> Search<'c> {
                 let Some(schema) = schemas.next() else { break Ended::NoMore };
                 self.go_on(&schema)?;
                 self.hunted.schemas += 1;
-                let fresh = || Open { schema, traces: Traces::keeping(KEPT), sample: Traces::keeping(KEPT) };
+                let fresh =
+                    || Open { schema, traces: Traces::keeping(KEPT), sample: Traces::keeping(KEPT), is_long: false };
                 if let Visited::Left(left) = self.visit(pass, fresh(), true)? {
                     open.push(left);
                 }
@@ -191,6 +205,9 @@ impl<'c> Search<'c> {
 
     /// Runs a schema as a pass says.
     fn visit(&mut self, pass: &Pass, mut open: Open, first: bool) -> ControlFlow<Ended, Visited> {
+        if open.is_long && pass.settings.schedule == Schedule::Exhaustive {
+            return ControlFlow::Continue(Visited::Left(open));
+        }
         let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
         let mut engine = Engine::Passes(vec![pass.until(self.deadline)]);
         let program = self.campaign.object.program(&open.schema).map_err(Refusal::Model);
@@ -218,6 +235,7 @@ impl<'c> Search<'c> {
         let known = open.traces.number();
         open.traces.merge(&explored.traces);
         open.sample.merge(&explored.sample);
+        open.is_long |= explored.steps > LONG * explored.executions;
         let (complete, timed_out) = (explored.complete, explored.timed_out);
         self.hunted.coverage.revisit(&program, explored, open.traces.number() - known, !open.traces.is_exact());
         if let Some(found) = attempt.finding(&open.schema) {
@@ -231,6 +249,11 @@ impl<'c> Search<'c> {
 }
 
 impl Pass {
+    /// Whether its bound is a small one.
+    pub(super) fn is_brief(&self) -> bool {
+        matches!(self.settings.executions, Executions::AtMost(most) if most <= BRIEF)
+    }
+
     /// The same, which ends at the deadline at the latest.
     pub(super) fn until(&self, deadline: Deadline) -> Pass {
         let until = |settings: &Settings| Settings { deadline: settings.deadline.and(deadline), ..settings.clone() };

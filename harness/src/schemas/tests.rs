@@ -121,7 +121,8 @@ fn the_harness_of_figure_1_is_found() {
 
 #[test]
 fn ranks_in_order() {
-    let bounds = Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false, ..Bounds::default() };
+    let bounds =
+        Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false, ..Bounds::default() };
     let ranks: Vec<(usize, usize, u8)> =
         ranks(&bounds).iter().map(|rank| (rank.invocations, rank.sequences, rank.values)).collect();
     assert_eq!(ranks, [(2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 3, 1), (3, 3, 2)]);
@@ -214,7 +215,7 @@ fn samples_begin_as_the_bounds_say() {
     }
     assert_eq!(lengths, BTreeSet::from([1, 2]));
     // Nothing to begin with: no schema, unless there need not be anything.
-    let alone = Object::describe("alone", || ()).method("f", |(), ()| ()).build();
+    let alone = Object::describe("alone", || ()).method("f", |(), ()| ()).core("g", |(), ()| ()).reads().build();
     let f = method(&alone, "f");
     let samples = |bounds| Sampler::new(&alone, Pool::Repeated(f), bounds, 1).take(3).count();
     assert_eq!((samples(bounds.clone()), samples(Bounds { start: 0..=2, ..bounds })), (0, 3));
