@@ -217,6 +217,8 @@ pub enum Rendering {
     Text,
     /// One JSON document with a version field
     Json,
+    /// JUnit XML, for services: `composed` has it with --run
+    Junit,
     /// A SARIF 2.1.0 log, for the pages of code hosts
     Sarif,
 }

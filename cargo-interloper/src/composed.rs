@@ -11,7 +11,10 @@ use interloper_adopt::{Members, Options, Refusal};
 use interloper_composed::{Found, Package, scan};
 
 use crate::args::Rendering;
-use crate::{EXPECTED, UNEXPECTED, print};
+use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
+
+#[cfg(test)]
+pub use shown::VERSION;
 
 /// What is asked for.
 pub struct Asked {
@@ -36,18 +39,23 @@ pub struct Limits {
 
 /// Reads the sources and prints what is found.
 pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -> Result<u8, Refusal> {
+    if asked.run.is_none() && format == Rendering::Junit {
+        note("'composed' has no form 'junit' without --run: it lists operations, and judges none");
+        return Ok(REFUSED);
+    }
     let members = Members::read(folder, options)?;
     let found = find(&members, asked)?;
     if let Some(limits) = asked.run {
         let results = running::run(folder, options, &members, &found, limits)?;
         print(&shown::results(&found, &results, format))?;
+        annotate(|| shown::annotations(&found, &results));
         let violated = results.iter().any(|result| result.is_violation());
         return Ok(if violated { UNEXPECTED } else { EXPECTED });
     }
     print(&match format {
         Rendering::Text => shown::text(&found),
         Rendering::Json => shown::json(&found),
-        Rendering::Sarif => shown::sarif(&found),
+        Rendering::Sarif | Rendering::Junit => shown::sarif(&found),
     })?;
     Ok(EXPECTED)
 }

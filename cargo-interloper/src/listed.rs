@@ -9,7 +9,7 @@ use crate::args::Format;
 use crate::orderings::process::Tests;
 
 /// The version of the document.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 struct Document {

@@ -214,7 +214,49 @@ fn print(text: &str) -> Result<u8, Refusal> {
     }
 }
 
+/// Annotates lines for GitHub, in a job of which this runs: on standard error, since standard output is the result.
+fn annotate(lines: impl FnOnce() -> String) {
+    if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+        lines().lines().for_each(note);
+    }
+}
+
 /// Writes a line for the person at the terminal. Nothing is left to do when that fails.
 fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_exit_codes_is_current() {
+        let codes = [
+            (EXPECTED, "nothing unexpected"),
+            (
+                UNEXPECTED,
+                "a test or the program failed, an ordering has a finding, or an operation is not linearizable",
+            ),
+            (REFUSED, "the request was wrong, the project does not build, or nothing was explored of a named crate"),
+            (BROKEN, "the tool is broken: please report"),
+        ];
+        let constants =
+            include_str!("main.rs").lines().filter(|line| line.starts_with("const ") && line.contains(": u8 = "));
+        assert_eq!(constants.count(), codes.len());
+        let rows = codes.map(|(code, meaning)| vec![code.to_string(), meaning.to_owned()]);
+        reference::assert_table("exit-codes.md", "## `cargo interloper`", &rows);
+    }
+
+    #[test]
+    fn the_page_of_files_has_the_versions() {
+        let versions = [
+            ("`plan --format json`", VERSION),
+            ("`test --list --format json`", listed::VERSION),
+            ("`composed --format json`", composed::VERSION),
+            ("`orderings --format json`", interloper::report::orderings::VERSION),
+        ];
+        let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);
+        reference::assert_table("files.md", "### Of `cargo interloper`", &rows);
+    }
 }

@@ -13,11 +13,13 @@ use std::time::Duration;
 
 use interloper::blocks::orderings::notes::{self, Note};
 use interloper::blocks::orderings::{Change, Executed, Site, add, fixes, reaching, shown, strengthen, weaken};
-use interloper::report::orderings::{Finding, Orderings, Outcome, Site as Shown, json, sarif, text};
+use interloper::report::orderings::{
+    Finding, Orderings, Outcome, Site as Shown, annotations, json, junit, sarif, text,
+};
 use interloper_adopt::{Controlled, Refusal, Task, WrittenOrdering};
 
 use crate::args::Rendering;
-use crate::{EXPECTED, REFUSED, UNEXPECTED, note, print};
+use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 use process::{Ended, Ran, Test, Tests};
 
 /// What is asked for.
@@ -56,8 +58,10 @@ pub fn run(controlled: &Controlled, asked: Asked, format: Rendering) -> Result<u
     print(&match format {
         Rendering::Text => text(&orderings),
         Rendering::Json => json(&orderings),
+        Rendering::Junit => junit(&orderings),
         Rendering::Sarif => sarif(&orderings),
     })?;
+    annotate(|| annotations(&orderings));
     let reached = orderings.sites.iter().any(|site| site.times > 0);
     if !orderings.findings.is_empty() {
         return Ok(UNEXPECTED);

@@ -284,9 +284,10 @@ pub enum Format {
     Json,
     /// One self-contained page: `show` and `replay` only
     Html,
-    /// JUnit XML, for commands that judge: the suite, `run`, `hunt`, `visibility`, `check-history`, `replay`
+    /// JUnit XML, for commands that judge: the suite, `run`, `show`, `compare`, `merge`, `hunt`, `visibility`,
+    /// `check-history`, `replay`
     Junit,
-    /// A SARIF 2.1.0 log of the findings, for the same commands but `visibility` and `check-history`
+    /// A SARIF 2.1.0 log of the findings at their lines, for the same commands
     Sarif,
 }
 

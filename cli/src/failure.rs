@@ -84,6 +84,47 @@ mod tests {
         }
     }
 
+    /// What the page of the book says of an ending.
+    fn meaning(ending: &Result<Finding, Failure>) -> &'static str {
+        match ending {
+            Ok(Finding::Expected) => "nothing unexpected",
+            Ok(Finding::Unexpected) => {
+                "something unexpected: `run`, `show` or the suite reached a verdict other than the expected one; `hunt` found a \
+                 violation; `visibility` found that core methods are not atomic, that the object differs from its model, or that \
+                 all methods together show more than their levels explain; a history is not linearizable; a replay diverged"
+            }
+            Ok(Finding::Unexplored) | Err(Failure::Request(_) | Failure::Schema(_)) => {
+                "the request was wrong, or nothing was explored; one line says why"
+            }
+            Err(Failure::Internal(_)) => "Interloper is broken: please report",
+            Ok(Finding::Unknown) => "no verdict: the search used up its time or its memory (`check-history` only)",
+        }
+    }
+
+    /// The exit codes of all endings, and the one of the watchdog, which ends the process without an ending.
+    #[test]
+    fn the_page_of_exit_codes_is_current() {
+        let endings = [
+            Ok(Finding::Expected),
+            Ok(Finding::Unexpected),
+            Ok(Finding::Unexplored),
+            Ok(Finding::Unknown),
+            Err(Failure::Request(String::new())),
+            Err(Failure::Internal(String::new())),
+        ];
+        let number = |ending| (0..=u8::MAX).find(|code| exit_code(ending) == ExitCode::from(*code)).expect("a code");
+        let mut codes: Vec<(u8, &str)> = endings.iter().map(|ending| (number(ending), meaning(ending))).collect();
+        let watchdog = "a step did not end and cannot be interrupted, which happens outside Linux on x86-64 only; the message \
+                        names the step";
+        codes.push((101, watchdog));
+        codes.sort_unstable();
+        codes.dedup();
+        let rows: Vec<Vec<String>> =
+            codes.iter().map(|(code, meaning)| vec![code.to_string(), (*meaning).to_owned()]).collect();
+        assert_eq!(rows.len(), 6, "each code has one meaning: {rows:?}");
+        crate::reference::assert_table("exit-codes.md", "## `interloper`", &rows);
+    }
+
     #[test]
     fn a_message_is_one_line() {
         assert_eq!(Failure::Request("no case 'a\nb'".into()).to_string(), "error: no case 'a\\nb'");

@@ -33,3 +33,107 @@ pub fn make_folder(path: &Path) -> Result<(), Failure> {
 pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::Request(format!("cannot write {}: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use interloper_report::replay_file::{About, ReplayFile};
+    use interloper_report::{explorer, json, replay_file};
+    use serde_json::Value;
+
+    use crate::answer::JSON_VERSION;
+    use crate::progress::events::Event;
+    use crate::reference::assert_table;
+    use crate::{shards, state};
+
+    const PAGE: &str = include_str!("../../docs/reference/files.md");
+
+    #[test]
+    fn the_page_of_files_has_the_versions() {
+        let versions = [
+            ("replay files", replay_file::VERSION),
+            ("pages", explorer::VERSION),
+            ("`--format json`", JSON_VERSION),
+            ("a counterexample in JSON", json::VERSION),
+            ("results of shards", shards::VERSION),
+            ("progress of searches", state::VERSION),
+        ];
+        let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);
+        assert_table("files.md", "## Versions", &rows);
+    }
+
+    /// For each row of the table below a heading: the names in its first cell, and in its second.
+    fn rows(heading: &str) -> Vec<(BTreeSet<String>, BTreeSet<String>)> {
+        let below = PAGE.split_once(&format!("\n{heading}\n")).expect("the heading").1;
+        let lines = below.lines().skip_while(|line| !line.starts_with('|')).skip(2);
+        let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        let cells = |line: &str| line.trim_matches('|').split_once('|').map(|(one, two)| (quoted(one), quoted(two)));
+        lines.take_while(|line| line.starts_with('|')).filter_map(cells).collect()
+    }
+
+    fn fields(value: &Value) -> BTreeSet<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    }
+
+    #[test]
+    fn the_page_of_files_has_the_fields_of_a_replay_file() {
+        let text = |text: &str| text.to_owned();
+        let about = [
+            About::Case { name: text(""), adversary: text(""), environment: text(""), bound: 1 },
+            About::Program { name: text(""), strategy: text("") },
+            About::Test { name: text(""), strategy: text(""), critical_sections: false },
+            About::Schema { object: text(""), method: text(""), schema: text(""), unlock_is_a_step: false },
+        ];
+        let mut kinds = BTreeSet::new();
+        for about in about {
+            // A further kind is to be added here.
+            match about {
+                About::Case { .. } | About::Program { .. } | About::Test { .. } | About::Schema { .. } => {}
+            }
+            let file = ReplayFile::new(about, 1, 1, "panic", text(""), Vec::new());
+            let value = serde_json::to_value(&file).expect("a replay file is JSON");
+            kinds.insert(value["about"]["kind"].as_str().expect("a kind").to_owned());
+            // What is left out where it is not known is on the page, too.
+            let mut expected = fields(&value);
+            expected.extend(["found", "counterexample"].map(str::to_owned));
+            let rows = rows("## Replay files");
+            assert_eq!(rows.iter().flat_map(|(names, _)| names.clone()).collect::<BTreeSet<String>>(), expected);
+            let said = rows.into_iter().find(|(names, _)| names.contains("about")).expect("the row").1;
+            assert!(kinds.is_subset(&said), "{said:?}");
+        }
+        let said = rows("## Replay files").into_iter().find(|(names, _)| names.contains("about")).expect("the row").1;
+        kinds.insert("kind".to_owned());
+        assert_eq!(said, kinds);
+    }
+
+    #[test]
+    fn the_page_of_files_has_the_events_and_their_fields() {
+        let events = [
+            Event::Started { what: "", total: None },
+            Event::Phase { name: "", phase: "" },
+            Event::Progress { done: 0, total: None, name: "", executions: None, seconds: 0.0 },
+            Event::Finding { name: "", verdict: "", expected: false, places: Vec::new() },
+            Event::Finished { what: "", done: 0, executions: None, seconds: 0.0 },
+        ];
+        let rows = rows("## Progress events");
+        let rows: BTreeMap<String, BTreeSet<String>> =
+            rows.into_iter().map(|(names, said)| (names.into_iter().next().expect("an event"), said)).collect();
+        assert_eq!(rows.len(), events.len());
+        for event in events {
+            // A further event is to be added here; so are its words, where the page names values or parts of a field.
+            let also: &[&str] = match event {
+                Event::Started { .. } => &["case", "program", "schema"],
+                Event::Phase { .. } => &["searching", "running serial orders", "shrinking the finding"],
+                Event::Progress { .. } => &["started"],
+                Event::Finding { .. } => &["file", "line", "column", "says"],
+                Event::Finished { .. } => &[],
+            };
+            let value = serde_json::to_value(&event).expect("an event is JSON");
+            let mut expected = fields(&value);
+            expected.remove("event");
+            expected.extend(also.iter().map(|word| (*word).to_owned()));
+            assert_eq!(rows[value["event"].as_str().expect("a name")], expected);
+        }
+    }
+}

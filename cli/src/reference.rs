@@ -1,5 +1,5 @@
-//! The pages of docs/reference that list every command and option. They are made of what clap knows, so they cannot say
-//! anything else than `--help`.
+//! The pages of docs/reference that list every command and option, and tables of other pages there. The pages are made of what
+//! clap knows, so they cannot say anything else than `--help`; the tables are made of the constants of the code.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,12 +9,31 @@ use clap::{Arg, Command};
 /// Compares a page of docs/reference with what the command line accepts. With `INTERLOPER_PAGES=write` the page is
 /// written instead.
 pub fn assert_current(page: &str, command: Command) {
+    assert_is(page, |_| markdown(command));
+}
+
+/// The same for the table below a heading of a page: `rows` follow the two lines at its head.
+pub fn assert_table(page: &str, heading: &str, rows: &[Vec<String>]) {
+    let rows: String = rows.iter().map(|cells| format!("| {} |\n", cells.join(" | "))).collect();
+    assert_is(page, |text| {
+        let heading = format!("\n{heading}\n");
+        let below = text.find(&heading).unwrap_or_else(|| panic!("{page} has no heading {heading:?}")) + heading.len();
+        let table = below + text[below..].find("\n|").expect("a table below the heading") + 1;
+        let head: usize = text[table..].split_inclusive('\n').take(2).map(str::len).sum();
+        let lines = text[table + head..].split_inclusive('\n');
+        let old: usize = lines.take_while(|line| line.starts_with('|')).map(str::len).sum();
+        format!("{}{rows}{}", &text[..table + head], &text[table + head + old..])
+    });
+}
+
+/// Compares a page with what it must be, given what it is.
+fn assert_is(page: &str, expected: impl FnOnce(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference").join(page);
-    let expected = markdown(command);
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let expected = expected(&found);
     if std::env::var("INTERLOPER_PAGES").is_ok_and(|value| value == "write") {
-        std::fs::write(&path, &expected).expect("the page can be written");
+        return std::fs::write(&path, &expected).expect("the page can be written");
     }
-    let found = std::fs::read_to_string(&path).expect("the page is in docs/reference");
     assert_eq!(found, expected, "{page} is out of date; INTERLOPER_PAGES=write writes it");
 }
 

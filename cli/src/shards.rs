@@ -19,7 +19,7 @@ use crate::entries::told::{Part, Told as One};
 use crate::failure::{Failure, Finding};
 
 /// The format of the document.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// A larger document is something else: the one of a whole suite has some hundred kilobytes.
 const MAX_BYTES: u64 = 1 << 30;

@@ -20,7 +20,7 @@ use crate::output;
 use crate::shards::Asked;
 
 /// The format of a document.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// A larger document is something else.
 const MAX_BYTES: u64 = 1 << 30;

@@ -229,29 +229,37 @@ impl Derivation {
         judged.map(|(judge, _)| judge)
     }
 
-    /// All other methods under test as the object describes them, this one at a level.
-    fn with_level(&self, method: MethodId, level: Level) -> Visibility {
+    /// The visibility that a method is tried with: all other methods under test as the object describes them, this one at a
+    /// level.
+    #[must_use]
+    pub fn with_level(&self, method: MethodId, level: Level) -> Visibility {
         self.campaign.visibility.clone().with(&self.campaign.object.method(method).name, level)
     }
 
-    /// Tries methods together, each with the level that was derived for it.
-    pub fn together(&self, methods: &[DerivedMethod], watch: &mut dyn FnMut(&Progress<'_>)) -> Hunted {
-        let (mut pool, mut levels) = (vec![], BTreeMap::new());
+    /// The visibility of all methods together, each with the level that was derived for it.
+    #[must_use]
+    pub fn levels(&self, methods: &[DerivedMethod]) -> Visibility {
+        let mut levels = BTreeMap::new();
         for derived in methods {
             let DerivedMethod { method, level: Some(level), of_core: None, .. } = derived else { continue };
-            pool.push(*method);
             // Methods that share a name share a visibility: the weaker one.
             let name = self.campaign.object.method(*method).name.clone();
             levels.entry(name).and_modify(|other: &mut Level| *other = *level.min(other)).or_insert(*level);
         }
         let with = |visibility: Visibility, (name, level): (Arc<str>, Level)| visibility.with(&name, level);
-        let visibility = levels.into_iter().fold(Visibility::complete(), with);
+        levels.into_iter().fold(Visibility::complete(), with)
+    }
+
+    /// Tries methods together, each with the level that was derived for it.
+    pub fn together(&self, methods: &[DerivedMethod], watch: &mut dyn FnMut(&Progress<'_>)) -> Hunted {
+        let is_derived = |one: &&DerivedMethod| one.level.is_some() && one.of_core.is_none();
+        let pool = methods.iter().filter(is_derived).map(|one| one.method).collect();
         let (bounds, schemas) = self.together.clone();
         let hunt = Hunt {
             object: self.campaign.object.clone(),
             pool: Pool::Together(pool),
             source: Source::Random { bounds, seed: self.campaign.seed },
-            visibility,
+            visibility: self.levels(methods),
             engine: self.campaign.engine.clone(),
             bound: self.campaign.bound,
             schemas: Some(schemas),

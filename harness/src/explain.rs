@@ -1,10 +1,11 @@
 //! A finding as a counterexample: one column for each sequence, and the sequential orders that do not explain it.
 
 use interloper_commutativity::Value;
+use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::program::Behaviour;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
-use interloper_report::explorer::Exploration;
+use interloper_report::explorer::{Choices, Exploration};
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
 use interloper_scheduler::runtime::{Action, Operation};
@@ -13,9 +14,11 @@ use interloper_scheduler::{Deadline, End, Event};
 
 use crate::explored::Followed;
 use crate::hunt::{Found, Runs, What};
+use crate::judged;
+use crate::mattered::{Known, choices};
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
-use crate::systematic::{Trace, sequence_name};
+use crate::systematic::{Attempts, Trace, sequence_name};
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -65,15 +68,37 @@ pub fn explain_until(
 }
 
 /// The finding as the page shows it: with all steps of the execution, and how they depend on each other, where the scheduler
-/// ran it. `counterexample` is what [`explain`] says about it.
-pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample) -> Exploration {
+/// ran it, and which of its choices mattered. `counterexample` is what [`explain`] says about it, `seed` the seed of the
+/// continuations of the execution.
+///
+/// # Panics
+/// When the finding is not one of the object.
+pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample, seed: u64) -> Exploration {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
     let mut exploration = Exploration::of(counterexample);
     if let (What::Outcome { .. }, Some(trace)) = (&found.what, traced(found)) {
         let rows: Vec<Option<usize>> = steps(&program, trace).into_iter().map(|(event, _)| event).collect();
         Followed::new(&trace.steps, &trace.accesses, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
+        exploration.choices = mattered(&program, trace, &rows, seed);
     }
     exploration
+}
+
+/// Which choices of an execution led to its outcome: from which of them on random continuations are incorrect, too. `None` if
+/// the correct outcomes cannot be computed.
+fn mattered(program: &Program, trace: &Trace, rows: &[Option<usize>], seed: u64) -> Option<Choices> {
+    let visibility = program.object().visibility();
+    let judged = judged::within(program, visibility, DEFAULT_BOUND, judged::PATIENCE, Deadline::NEVER);
+    let (judge, _) = judged.ok()?;
+    if judge.admits(&trace.outcome) {
+        return None;
+    }
+    let mut attempts = Attempts::new(program, trace.limits);
+    let known = Known { trace: &trace.steps, rows, decisions: trace.decisions() };
+    Some(choices(known, seed, &mut |continued| {
+        let (steps, outcome) = attempts.run(continued);
+        (steps, outcome.is_some_and(|outcome| !judge.admits(&outcome)))
+    }))
 }
 
 /// Describes an execution of a schema that was ended before it had an outcome: see

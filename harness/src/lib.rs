@@ -21,6 +21,7 @@ pub mod generated;
 pub mod hunt;
 pub mod judge;
 pub mod judged;
+pub mod mattered;
 mod next;
 pub mod object;
 pub mod schemas;

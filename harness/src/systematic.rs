@@ -386,6 +386,37 @@ pub fn shrink(
     replay(program, trace.limits, &shrunk.smallest.decisions).unwrap_or_else(|| trace.clone())
 }
 
+/// Executions of a program, one after the other, each under a strategy of its own.
+pub(crate) struct Attempts {
+    controlled: Box<dyn Controlled>,
+    engine: Engine,
+}
+
+impl Attempts {
+    pub(crate) fn new(program: &Program, limits: Limits) -> Attempts {
+        let controlled = program.object().erased().controlled(program);
+        Attempts { controlled, engine: Engine::new(limits.config(program)) }
+    }
+
+    /// One execution: how many steps it has, and its outcome, if it has one.
+    pub(crate) fn run(&mut self, strategy: &mut dyn Strategy) -> (u64, Option<Vec<Value>>) {
+        let Attempts { controlled, engine } = self;
+        let strategy = &mut Counting { strategy, asked: controlled.asked(), sample: Rc::default() };
+        let mut ran = (0, None);
+        engine.explore(
+            strategy,
+            Executions::AtMost(1),
+            || controlled.main(),
+            |_, execution| {
+                let ended = !is_cut(&execution.end) && panic_in(&execution.end).is_none();
+                ran = (execution.steps, ended.then(|| controlled.outcome()));
+                ControlFlow::Break(())
+            },
+        );
+        ran
+    }
+}
+
 /// Reruns the execution with these decisions. `None` when the decisions do not fit the program.
 pub fn replay(program: &Program, limits: Limits, decisions: &Decisions) -> Option<Trace> {
     let mut strategy = Guided::new(ReplaySource::new(decisions.clone()));

@@ -71,6 +71,7 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `strategy` | a text that is a `Schedule`: `"portfolio"`, `"pct:3"` |
 /// | `freedoms` | a text that names `Freedoms`: `"none"`, `"time:1+wakeups"` |
+/// | `memory` | `"sc"` or `"weak"` |
 /// | `seed`, `executions`, `serial_executions`, `jobs` | a number |
 /// | `time_ms` | a number of milliseconds |
 /// | `steps` | a number: an execution with more steps fails |

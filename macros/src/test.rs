@@ -209,6 +209,55 @@ mod tests {
         assert!(text(quote!(allow_trivial)).contains("settings . allow_trivial = true ;"));
     }
 
+    /// The names that the parser knows: its own source says which.
+    fn names() -> Vec<&'static str> {
+        let parser = include_str!("test.rs").split_once("match name.as_str() {").expect("the parser").1;
+        let parser = parser.split_once("_ => Err(option.error(OPTIONS))").expect("its end").0;
+        parser
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" =>"))
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    /// The options of the first table of a text, each with whether it is said to take a value.
+    fn table(text: &str) -> Vec<(String, bool)> {
+        let lines = text.lines().map(|line| line.trim_start_matches("///").trim());
+        let rows =
+            lines.skip_while(|line| *line != "| option | value |").skip(2).take_while(|line| line.starts_with('|'));
+        let cells = rows.filter_map(|row| row.trim_matches('|').split_once('|'));
+        let options = cells.flat_map(|(names, value)| {
+            let takes_value = !value.trim().starts_with("no value");
+            names.split('`').skip(1).step_by(2).map(move |name| (name.to_owned(), takes_value))
+        });
+        let mut options: Vec<(String, bool)> = options.collect();
+        options.sort();
+        options
+    }
+
+    #[test]
+    fn the_tables_have_the_options_of_the_parser() {
+        let bare = |name: &str| {
+            expand(
+                name.parse().expect("an option"),
+                quote!(
+                    fn f() {}
+                ),
+            )
+            .is_ok()
+        };
+        let mut names: Vec<(String, bool)> = names().into_iter().map(|name| (name.to_owned(), !bare(name))).collect();
+        names.sort();
+        assert_eq!(names.len(), 18, "{names:?}");
+        let (source, page) = (include_str!("lib.rs"), include_str!("../../docs/reference/tests.md"));
+        let own = source.split_once("/// Turns a function into a test").expect("the attribute").1;
+        assert_eq!(table(own), names);
+        assert_eq!(table(page), names);
+        let mut told: Vec<&str> = OPTIONS.trim_start_matches("the options are ").split(", ").collect();
+        told.sort_unstable();
+        assert_eq!(told, names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+    }
+
     #[test]
     fn the_blocks_in_the_body_are_known() {
         let names = |body| marked_blocks(body).iter().map(LitStr::value).collect::<Vec<_>>();

@@ -3,8 +3,6 @@
 //!
 //! The annotations are those of GitHub's documentation, *Workflow commands for GitHub Actions*.
 
-use std::fmt::Write;
-
 use crate::sarif::{Finding, Level, Place, Rule, log};
 use crate::source::parts;
 use crate::{Counterexample, Row};
@@ -27,11 +25,27 @@ pub fn errors(counterexample: &Counterexample) -> String {
         let who = counterexample.columns.get(row.column).map_or("", |column| &column.title);
         let notes = row.notes.iter().filter(|note| note.starts_with('▲')).cloned();
         let says: Vec<String> = [format!("{who} {}", row.event)].into_iter().chain(notes).collect();
-        let (file, title, says) = (property(file), property(&title), data(&says.join("\n")));
-        writeln!(out, "::error file={file},line={line},col={column},title={title}::{says}")
-            .expect("writing to a string");
+        out += &error(&title, (file, line, column), &says.join("\n"));
     }
     out
+}
+
+/// An annotation of a place: its file, its line and its column, counted from 1.
+#[must_use]
+pub fn error(title: &str, (file, line, column): (&str, usize, usize), says: &str) -> String {
+    let (file, title, says) = (property(file), property(title), data(says));
+    format!("::error file={file},line={line},col={column},title={title}::{says}\n")
+}
+
+/// The annotations of a finding: its place, and those that belong to it.
+#[must_use]
+pub fn of_finding(title: &str, finding: &Finding<'_>) -> String {
+    let related = finding.related.iter().map(|(place, says)| (place, says));
+    let all = [(&finding.place, &finding.text)].into_iter().chain(related).take(MOST);
+    let one = |(place, says): (&Place<'_>, &String)| {
+        error(title, (place.file, place.line as usize, place.column as usize), says)
+    };
+    all.map(one).collect()
 }
 
 const NOT_ATOMIC: &str = "not-atomic";
@@ -153,6 +167,23 @@ mod tests {
         let related = &results[0]["relatedLocations"][0]["physicalLocation"];
         assert_eq!(related["artifactLocation"]["uri"], "src/b.rs");
         assert_eq!(results[0]["message"]["text"], "a::test: data race, 100% (execution 3). Replay: cargo test");
+    }
+
+    #[test]
+    fn a_finding_is_annotated_at_its_place_and_at_those_that_belong_to_it() {
+        let place = |line| Place { file: "src/a.rs", line, column: 9 };
+        let finding = Finding {
+            rule: OTHER,
+            level: Level::Error,
+            text: "a: b".to_owned(),
+            place: place(3),
+            related: (5..15).map(|line| (place(line), "get".to_owned())).collect(),
+        };
+        let expected = "::error file=src/a.rs,line=3,col=9,title=of%2C it::a: b\n\
+                        ::error file=src/a.rs,line=5,col=9,title=of%2C it::get\n\
+                        ::error file=src/a.rs,line=6,col=9,title=of%2C it::get\n\
+                        ::error file=src/a.rs,line=7,col=9,title=of%2C it::get\n";
+        assert_eq!(of_finding("of, it", &finding), expected);
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //!
 //! [`annotation`] has findings as annotations of a change on GitHub, [`junit`] results as JUnit XML.
 //!
-//! [`orderings`] shows what each memory ordering of a program is for, as text, JSON and SARIF.
+//! [`orderings`] shows what each memory ordering of a program is for, as text, JSON, JUnit XML and SARIF.
 //!
 //! [`plain`] makes foreign text safe to print.
 //!

@@ -1,12 +1,14 @@
 //! What each memory ordering of a program is for: the data of a search that weakens one ordering at a time, with the
-//! renderings [`text`], [`json`] and [`sarif`].
+//! renderings [`text`], [`json`], [`junit`] and [`sarif`].
 
+mod junit;
 mod sarif;
 mod text;
 
 use serde::{Deserialize, Serialize};
 
-pub use sarif::sarif;
+pub use junit::junit;
+pub use sarif::{annotations, sarif};
 pub use text::text;
 
 /// What came of weakening each ordering of a program, or of strengthening each if the program has a finding as it is.

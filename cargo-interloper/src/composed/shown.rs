@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use interloper::report::annotation::of_finding;
+use interloper::report::junit;
 use interloper::report::plain;
 use interloper::report::sarif::{Finding, Level, Place, Rule, log};
 use interloper::report::table::{Align, Table};
@@ -13,7 +15,7 @@ use super::running::{Outcome, counts};
 use crate::args::Rendering;
 
 /// The version of the document that [`json`] writes.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// A table, the calls of each operation, and what could not be read.
 pub fn text(found: &Found) -> String {
@@ -125,6 +127,7 @@ pub fn results(found: &Found, outcomes: &[Outcome], format: Rendering) -> String
     match format {
         Rendering::Text => results_text(found, outcomes),
         Rendering::Json => results_json(found, outcomes),
+        Rendering::Junit => results_junit(found, outcomes),
         Rendering::Sarif => results_sarif(found, outcomes),
     }
 }
@@ -194,18 +197,55 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
 }
 
 fn results_sarif(found: &Found, outcomes: &[Outcome]) -> String {
+    let findings = violations(found, outcomes).map(|(_, finding)| finding);
+    log(&[Rule { id: NOT_ATOMIC, text: "A composed operation is not atomic." }], findings)
+}
+
+/// The annotations of a change, for GitHub: of the operations that are not atomic.
+pub fn annotations(found: &Found, outcomes: &[Outcome]) -> String {
+    let title = |one: &Operation| format!("{}: not linearizable", one.name);
+    violations(found, outcomes).map(|(one, finding)| of_finding(&title(one), &finding)).collect()
+}
+
+/// The operations that are not atomic.
+fn violations<'f>(found: &'f Found, outcomes: &'f [Outcome]) -> impl Iterator<Item = (&'f Operation, Finding<'f>)> {
     let violations = found.operations.iter().zip(outcomes).filter(|(_, outcome)| outcome.is_violation());
-    let findings = violations.map(|(one, _)| {
+    violations.map(|(one, _)| {
         let advice = one.pattern.advice().map_or(String::new(), |advice| format!(" In one step: {advice}."));
-        Finding {
+        let finding = Finding {
             rule: NOT_ATOMIC,
             level: Level::Warning,
             text: format!("{} is not linearizable ({}).{advice}", one.name, one.pattern),
             place: sarif_place(&one.place),
             related: one.calls.iter().map(|call| (sarif_place(&call.place), described(call))).collect(),
-        }
-    });
-    log(&[Rule { id: NOT_ATOMIC, text: "A composed operation is not atomic." }], findings)
+        };
+        (one, finding)
+    })
+}
+
+/// A case for each operation. A failure is what makes the exit code 1.
+fn results_junit(found: &Found, outcomes: &[Outcome]) -> String {
+    let case = |(one, outcome): (&Operation, &Outcome)| {
+        let (result, says) = match outcome {
+            Outcome::NotRun(reason) => (junit::Outcome::Skipped { reason: reason.clone() }, None),
+            Outcome::Judged { verdict, executions, report } => {
+                let words = verdict.replace('-', " ");
+                let says = format!(", {words}, {}", counted(*executions as usize, "execution"));
+                let result = match verdict.as_str() {
+                    _ if outcome.is_violation() => {
+                        junit::Outcome::Failed { message: format!("{}: {words}", one.name), report: report.clone() }
+                    }
+                    "linearizable" | "modular" => junit::Outcome::Passed,
+                    _ => junit::Outcome::Skipped { reason: words },
+                };
+                (result, Some(says))
+            }
+        };
+        let place = format!("{}:{}", one.place.file, one.place.line);
+        junit::Case { name: one.name.clone(), result, output: place + &says.unwrap_or_default() }
+    };
+    let cases = found.operations.iter().zip(outcomes).map(case).collect();
+    junit::render(&[junit::Suite { name: "composed operations".to_owned(), cases }])
 }
 
 const NOT_ATOMIC: &str = "composed-operation-not-atomic";

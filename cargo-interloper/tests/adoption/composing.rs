@@ -242,4 +242,22 @@ fn operations_are_run_on_their_real_collections() {
     let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
     assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
     assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 11);
+    let arguments = ["composed", "--run", "--offline", "--format", "junit", "Numbers::"];
+    let junit = super::ran(command(project.folder(), &arguments).env("GITHUB_ACTIONS", "true")).expect(1);
+    let counts = "<testsuite name=\"composed operations\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">";
+    assert!(junit.out.contains(counts), "{}", junit.out);
+    assert!(junit.out.contains("<failure message=\"Numbers::of: not linearizable\">"), "{}", junit.out);
+    let lines = junit.err.lines().filter(|line| line.starts_with("::error "));
+    let annotated: Vec<&str> = lines.filter_map(|line| line.split(",title=").next()).collect();
+    let places = ["line=11,col=", "line=12,col=", "line=15,col="];
+    assert_eq!(annotated.len(), places.len(), "{}", junit.err);
+    assert!(annotated.iter().zip(places).all(|(line, place)| line.contains(place)), "{annotated:?}");
+}
+
+#[test]
+fn a_list_of_operations_judges_nothing() {
+    let project = project();
+    let refused = project.run(&["composed", "--format", "junit"]).expect(2);
+    let line = "'composed' has no form 'junit' without --run: it lists operations, and judges none\n";
+    assert_eq!((refused.out.as_str(), refused.err.as_str()), ("", line));
 }

@@ -47,3 +47,35 @@ fn names(line: &str) -> impl Iterator<Item = String> {
         .filter(|word| word.len() > "INTERLOPER_".len() && word.starts_with("INTERLOPER_"))
         .map(str::to_owned)
 }
+
+/// Each constant that is the version of a document has a row on the page of files.
+#[test]
+fn the_page_of_files_has_a_row_for_each_version() {
+    let root = docs().join("..");
+    let mut constants = 0;
+    for folder in ["cli", "cargo-interloper", "composed", "harness", "interloper", "linearize", "report", "scheduler"] {
+        constants += versions(&root.join(folder).join("src"));
+    }
+    let page = fs::read_to_string(docs().join("reference/files.md")).expect("the page");
+    let (_, page) = page.split_once("\n## Versions\n").expect("the heading");
+    let (page, _) = page.split_once("\n## ").expect("a heading after it");
+    let rows = page.lines().filter(|line| line.starts_with('|') && line.ends_with(|last: char| last != '-'));
+    let numbered = rows.filter(|line| line.trim_end_matches(" |").ends_with(|last: char| last.is_ascii_digit()));
+    assert_eq!(numbered.count(), constants);
+}
+
+/// How many constants `VERSION` or `…_VERSION` the Rust sources below a folder have.
+fn versions(folder: &Path) -> usize {
+    let count = |path: &Path| {
+        let text = fs::read_to_string(path).expect("a source file");
+        let constants = text.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("const "));
+        constants.filter(|line| line.split(": u32").next().is_some_and(|name| name.ends_with("VERSION"))).count()
+    };
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let found = entries.map(|path| match path.extension() {
+        _ if path.is_dir() => versions(&path),
+        Some(extension) if extension == "rs" => count(&path),
+        _ => 0,
+    });
+    found.sum()
+}

@@ -15,7 +15,7 @@ use interloper_linearize::general::{self, Bound, Progress, Verdict};
 use interloper_linearize::recording::{Checked, Checker, Search};
 use interloper_linearize::types::DataType;
 use interloper_report::junit::Outcome;
-use interloper_report::{explorer, file};
+use interloper_report::{Column, Counterexample, Event, Lane, Row, explorer, file};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -77,7 +77,6 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     if output.format == Format::Html {
         return Err(Failure::Request("'check-history' writes its page with --html FILE".to_owned()));
     }
-    output.only("check-history", &[Format::Text, Format::Json, Format::Junit])?;
     let data_type = type_named(&arguments.data_type)?;
     if let Some(page) = &arguments.html {
         refuse_input(&arguments.file, page)?;
@@ -92,10 +91,15 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     if let Some(page) = &arguments.html {
         write_page(&explorer::page::render(&judged.page()), page)?;
     }
+    let for_services = match services::are_asked(output.format) {
+        true => vec![judged.for_services(&arguments.file)],
+        false => Vec::new(),
+    };
+    services::annotate(&for_services);
     let text = match output.format {
         Format::Json => json(&judged.document()),
-        Format::Junit => services::document(output.format, vec![judged.for_services(&arguments.file)]),
-        _ => judged.text(),
+        Format::Junit | Format::Sarif => services::document(output.format, for_services),
+        Format::Text | Format::Html => judged.text(),
     };
     Ok(Answer::new(text, judged.finding()))
 }
@@ -235,7 +239,32 @@ impl Judged<'_> {
             Verdict::Unknown(bound) => Outcome::Unjudged { reason: self.no_verdict(*bound) },
         };
         let name = file.display().to_string();
-        services::Judged { suite: "histories", name, result, output: self.summary(), counterexample: None }
+        let counterexample = match &self.checked.verdict {
+            Verdict::NotLinearizable(found) => Some(self.counterexample(file, &Witness::new(self, found))),
+            Verdict::Linearizable { .. } | Verdict::Unknown(_) => None,
+        };
+        services::Judged { suite: "histories", name, result, output: self.summary(), counterexample }
+    }
+
+    /// The call that cannot be placed, at its lines of the file. Standard input has no lines that a service could show.
+    fn counterexample(&self, file: &Path, witness: &Witness<'_>) -> Counterexample {
+        let is_file = file != Path::new("-");
+        let row = |(line, what): (usize, String)| Row {
+            location: is_file.then(|| format!("{}:{line}:1", file.display())),
+            notes: vec![format!("▲ {}", witness.claim(&witness::Shortener::default()))],
+            ..Row::event(0, Event::Operation(what))
+        };
+        Counterexample {
+            name: file.display().to_string(),
+            verdict: self.word().to_owned(),
+            detail: self.summary(),
+            start: String::new(),
+            columns: vec![Column { title: witness.process(), lane: Lane::Thread }],
+            rows: witness.lines().into_iter().map(row).collect(),
+            orders: Vec::new(),
+            deadlock: None,
+            replay: None,
+        }
     }
 
     /// Why there is no verdict.

@@ -65,12 +65,14 @@ pub fn hunt(
         Some(format!("interloper hunt {name} --schema '{schema}' --engine systematic{strategy}"))
     };
     let style = output::style(output.color);
+    let judged: Vec<Judged> = match services::are_asked(output.format) {
+        true => findings.rows.iter().map(|row| judged(&findings, row, findings.limits(row, style, &cut))).collect(),
+        false => Vec::new(),
+    };
+    services::annotate(&judged);
     let text = match output.format {
         Format::Json => json(&document(&subject, search, &findings)),
-        Format::Junit | Format::Sarif => {
-            let judged = |row: &Row| judged(&findings, row, findings.limits(row, style, &cut));
-            services::document(output.format, findings.rows.iter().map(judged).collect())
-        }
+        Format::Junit | Format::Sarif => services::document(output.format, judged),
         Format::Text | Format::Html => findings.text(args.method.is_some() || schema.is_some(), style, &cut),
     };
     Ok(Answer::new(text, Finding::unexpected_if(findings.is_wrong())))
@@ -167,7 +169,7 @@ fn judged(findings: &Findings, row: &Row, limits: String) -> Judged {
 fn exploration(findings: &Findings) -> Option<Exploration> {
     let (row, shown) = findings.rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
     let counterexample = findings.counterexample(row, shown);
-    Some(explored(&findings.campaign.object, shown, &counterexample).with_sources())
+    Some(explored(&findings.campaign.object, shown, &counterexample, findings.campaign.seed).with_sources())
 }
 
 fn document(subject: &Subject, search: &SearchArgs, findings: &Findings) -> serde_json::Value {

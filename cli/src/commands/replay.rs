@@ -45,6 +45,16 @@ fn answer(path: &str, file: &ReplayFile, again: Again, output: &OutputArgs) -> R
     let replay = Some(command.clone());
     let counterexample = counterexample.map(|counterexample| Counterexample { replay, ..counterexample });
     let finding = Finding::unexpected_if(divergence.is_some());
+    let report =
+        || counterexample.as_ref().map_or_else(String::new, |found| text::render(found, text::Style::default()));
+    let result = match &divergence {
+        None => Outcome::Passed,
+        Some(reason) => Outcome::Failed { message: format!("diverged: {reason}"), report: report() },
+    };
+    let history = format!("history {}", file.history_hash);
+    let shown = counterexample.clone();
+    let judged = [Judged { suite: "replays", name: path.to_owned(), result, output: history, counterexample: shown }];
+    services::annotate(&judged);
     let text = match (output.format, counterexample) {
         (Format::Html, _) => match again.page(command) {
             Some(exploration) => page::render(&exploration),
@@ -61,19 +71,7 @@ fn answer(path: &str, file: &ReplayFile, again: Again, output: &OutputArgs) -> R
             "divergence": divergence,
             "counterexample": counterexample,
         })),
-        (Format::Junit | Format::Sarif, counterexample) => {
-            let report = || {
-                counterexample.as_ref().map_or_else(String::new, |found| text::render(found, text::Style::default()))
-            };
-            let result = match divergence {
-                None => Outcome::Passed,
-                Some(reason) => Outcome::Failed { message: format!("diverged: {reason}"), report: report() },
-            };
-            let output_text = format!("history {}", file.history_hash);
-            let judged =
-                Judged { suite: "replays", name: path.to_owned(), result, output: output_text, counterexample };
-            services::document(output.format, vec![judged])
-        }
+        (Format::Junit | Format::Sarif, _) => services::document(output.format, judged.into()),
         (Format::Text, counterexample) => {
             let report = counterexample.map_or_else(String::new, |counterexample| {
                 text::render(&counterexample, output::style(output.color)) + "\n"

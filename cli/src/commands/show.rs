@@ -6,7 +6,7 @@ use interloper_report::Counterexample;
 use interloper_report::explorer::page;
 use interloper_report::text::Style;
 
-use super::suite::{no_page, refuse_unused};
+use super::suite::{CASES, PROGRAMS, no_page, refuse_unused};
 use crate::answer::Answer;
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
@@ -14,22 +14,22 @@ use crate::entries::told::{Kept, Told};
 use crate::entries::{Checked, Description, Item};
 use crate::failure::{Failure, Finding};
 use crate::output;
+use crate::services;
 
 /// Everything about one case or program: its source, and the smallest interleaving that proves it wrong.
 pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    output.only("show", &[Format::Text, Format::Json, Format::Html])?;
     if search.shard.is_some() {
         return Err(Failure::Request("'show' does not use --shard".to_owned()));
     }
     let entry = catalogue::find(name)?;
     refuse_unused("show", &[entry], search)?;
     match entry {
-        Entry::Case(case) => shown(case, search, output),
-        Entry::Program(program) => shown(program, search, output),
+        Entry::Case(case) => shown(case, CASES, search, output),
+        Entry::Program(program) => shown(program, PROGRAMS, search, output),
     }
 }
 
-fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+fn shown<I: Item>(item: I, suite: &'static str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     let checked = &I::check_all(&[item], search)?[0];
     let name = checked.name();
     let counterexample = checked.counterexample().map(|counterexample| {
@@ -39,14 +39,18 @@ fn shown<I: Item>(item: I, search: &SearchArgs, output: &OutputArgs) -> Result<A
     });
     let finding =
         if checked.is_unexplored() { Finding::Unexplored } else { Finding::unexpected_if(checked.is_unexpected()) };
+    let kept = counterexample.clone().map(|counterexample| Kept { counterexample, file: None });
+    let told = Told::new(checked, kept);
+    let judged = [told.judged(suite)];
+    services::annotate(&judged);
     let text = match (output.format, counterexample) {
         (Format::Html, Some(counterexample)) => page::render(&checked.page(&counterexample)),
         (Format::Html, None) => return Err(no_page(name, "show")),
         (Format::Json, counterexample) => checked.document(counterexample, search.seed()),
-        (_, counterexample) => {
+        (Format::Junit | Format::Sarif, _) => services::document(output.format, judged.into()),
+        (Format::Text, _) => {
             let style = output::style(output.color);
-            let kept = counterexample.map(|counterexample| Kept { counterexample, file: None });
-            heading(name, &checked.about(), style) + &Told::new(checked, kept).report(style)
+            heading(name, &checked.about(), style) + &told.report(style)
         }
     };
     Ok(Answer::new(text, finding))

@@ -22,9 +22,14 @@ use crate::entries::{Checked, Item};
 use crate::failure::Failure;
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
-use crate::services;
+use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Told};
 use crate::state::State;
+
+/// What the cases are called together.
+pub const CASES: &str = "composed operations";
+/// What the programs are called together.
+pub const PROGRAMS: &str = "programs with blocks";
 
 #[derive(Serialize)]
 struct Document {
@@ -157,6 +162,11 @@ fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -
 pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, Failure> {
     let finding = told.finding();
     let Told { of_cases, of_programs } = told;
+    let judged: Vec<Judged> = match services::are_asked(output.format) {
+        true => of_cases.judged(CASES).chain(of_programs.judged(PROGRAMS)).collect(),
+        false => Vec::new(),
+    };
+    services::annotate(&judged);
     let (names, options) = (&asked.names, &asked.options);
     let text = match output.format {
         Format::Json => {
@@ -164,10 +174,7 @@ pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, F
             let (cases, programs) = (of_cases.results(with), of_programs.results(with));
             json(&Document { version: JSON_VERSION, seed: asked.seed, cases, programs })
         }
-        Format::Junit | Format::Sarif => {
-            let judged = of_cases.judged("composed operations").chain(of_programs.judged("programs with blocks"));
-            services::document(output.format, judged.collect())
-        }
+        Format::Junit | Format::Sarif => services::document(output.format, judged),
         Format::Text | Format::Html if names.is_empty() => {
             let style = output::style(output.color);
             let (of_cases, of_programs) = (of_cases.unexpected(style), of_programs.unexpected(style));

@@ -6,9 +6,11 @@ use interloper::objects::findings::{disagreement, reason, violation};
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Hunted, What};
 use interloper::objects::judge::Refusal;
-use interloper::objects::{Level, Role, Schema};
+use interloper::objects::{Level, Role, Schema, Visibility, explain};
+use interloper_report::Counterexample;
 use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
+use interloper_report::text::{Style, render};
 use serde_json::json;
 
 use super::hunt::{OPTIONS, campaign};
@@ -24,7 +26,6 @@ use crate::subject::{Subject, Watcher};
 pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("visibility", &OPTIONS)?;
     output.no_html("visibility")?;
-    output.only("visibility", &[Format::Text, Format::Json, Format::Junit])?;
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
     let strategy = Subject::strategy(&derivation.campaign, search);
@@ -47,18 +48,14 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     let unsound = derived.methods.iter().any(|one| one.of_core.is_some() || one.disagreement().is_some());
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let replays = replays(&subject, search.seed(), &derived)?;
+    let judged = match services::are_asked(output.format) {
+        true => judged(&subject, &derivation, &derived, &replays),
+        false => Vec::new(),
+    };
+    services::annotate(&judged);
     let text = match output.format {
         Format::Json => json(&document(&subject, (search, strategy.as_deref()), &derived, &replays)),
-        Format::Junit => {
-            let report = report(&subject, strategy.as_deref(), &derived, &replays);
-            let result = match finding {
-                Finding::Expected => Outcome::Passed,
-                _ => Outcome::Failed { message: "the methods are not as their levels say".to_owned(), report },
-            };
-            let name = subject.studied.name.to_owned();
-            let judged = Judged { suite: "visibility", name, result, output: String::new(), counterexample: None };
-            services::document(output.format, vec![judged])
-        }
+        Format::Junit | Format::Sarif => services::document(output.format, judged),
         _ => report(&subject, strategy.as_deref(), &derived, &replays),
     };
     Ok(Answer::new(text, finding))
@@ -76,6 +73,54 @@ fn replays(subject: &Subject, seed: u64, derived: &Derived) -> Result<Vec<Option
         of(&subject.object.label(one.method), found)
     });
     methods.chain([of("all together", derived.together.found())]).collect()
+}
+
+/// What services read: of each method, and of all methods together. What refutes a level is a finding also where the method
+/// has the level below it.
+fn judged(subject: &Subject, derivation: &Derivation, derived: &Derived, replays: &[Option<String>]) -> Vec<Judged> {
+    let suite = "visibility";
+    let explained = |label: &str, visibility: &Visibility, found: &Found, replay: &Option<String>| {
+        let counterexample = explain(&subject.object, label, visibility, found);
+        Counterexample { replay: replay.clone(), ..counterexample }
+    };
+    let failed = |message: String, counterexample: &Counterexample| Outcome::Failed {
+        message,
+        report: render(counterexample, Style::default()),
+    };
+    let mut judged = Vec::new();
+    for (one, replay) in derived.methods.iter().zip(replays) {
+        let label = subject.object.label(one.method);
+        let name = format!("{}.{label}", subject.studied.name);
+        let found = match (&one.of_core, one.refuted.last()) {
+            (Some(found), _) => Some((derivation.campaign.visibility.clone(), found)),
+            (None, Some((level, found))) => Some((derivation.with_level(one.method, *level), found)),
+            (None, None) => None,
+        };
+        let counterexample = found.map(|(visibility, found)| explained(&label, &visibility, found, replay));
+        let result = match (disagreement(&one.skipped), &one.of_core, &counterexample) {
+            (Some((schema, refusal)), ..) => Outcome::Failed {
+                message: format!("{name}: differs from its model"),
+                report: format!("{}\n", reason(refusal, schema)),
+            },
+            (None, Some(_), Some(found)) => failed(format!("{name}: core methods not atomic"), found),
+            _ if is_derived(one) => Outcome::Passed,
+            _ => Outcome::Unjudged { reason: format!("{name}: {NOT_DERIVED}") },
+        };
+        let (schemas, executions) = (plural(one.schemas, "schema"), plural(one.executions, "execution"));
+        let output = format!("visibility {}, {schemas}, {executions}", level(one));
+        judged.push(Judged { suite, name, result, output, counterexample });
+    }
+    let all = "all together";
+    let name = format!("{}: {all}", subject.studied.name);
+    let visibility = derivation.levels(&derived.methods);
+    let replay = replays.last().unwrap_or(&None);
+    let counterexample = derived.together.found().map(|found| explained(all, &visibility, found, replay));
+    let result = match &counterexample {
+        Some(found) => failed(format!("{name}: these levels do not explain an outcome"), found),
+        None => Outcome::Passed,
+    };
+    judged.push(Judged { suite, name, result, output: together(&derived.together), counterexample });
+    judged
 }
 
 /// Whether anything is known of a method.

@@ -2,6 +2,7 @@
 
 use interloper::{Adversary, Coverage, Decisions, Environment, Misuse, Report, Search, Settings, Verdict, Violation};
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
 use interloper_suite::Case;
@@ -136,6 +137,13 @@ impl Checked for CheckedCase {
     fn counterexample(&self) -> Option<Counterexample> {
         let violation = self.violation()?;
         Some(Counterexample { name: self.case.name.to_owned(), ..violation.counterexample.clone() })
+    }
+
+    fn page(&self, counterexample: &Counterexample) -> Exploration {
+        let explored = self.violation().and_then(|violation| {
+            (self.case.build)().explored_with(&self.settings, &violation.decisions, counterexample).ok()
+        });
+        explored.unwrap_or_else(|| Exploration::of(counterexample)).with_sources()
     }
 
     /// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
@@ -294,7 +302,7 @@ impl Item for Case {
 }
 
 impl Recorded for Case {
-    fn replay(&self, file: &ReplayFile, decisions: &Decisions, _: bool) -> Result<Again, Failure> {
+    fn replay(&self, file: &ReplayFile, decisions: &Decisions, explore: bool) -> Result<Again, Failure> {
         let method = (self.build)();
         let settings = recorded_settings(self.name, file, method.settings())?;
         let report = match method.replay_with(&settings, decisions) {
@@ -310,7 +318,10 @@ impl Recorded for Case {
         let operations = plural(u64::from(violation.environment_operations), "environment operation");
         let (name, detail) = (self.name.to_owned(), format!("{operations}, replayed"));
         let counterexample = Counterexample { name, detail, ..violation.counterexample };
-        Ok(Again::showed(file, FINDING, &violation.history, counterexample))
+        let exploration = explore.then(|| method.explored_with(&settings, decisions, &counterexample).ok()).flatten();
+        let exploration = exploration.map(Exploration::with_sources);
+        let showed = Again::showed(file, FINDING, &violation.history, counterexample);
+        Ok(Again { exploration, ..showed })
     }
 }
 

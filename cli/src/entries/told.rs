@@ -111,7 +111,7 @@ impl<C: Checked> Told<C> {
     }
 
     /// What services read of it, in this suite.
-    fn judged(&self, suite: &'static str) -> Judged {
+    pub fn judged(&self, suite: &'static str) -> Judged {
         let message = self.headline.1.clone();
         let result = match &self.refused {
             Some(reason) => Outcome::Skipped { reason: reason.clone() },

@@ -66,9 +66,10 @@ fn a_composed_operation_and_its_replay_file_have_pages() {
     let shown = data(&folder.read("page.html"));
     assert!(!shown.orders.is_empty() && shown.steps.iter().any(|step| step.state.is_some()));
     assert!(shown.spans.iter().any(|span| span.what == Extent::Call && span.marked));
+    let again = |name: &str| data(&folder.read(name));
     let file = format!("interloper-failures/{}-42.json", bad());
     assert_eq!(folder.run(&["explore", &file, "--html", "again.html"]).code, Some(0));
-    assert_eq!(data(&folder.read("again.html")).steps, shown.steps);
+    assert_eq!((again("again.html").steps, again("again.html").choices), (shown.steps.clone(), shown.choices.clone()));
     // The same file with another history: the page is written, and the difference is said.
     folder.edit(&file, |document| {
         document["history"][1]["action"] = json!("sing");
@@ -78,6 +79,34 @@ fn a_composed_operation_and_its_replay_file_have_pages() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(ran.out.contains("\ndiverged from the recorded history: at event 2: "), "{}", ran.out);
     assert_eq!(data(&folder.read("other.html")).steps, shown.steps);
+}
+
+/// The execution of the README: `get(7)`, then the environment's `insert(7, 15)`, then `insert(7, 14)`.
+#[test]
+fn the_page_of_a_composed_operation_has_its_order_and_its_choices() {
+    let folder = Folder::new();
+    folder.run(&["run", "memoize-get-then-insert", "--html", "page.html"]);
+    let shown = data(&folder.read("page.html"));
+    // The insertion conflicts with the look before it, and with the insertion after it. The return depends on nothing else.
+    let after: Vec<Vec<u32>> = shown.steps.iter().map(|step| step.after.clone()).collect();
+    assert_eq!(after, [vec![], vec![0], vec![1], vec![]]);
+    assert_eq!(shown.objects, ["map"]);
+    assert_eq!(shown.steps.iter().map(|step| step.object).collect::<Vec<_>>(), [Some(0), Some(0), Some(0), None]);
+    let choices = shown.choices.expect("the choices of a composed operation");
+    // The initial state and the gaps before the look, before the insertion and before the return.
+    let points: Vec<(u32, u32)> = choices.points.iter().map(|point| (point.step, point.kept)).collect();
+    let (&(end, kept), before) = points.split_last().expect("the whole execution");
+    assert_eq!((end, kept), (4, 6), "{points:?}");
+    assert!(before.iter().all(|(step, kept)| *step == kept.saturating_sub(2)), "{points:?}");
+    let share = |kept: u32| {
+        let point = choices.points.iter().find(|point| point.kept == kept).expect("a point");
+        (f64::from(point.failed) / f64::from(point.of), point.of)
+    };
+    // Once the environment has inserted between look and insertion, what comes after can hardly repair it; before, most
+    // random continuations insert nothing there. An estimate of 200 differs from its share by more than 0.15 with probability
+    // below 2 exp(-2 · 200 · 0.0225) < 0.0003, and the seed is fixed.
+    assert_eq!(share(4).1, 200);
+    assert!(share(4).0 > 0.8 && share(4).0 > share(2).0 + 0.3, "{:?} and {:?}", share(4), share(2));
 }
 
 #[test]
@@ -113,6 +142,15 @@ fn a_hunt_has_a_page() {
     assert!(shown.steps.iter().any(|step| !step.after.is_empty()), "{shown:?}");
     assert_eq!(shown.spans.iter().filter(|span| span.what == Extent::Call).count(), 3);
     assert!(!shown.objects.is_empty() && !shown.orders.is_empty());
+    // Random continuations of the whole execution fail more often than those of nothing, and the same seed gives the same.
+    let choices = shown.choices.expect("the choices of a hunt");
+    let share = |point: &interloper_report::explorer::Point| f64::from(point.failed) / f64::from(point.of);
+    assert!(choices.points.len() > 2 && !choices.swaps.is_empty(), "{choices:?}");
+    let first = share(&choices.points[0]);
+    assert!(first < 1.0 && choices.points.iter().any(|point| share(point) > first), "{choices:?}");
+    let file = "interloper-failures/striped-map-schema-42.json";
+    assert_eq!(folder.run(&["explore", file, "--html", "again.html"]).code, Some(0));
+    assert_eq!(data(&folder.read("again.html")).choices, Some(choices));
 }
 
 #[test]

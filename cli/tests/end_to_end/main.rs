@@ -43,12 +43,21 @@ impl Folder {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
         command.args(arguments).current_dir(&self.0).stdin(Stdio::null());
-        command.env_remove("INTERLOPER_LOG").env_remove("NO_COLOR");
+        command.env_remove("INTERLOPER_LOG").env_remove("NO_COLOR").env_remove("GITHUB_ACTIONS");
         command
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
-        let output = self.command(arguments).output().expect("the binary was built");
+        Folder::ran(&mut self.command(arguments))
+    }
+
+    /// As in a job of GitHub.
+    fn annotated(&self, arguments: &[&str]) -> Ran {
+        Folder::ran(self.command(arguments).env("GITHUB_ACTIONS", "true"))
+    }
+
+    fn ran(command: &mut Command) -> Ran {
+        let output = command.output().expect("the binary was built");
         Ran {
             code: output.status.code(),
             out: String::from_utf8(output.stdout).expect("text"),

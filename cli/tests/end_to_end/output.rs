@@ -288,9 +288,10 @@ fn each_command_that_judges_has_the_forms_of_services() {
 
     let call =
         "{\"process\":0,\"type\":\"invoke\",\"call\":\"read\"}\n{\"process\":0,\"type\":\"return\",\"value\":VALUE}\n";
-    for (value, result) in
-        [("0", "<system-out>"), ("7", "<failure message=\"read() of process 0 cannot have returned 7")]
-    {
+    for (value, result) in [
+        ("null", "failures=\"0\" errors=\"0\""),
+        ("7", "<failure message=\"read() of process 0 cannot have returned 7"),
+    ] {
         folder.write("history.jsonl", &call.replace("VALUE", value));
         let ran = folder.run(&["check-history", "--type", "register", "history.jsonl", "--format", "junit"]);
         assert!(ran.out.contains("name=\"history.jsonl\"") && ran.out.contains(result), "{}", ran.out);
@@ -298,8 +299,127 @@ fn each_command_that_judges_has_the_forms_of_services() {
     // Others say which forms they have.
     let ran = folder.run(&["list", "--format", "junit"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(2), "error: 'list' has no form 'junit', only text, json\n"));
-    let ran = folder.run(&["check-history", "--type", "register", "history.jsonl", "--format", "sarif"]);
-    assert_eq!(ran.err, "error: 'check-history' has no form 'sarif', only text, json, junit\n");
+}
+
+/// The results of a SARIF log, each as its rule and its places (`file:line`, the one of the result first). Asserts what the
+/// standard demands of the properties that are written (SARIF 2.1.0, sections 3.13 to 3.30).
+fn results(log: &str) -> Vec<(String, Vec<String>)> {
+    let log: serde_json::Value = serde_json::from_str(log).expect("JSON");
+    assert_eq!(log["version"], "2.1.0");
+    let [run] = &log["runs"].as_array().expect("runs")[..] else { panic!("one run: {log}") };
+    assert_eq!(run["tool"]["driver"]["name"], "interloper");
+    let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+    let place = |location: &serde_json::Value| {
+        let (artifact, region) =
+            (&location["physicalLocation"]["artifactLocation"], &location["physicalLocation"]["region"]);
+        let uri = artifact["uri"].as_str().expect("an address");
+        assert!(!uri.is_empty() && uri.bytes().all(|byte| byte.is_ascii_graphic()), "{uri}");
+        assert!(region["startColumn"].as_u64() >= Some(1), "{region}");
+        let line = region["startLine"].as_u64().filter(|line| *line >= 1).expect("a line");
+        format!("{uri}:{line}")
+    };
+    let result = |result: &serde_json::Value| {
+        let rule = result["ruleId"].as_str().expect("a rule");
+        assert!(rules.iter().any(|known| known["id"] == rule), "{rule}");
+        assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty()), "{result}");
+        assert!(["note", "warning", "error"].iter().any(|level| result["level"] == *level), "{result}");
+        let places = [&result["locations"], &result["relatedLocations"]];
+        let places = places.into_iter().filter_map(serde_json::Value::as_array).flatten().map(place);
+        (rule.to_owned(), places.collect())
+    };
+    run["results"].as_array().expect("results").iter().map(result).collect()
+}
+
+#[test]
+fn visibility_has_a_case_for_each_method() {
+    let folder = Folder::new();
+    let asked = |object: &'static str, format: &'static str| {
+        let small = ["--engine", "systematic", "--programs", "40", "--seed", "1", "--format", format];
+        folder.run(&[&["visibility", object], &small[..]].concat())
+    };
+    let ran = asked("striped-map", "junit");
+    let methods = ran.out.matches("<testcase classname=\"visibility\"").count();
+    let table: serde_json::Value = serde_json::from_str(&asked("striped-map", "json").out).expect("JSON");
+    let derived = table["methods"].as_array().expect("methods");
+    assert_eq!((ran.code, methods), (Some(0), derived.len() + 1), "{}", ran.out);
+    assert!(ran.out.contains("failures=\"0\"") && ran.out.contains("<system-out>visibility "), "{}", ran.out);
+    // What refutes a level of a method is a finding, at the lines of the object; an atomic method has none.
+    let refuted = derived.iter().filter(|one| !one["refuted"].as_array().expect("a list").is_empty()).count();
+    let found = results(&asked("striped-map", "sarif").out);
+    assert!(refuted > 0 && refuted < derived.len(), "{refuted} of {}", derived.len());
+    assert_eq!(found.len(), refuted);
+    assert!(found.iter().all(|(rule, places)| rule == "not-atomic" && !places.is_empty()), "{found:?}");
+}
+
+#[test]
+fn a_history_is_judged_at_its_lines() {
+    let folder = Folder::new();
+    let call =
+        "{\"process\":3,\"type\":\"invoke\",\"call\":\"read\"}\n{\"process\":3,\"type\":\"return\",\"value\":VALUE}\n";
+    let check = ["check-history", "--type", "register", "a history.jsonl", "--format", "sarif"];
+    folder.write("a history.jsonl", &call.replace("VALUE", "null"));
+    assert_eq!(results(&folder.run(&check).out), []);
+    folder.write("a history.jsonl", &call.replace("VALUE", "7"));
+    let places = ["a%20history.jsonl:2", "a%20history.jsonl:1"].map(str::to_owned);
+    assert_eq!(results(&folder.run(&check).out), [("not-atomic".to_owned(), places.to_vec())]);
+    let ran = folder.annotated(&check[..4]);
+    let title = "title=a history.jsonl%3A not linearizable::process 3";
+    let claim = "▲ read() of process 3 cannot have returned 7 (lines 1 to 2).";
+    let expected = format!(
+        "::error file=a history.jsonl,line=1,col=1,{title} invokes read()%0A{claim}\n\
+         ::error file=a history.jsonl,line=2,col=1,{title} returns 7%0A{claim}\n"
+    );
+    assert_eq!((ran.code, ran.err), (Some(1), expected));
+}
+
+#[test]
+fn a_comparison_has_a_suite_for_each_adversary() {
+    let asked = |format| interloper(&["compare", "--executions", "40", "--format", format]);
+    let table: serde_json::Value = serde_json::from_str(&asked("json").out).expect("JSON");
+    let cases = table["cases"].as_array().expect("cases");
+    let missed = |adversary: &str| cases.iter().filter(|case| case[adversary].is_null()).count();
+    let junit = asked("junit").out;
+    for adversary in ["naive", "nearest", "preceding"] {
+        let suite = format!(
+            "<testsuite name=\"{adversary}\" tests=\"{}\" failures=\"0\" errors=\"0\" skipped=\"{}\">",
+            cases.len(),
+            missed(adversary)
+        );
+        assert!(junit.contains(&suite), "{suite}\n{junit}");
+    }
+    let missed: usize = ["naive", "nearest", "preceding"].map(missed).iter().sum();
+    let found = results(&asked("sarif").out);
+    assert!(missed > 0 && found.iter().all(|(_, places)| !places.is_empty()));
+    // One case waits for its own lock: the two adversaries that go by the steps find it.
+    let deadlocks = found.iter().filter(|(rule, _)| rule == "deadlock").count();
+    assert_eq!((deadlocks, found.iter().filter(|(rule, _)| rule == "not-atomic").count()), (2, found.len() - 2));
+    assert_eq!(found.len(), 3 * cases.len() - missed);
+}
+
+/// On standard error, so that the result stays the same; what is expected is no error of the change.
+#[test]
+fn github_is_told_the_lines_of_what_failed() {
+    let folder = Folder::new();
+    let lines = |err: &str| err.lines().filter(|line| line.starts_with("::")).map(str::to_owned).collect::<Vec<_>>();
+    let hunt = ["hunt", "striped-map", "--schema", "{ get(0); size() } || { put(0, 0) }", "--engine", "systematic"];
+    let (plain, annotated) = (folder.run(&hunt), folder.annotated(&hunt));
+    assert_eq!((plain.out, lines(&plain.err)), (annotated.out, Vec::new()));
+    let [line] = &lines(&annotated.err)[..] else { panic!("one line: {}", annotated.err) };
+    assert!(line.starts_with("::error file=") && line.contains("title=striped-map.schema%3A "), "{line}");
+    // Programs that read events have the places there.
+    assert_eq!(lines(&folder.annotated(&[&hunt[..], &["--progress", "json"]].concat()).err), Vec::<String>::new());
+    // The suite expects its violations.
+    let expected = folder.annotated(&["run", "figure-1"]);
+    assert_eq!((expected.code, lines(&expected.err)), (Some(0), Vec::new()));
+}
+
+#[test]
+fn what_is_shown_has_the_forms_of_services() {
+    let ran = interloper(&["show", "figure-1", "--format", "junit"]);
+    let case = "<testcase classname=\"programs with blocks\" name=\"figure-1\">";
+    assert!(ran.code == Some(0) && ran.out.contains(case), "{}", ran.out);
+    let log = |command| results(&interloper(&[command, "figure-1", "--format", "sarif"]).out);
+    assert_eq!((log("show").len(), log("show")), (1, log("run")));
 }
 
 /// The result on standard output is the same however progress is shown.

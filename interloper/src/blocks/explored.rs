@@ -1,11 +1,11 @@
 //! An execution as the page shows it: all its steps, its blocks, and which of its choices mattered.
 
 use interloper_harness::explored::{Block, Followed};
+use interloper_harness::mattered::{Known, choices};
 use interloper_report::Counterexample;
-use interloper_report::explorer::{Choices, Exploration, Point, Swap};
-use interloper_scheduler::choices::{Choice, Continued, Plan};
+use interloper_report::explorer::{Choices, Exploration};
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::runtime::{Action, TaskId};
+use interloper_scheduler::runtime::Action;
 use interloper_scheduler::words::is_silent;
 use interloper_scheduler::{End, Event, TaskReport};
 
@@ -88,74 +88,11 @@ impl Draft {
         if matches!(finding, Finding::StepBound | Finding::Livelock) {
             return None;
         }
-        let mut known = Continued::new(decisions, decisions.0.len(), &[], seed, 0);
-        worker.try_with(&mut known);
-        let choices = known.into_choices();
-        // The events of the steps that the choices are about.
-        let events: Vec<usize> = (0..self.trace.len()).filter(|&event| !self.trace[event].continues).collect();
-        let depend = |one: usize, other: usize| match (events.get(one), events.get(other)) {
-            (Some(&one), Some(&other)) => self.trace[one].operation.depends(&self.trace[other].operation),
-            _ => false,
-        };
-        let row = |choice: &Choice| self.row_from(events.get(choice.steps).copied().unwrap_or(self.trace.len()));
-        let plan = Plan::new(&choices, depend);
-        let mut tried = Trying { worker, finding, decisions, seed, plan: &plan, steps: 0, number: 0 };
-        let mut points = Vec::new();
-        for choice in plan.points.iter().map(|&at| &choices[at]) {
-            let Some((failed, of)) = tried.share(choice.kept, &[]) else { break };
-            points.push(Point { step: row(choice), kept: choice.kept as u32, failed, of });
-        }
-        let mut swaps = Vec::new();
-        for &at in &plan.swaps {
-            let next = choices[at + 1..].iter().find(|choice| choice.of.is_some());
-            let (Some((one, _)), Some(next)) = (&choices[at].of, next) else { continue };
-            let Some((other, _)) = &next.of else { continue };
-            let Some((failed, of)) = tried.share(choices[at].kept, &[*other, *one]) else { break };
-            swaps.push(Swap { first: row(&choices[at]), second: row(next), failed, of });
-        }
-        let count = self.events.len() as u32;
-        swaps.retain(|swap| swap.first < count && swap.second < count && swap.first != swap.second);
-        let end = Point { step: count, kept: decisions.0.len() as u32, failed: 1, of: 1 };
-        points.push(end);
-        Some(Choices { seed, points, swaps })
-    }
-
-    /// The first row that is this event or a later one.
-    fn row_from(&self, event: usize) -> u32 {
-        let at = self.events.iter().position(|other| other.is_some_and(|other| other >= event));
-        at.unwrap_or(self.events.len()) as u32
-    }
-}
-
-/// Runs continuations.
-struct Trying<'t, 'w> {
-    worker: &'t mut Worker<'w>,
-    finding: &'t Finding,
-    decisions: &'t Decisions,
-    seed: u64,
-    plan: &'t Plan,
-    /// How many steps they have made.
-    steps: u64,
-    /// How many have run.
-    number: u64,
-}
-
-impl Trying<'_, '_> {
-    /// How many continuations fail in the same way, of how many. None when there were too many steps before.
-    fn share(&mut self, kept: usize, forced: &[TaskId]) -> Option<(u32, u32)> {
-        let (mut failed, mut of) = (0, 0);
-        for _ in 0..self.plan.continuations {
-            if self.steps > self.plan.steps {
-                return None;
-            }
-            let mut continued = Continued::new(self.decisions, kept, forced, self.seed, self.number);
-            self.number += 1;
-            let (steps, finding) = self.worker.try_with(&mut continued);
-            self.steps += steps;
-            of += 1;
-            failed += u32::from(finding.is_some_and(|finding| finding.is_like(self.finding)));
-        }
-        (of > 0).then_some((failed, of))
+        let known = Known { trace: &self.trace, rows: &self.events, decisions };
+        Some(choices(known, seed, &mut |continued| {
+            let (steps, found) = worker.try_with(continued);
+            (steps, found.is_some_and(|found| found.is_like(finding)))
+        }))
     }
 }
 

@@ -6,6 +6,8 @@ use std::mem::ManuallyDrop;
 use interloper_collections::Subject;
 use interloper_collections::session::Instrumented;
 use interloper_commutativity::{Datum, ToValue, Value};
+use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
 use crate::blocks::leaving::Checking;
@@ -20,7 +22,7 @@ use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
 use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
-use crate::composed::{concurrent, domain, explain};
+use crate::composed::{concurrent, domain, explain, explored};
 
 /// A method under test with its types erased, so that a suite can hold many of them.
 pub trait Check {
@@ -41,6 +43,18 @@ pub trait Check {
     /// # Errors
     /// [`Misuse::Diverged`] when the decisions no longer fit the method, and the errors of [`Check::check_with`].
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse>;
+
+    /// A violating execution as its page shows it: the data of the counterexample, which steps depend on each other, and which
+    /// decision mattered. Several concurrent calls and the naive adversary have what the counterexample has.
+    ///
+    /// # Errors
+    /// The errors of [`Check::check_with`].
+    fn explored_with(
+        &self,
+        settings: &Settings,
+        decisions: &Decisions,
+        counterexample: &Counterexample,
+    ) -> Result<Exploration, Misuse>;
 
     /// The steps that the program marks as linearization points ([`crate::linearization_point`]), when the method runs
     /// alone: `get at src/cache.rs:12:9`, in the order in which they are first reached.
@@ -65,6 +79,15 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
 
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
         with_runner(self, settings, |runner| replay(runner, settings, decisions))
+    }
+
+    fn explored_with(
+        &self,
+        settings: &Settings,
+        decisions: &Decisions,
+        counterexample: &Counterexample,
+    ) -> Result<Exploration, Misuse> {
+        with_runner(self, settings, |runner| page(runner, settings, decisions, counterexample))
     }
 
     fn linearization_points(&self) -> Result<Vec<String>, Misuse> {
@@ -101,7 +124,7 @@ fn marked_steps(runner: &mut Runner<'_>) -> Result<Vec<String>, Misuse> {
 }
 
 /// Sets up a subject and the runner on it.
-fn with_runner<T>(
+pub(crate) fn with_runner<T>(
     bench: &dyn Bench,
     settings: &Settings,
     body: impl FnOnce(&mut Runner<'_>) -> Result<T, Misuse>,
@@ -340,15 +363,15 @@ pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) 
     }
 }
 
-struct Made {
+pub(crate) struct Made {
     argument: usize,
-    initial: StateId,
+    pub(crate) initial: StateId,
     ended: Ended,
-    refuted: bool,
+    pub(crate) refuted: bool,
 }
 
 /// Draws an argument and an initial state, runs and judges.
-fn make_run(
+pub(crate) fn make_run(
     runner: &mut Runner<'_>,
     source: &mut dyn Source,
     rules: &Rules,
@@ -389,14 +412,36 @@ fn violation(
     explain::violation(runner, made.argument, made.initial, made.ended, decisions, execution)
 }
 
+/// What an environment may do that is not the program's own concurrent calls, and what it is called.
+fn allowed(runner: &Runner<'_>, settings: &Settings) -> Result<(CallSet, &'static str), Misuse> {
+    match (settings.environment, OwnEnvironment::of(runner)?) {
+        (Environment::Restricted, OwnEnvironment::Without(allowed)) => Ok((allowed, "restricted environment")),
+        (Environment::Restricted, _) => Err(Misuse::NoProgramEnvironment),
+        (Environment::Open | Environment::Closed, _) => Ok((runner.world.all_letters(), "open environment")),
+    }
+}
+
+/// The page of the run that `decisions` determine.
+fn page(
+    runner: &mut Runner<'_>,
+    settings: &Settings,
+    decisions: &Decisions,
+    counterexample: &Counterexample,
+) -> Result<Exploration, Misuse> {
+    let several = runner.description.calls > 1 || settings.environment == Environment::Closed;
+    if several || settings.adversary == Adversary::Naive {
+        return Ok(Exploration::of(counterexample));
+    }
+    let initial = domain::choose(runner)?;
+    let (allowed, _) = allowed(runner, settings)?;
+    let rules = Rules { audit: true, describes: true, ..rules(runner, settings, allowed) };
+    explored::explored(runner, &rules, &initial, decisions, counterexample)
+}
+
 /// The one run that `decisions` determine.
 fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
     let initial = domain::choose(runner)?;
-    let (allowed, environment) = match (settings.environment, OwnEnvironment::of(runner)?) {
-        (Environment::Restricted, OwnEnvironment::Without(allowed)) => (allowed, "restricted environment"),
-        (Environment::Restricted, _) => return Err(Misuse::NoProgramEnvironment),
-        (Environment::Open | Environment::Closed, _) => (runner.world.all_letters(), "open environment"),
-    };
+    let (allowed, environment) = allowed(runner, settings)?;
     let mut coverage = Coverage {
         environment: format!("{environment}, replay"),
         arguments: 1,

@@ -3,7 +3,8 @@
 //! `method` describes the method, `bench` hides its types, `domain` says what the environment may do. `explore` runs
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
 //! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
-//! several calls, `explain` describes the violation.
+//! several calls, `explain` describes the violation, `explored` adds
+//! what its page shows.
 
 mod adversary;
 mod bench;
@@ -14,6 +15,7 @@ mod described;
 mod domain;
 mod explain;
 mod explore;
+mod explored;
 mod histories;
 mod method;
 mod misuse;

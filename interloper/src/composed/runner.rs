@@ -146,6 +146,11 @@ impl<'m> Runner<'m> {
         })
     }
 
+    /// The seed of the check.
+    pub fn seed(&self) -> u64 {
+        self.settings.seed
+    }
+
     /// Whether values of a collection can change by themselves.
     pub fn interior(&self) -> bool {
         self.places.is_some() || self.parts.iter().any(|part| part.domain().interior)

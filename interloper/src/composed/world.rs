@@ -430,6 +430,14 @@ impl World {
         self.ask_specification(state, call)
     }
 
+    /// Whether two calls on the same collection conflict in `state`: whether their order makes a difference there.
+    pub fn conflict(&mut self, state: StateId, one: CallId, other: CallId) -> bool {
+        let Call { part, invocation } = &self.calls[one.index()];
+        let value = &self.states[state.index()][part.0 as usize];
+        let conflicts = &mut self.parts[part.0 as usize].conflicts;
+        conflicts.conflicts(value, invocation, &self.calls[other.index()].invocation)
+    }
+
     #[cold]
     fn ask_specification(&mut self, state: StateId, call: CallId) -> CallSet {
         let Call { part, invocation } = self.calls[call.index()].clone();

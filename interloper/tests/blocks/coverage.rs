@@ -322,3 +322,35 @@ fn a_test_without_executions_does_not_pass() {
     assert!(!passed, "{text}");
     assert!(text.contains("nothing was explored: the limit on executions is 0"), "{text}");
 }
+
+/// Fails if its process is started to see a failure.
+#[interloper::test(executions = 30)]
+fn fails_when_asked() -> i64 {
+    assert_ne!(std::env::var(CHILD).as_deref(), Ok("fail"), "as asked");
+    two(true, 1)
+}
+
+/// What a runner needs that starts a process for each test, as cargo-nextest does: a list in the terse form, tests by their exact
+/// names, and exit codes.
+#[test]
+fn a_runner_can_start_each_test_alone() {
+    let run = |arguments: &[&str], how: &str| {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(arguments).env(CHILD, how).env("INTERLOPER_FAILURES", "off");
+        let child = child.output().unwrap();
+        (child.status.code(), String::from_utf8(child.stdout).unwrap())
+    };
+    let (code, list) = run(&["--list", "--format", "terse"], "");
+    let names: Vec<&str> = list.lines().filter_map(|line| line.strip_suffix(": test")).collect();
+    assert_eq!((code, names.len()), (Some(0), list.lines().count()), "{list}");
+    for name in ["coverage::passes", "coverage::fails_when_asked"] {
+        assert_eq!(names.iter().filter(|listed| **listed == name).count(), 1, "{list}");
+    }
+    let (code, ignored) = run(&["--list", "--format", "terse", "--ignored"], "");
+    assert_eq!((code, ignored.as_str()), (Some(0), ""));
+    let alone = ["coverage::fails_when_asked", "--exact", "--nocapture"];
+    let (code, out) = run(&alone, "");
+    assert!(code == Some(0) && out.contains("\ntest result: ok. 1 passed; 0 failed;"), "{code:?}: {out}");
+    let (code, out) = run(&alone, "fail");
+    assert!(code == Some(101) && out.contains("\ntest result: FAILED. 0 passed; 1 failed;"), "{code:?}: {out}");
+}

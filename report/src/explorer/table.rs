@@ -6,9 +6,9 @@ use super::{Exploration, Kind, Step};
 use crate::Lane;
 use crate::shorten::{LONGEST_TEXT, grouped, middle};
 
-/// So many steps are in the table; of more, the first and the last hundred and what is marked.
+/// So many steps are in the table; of more, the first and the last fifty and what is marked.
 const MOST: usize = 300;
-const AT_EACH_END: usize = 100;
+const AT_EACH_END: usize = 50;
 /// So many sequential orders are in the table.
 const MOST_ORDERS: usize = 200;
 

@@ -1,6 +1,7 @@
 //! Orderings as a SARIF log.
 
 use super::{Orderings, Site, Verdict};
+use crate::annotation::of_finding;
 use crate::sarif::{Finding, Level, Place, Rule, log};
 
 const STRONGER: &str = "ordering-stronger-than-justified";
@@ -17,12 +18,22 @@ const RULES: [Rule; 3] = [
 /// removes a finding.
 pub fn sarif(orderings: &Orderings) -> String {
     let of_sites = orderings.sites.iter().filter_map(of_site);
+    log(&RULES, of_sites.chain(of_fixes(orderings).map(|(_, fix)| fix)))
+}
+
+/// The annotations of a change, for GitHub: of the stronger orderings that remove a finding. See [`annotation`](crate::annotation).
+pub fn annotations(orderings: &Orderings) -> String {
+    let title = |test: Option<&str>| format!("{}: an ordering is too weak", test.unwrap_or(&orderings.name));
+    of_fixes(orderings).map(|(test, fix)| of_finding(&title(test), &fix)).collect()
+}
+
+/// The stronger orderings that remove a finding, each with the test that shows the finding.
+fn of_fixes(orderings: &Orderings) -> impl Iterator<Item = (Option<&str>, Finding<'_>)> {
     let fixes = orderings.findings.iter().flat_map(|finding| finding.fixes.iter().map(move |fix| (finding, fix)));
-    let of_fixes = fixes.map(|(finding, fix)| {
+    fixes.map(|(finding, fix)| {
         let text = format!("{}: {} instead of {} removes it.", finding.finding, fix.ordering, fix.site.ordering);
-        result(FINDING, Level::Error, text, &fix.site)
-    });
-    log(&RULES, of_sites.chain(of_fixes))
+        (finding.test.as_deref(), result(FINDING, Level::Error, text, &fix.site))
+    })
 }
 
 fn of_site(site: &Site) -> Option<Finding<'_>> {

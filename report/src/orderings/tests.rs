@@ -161,3 +161,29 @@ fn sarif_has_a_result_for_each_survivor() {
     elsewhere.sites.iter_mut().for_each(|site| site.file = "/a folder/x#.rs".to_owned());
     assert!(results(&elsewhere).iter().all(|(_, uri, _)| uri == "file:///a%20folder/x%23.rs"));
 }
+
+#[test]
+fn junit_has_a_case_for_each_ordering_and_fails_with_a_finding_alone() {
+    let document = junit(&every_outcome());
+    let suite = "<testsuite name=\"orderings of mailbox\" tests=\"5\" failures=\"0\" errors=\"0\" skipped=\"3\">";
+    assert!(document.contains(suite), "{document}");
+    let needed =
+        "name=\"store Release at src/lib.rs:12:9\">\n      <system-out>needed\nRelaxed: killed: tests::send: panic";
+    assert!(document.contains(needed), "{document}");
+    assert!(document.contains("stronger than the tests can justify: AcqRel is enough"), "{document}");
+    let fix = Fix { site: site(21, "store", "Relaxed", 3, vec![]), ordering: "Release".to_owned(), executions: 9 };
+    let finding = Finding {
+        test: Some("tests::send".to_owned()),
+        finding: "panic: no letter".to_owned(),
+        replay: Some("again".to_owned()),
+        tried: 1,
+        fixes: vec![fix],
+    };
+    let found = Orderings { findings: vec![finding], sites: vec![], ..every_outcome() };
+    let failure =
+        "<failure message=\"panic: no letter\">src/lib.rs:21:9: Release instead of Relaxed removes it\nreplay: again\n";
+    assert!(junit(&found).contains(failure), "{}", junit(&found));
+    let annotation = "::error file=src/lib.rs,line=21,col=9,title=tests%3A%3Asend%3A an ordering is too weak::panic: no \
+                      letter: Release instead of Relaxed removes it.\n";
+    assert_eq!((annotations(&found).as_str(), annotations(&every_outcome()).as_str()), (annotation, ""));
+}

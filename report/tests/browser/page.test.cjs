@@ -117,6 +117,18 @@ test("a composed operation has its states and its orders", () => open("composed.
   assert.equal(await page.locator('tr[aria-selected="true"]').count(), 1);
 }));
 
+test("a composed operation and a hunt say which choice mattered", async () => {
+  for (const name of ["composed.html", "hunt.html"]) {
+    await open(name, async (page) => {
+      await page.getByRole("tab", { name: "Which choice mattered" }).click();
+      const text = await panel(page).innerText();
+      assert.match(text, /What mattered most: that (after )?step \d+ came next/, name);
+      assert.match(text, /\d+ of 200 \(\d+%\)/, name);
+      assert.ok(await page.locator(".plot .dot").count() > 2, name);
+    }, { viewport: { width: 1200, height: 800 } });
+  }
+});
+
 test("a deadlock leads to what was taken", () => open("deadlock.html", async (page) => {
   assert.equal(await page.locator(".row.blocked").count(), 4);
   await page.locator(".row.blocked").last().click();

@@ -68,6 +68,7 @@ impl FromStr for Schedule {
     }
 }
 
+/// What is said of an unknown name. A test compares it, and the page of the book, with the parser.
 const NAMES: &str = "the strategies are random, atomfuzzer, atomfuzzer-mutex, pct, pctwm, pos, surw, urw, rff, preemptions, exhaustive and \
      portfolio";
 
@@ -123,6 +124,7 @@ fn probability(parameter: Option<&str>) -> Result<f64, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Freedom, Freedoms};
 
     #[test]
     fn text_forms_round_trip() {
@@ -147,6 +149,70 @@ mod tests {
         assert_eq!(
             "atomfuzzer+pct+preemptions".parse::<Schedule>().unwrap().to_string(),
             "atomfuzzer:0.5+pct:3+preemptions:2"
+        );
+    }
+
+    /// The names that the parser knows, in its order: its own source says which.
+    fn names() -> Vec<&'static str> {
+        let source = include_str!("text.rs");
+        let parser = source.split_once("\nfn one(").expect("the parser").1;
+        let parser = parser.split_once("_ => Err(NAMES)").expect("its end").0;
+        parser
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix('"')?.split_once("\" =>"))
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    /// The rows of the table of a page with this head, without spaces and backticks.
+    fn rows(page: &'static str, head: &str) -> Vec<Vec<&'static str>> {
+        let lines = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+        let cells =
+            |line: &'static str| line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        lines.take_while(|line| line.starts_with('|')).map(cells).collect()
+    }
+
+    const PAGE: &str = include_str!("../../../docs/reference/strategies.md");
+
+    #[test]
+    fn the_page_of_strategies_is_that_of_the_parser() {
+        let (names, rows) = (names(), rows(PAGE, "| name | without parameters |"));
+        assert_eq!(names.len(), 12, "{names:?}");
+        let mut listed: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+        listed.sort_unstable();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        assert_eq!(listed, sorted);
+        for row in rows {
+            assert_eq!(row[0].parse::<Schedule>().map(|schedule| schedule.to_string()), Ok(row[1].to_owned()));
+        }
+        let mut told: Vec<&str> = NAMES.trim_start_matches("the strategies are ").split([',', ' ']).collect();
+        told.retain(|word| !word.is_empty() && *word != "and");
+        told.sort_unstable();
+        assert_eq!(told, sorted);
+        assert!(PAGE.contains(&format!("at most {MAX_DEPTH} |")), "the largest depth");
+    }
+
+    #[test]
+    fn the_page_of_freedoms_is_that_of_the_parser() {
+        let rows = rows(PAGE, "| name | how often, ");
+        let listed: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+        assert_eq!(listed, Freedom::ALL.map(Freedom::name));
+        for (row, freedom) in rows.iter().zip(Freedom::ALL) {
+            let alone: Freedoms = row[0].parse().expect("a freedom");
+            let often = match alone.count(freedom) {
+                u32::MAX => "always".to_owned(),
+                count => count.to_string(),
+            };
+            assert_eq!(row[1], often, "{}", row[0]);
+        }
+        let left_out = Freedom::ALL.into_iter().filter(|freedom| Freedoms::ALL.count(*freedom) == 0);
+        assert_eq!(left_out.map(Freedom::name).collect::<Vec<_>>(), ["memory", "cancellation"], "the page says so");
+        assert!(PAGE.contains(&format!("use `{}`.", Schedule::Exhaustive.freedoms())), "the freedoms by default");
+        assert_eq!(
+            (Schedule::default().freedoms(), crate::schedule::FREE_EVERY),
+            (Freedoms::ALL, 4),
+            "the page says so"
         );
     }
 

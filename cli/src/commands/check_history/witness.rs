@@ -122,6 +122,23 @@ impl<'w> Witness<'w> {
         format!("{invocation} of process {} cannot have returned {result} ({place}).", call.process)
     }
 
+    /// Who made the call that cannot be placed.
+    pub fn process(&self) -> String {
+        let process = self.found.stuck.map(|stuck| self.judged.recorded.recording.calls[stuck].process);
+        process.map_or_else(|| "history".to_owned(), |process| format!("process {process}"))
+    }
+
+    /// The lines of the call that cannot be placed, each with what it says; the first line if the whole history has no order.
+    pub fn lines(&self) -> Vec<(usize, String)> {
+        let short = Shortener::default();
+        let Some(stuck) = self.found.stuck else { return vec![(1, "begins".to_owned())] };
+        let (call, lines) = (&self.judged.recorded.recording.calls[stuck], self.judged.recorded.lines[stuck]);
+        let invoked = (lines.invoked, format!("invokes {}", short.text(&call.invocation.to_string())));
+        let result = call.result.as_ref().map_or("nothing".to_owned(), shown);
+        let returned = lines.returned.map(|line| (line, format!("returns {}", short.text(&result))));
+        [invoked].into_iter().chain(returned).collect()
+    }
+
     /// Whether the call that cannot be placed is the first and overlaps no other call.
     fn is_first(&self) -> bool {
         let calls = self.judged.recorded.recording.history.calls();

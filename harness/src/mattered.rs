@@ -1,0 +1,92 @@
+//! Which choice of an execution mattered, for its page: see [`interloper_scheduler::choices`].
+
+use interloper_report::explorer::{Choices, Point, Swap};
+use interloper_scheduler::Event;
+use interloper_scheduler::choices::{Choice, Continued, Plan};
+use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::runtime::TaskId;
+
+/// An execution whose choices are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'s> {
+    /// Its events.
+    pub trace: &'s [Event],
+    /// The event that each step of the page is. `None` for a step that is no event.
+    pub rows: &'s [Option<usize>],
+    /// What leads to it.
+    pub decisions: &'s Decisions,
+}
+
+/// How much each choice mattered. `attempt` makes an execution, and gives the number of its steps and whether it fails as
+/// the one that is shown does. The result depends on the seed alone, for an `attempt` that depends on its strategy alone.
+pub fn choices(execution: Known<'_>, seed: u64, attempt: &mut dyn FnMut(&mut Continued) -> (u64, bool)) -> Choices {
+    let Known { trace, decisions, .. } = execution;
+    let mut first = Continued::new(decisions, decisions.0.len(), &[], seed, 0);
+    attempt(&mut first);
+    let choices = first.into_choices();
+    // The events of the steps that the choices are about.
+    let events: Vec<usize> = (0..trace.len()).filter(|&event| !trace[event].continues).collect();
+    let depend = |one: usize, other: usize| match (events.get(one), events.get(other)) {
+        (Some(&one), Some(&other)) => trace[one].operation.depends(&trace[other].operation),
+        _ => false,
+    };
+    let row = |choice: &Choice| execution.row_from(events.get(choice.steps).copied().unwrap_or(trace.len()));
+    let plan = Plan::new(&choices, depend);
+    let mut trying = Trying { attempt, decisions, seed, plan: &plan, steps: 0, number: 0 };
+    let mut points = Vec::new();
+    for choice in plan.points.iter().map(|&at| &choices[at]) {
+        let Some((failed, of)) = trying.share(choice.kept, &[]) else { break };
+        points.push(Point { step: row(choice), kept: choice.kept as u32, failed, of });
+    }
+    let mut swaps = Vec::new();
+    for &at in &plan.swaps {
+        let next = choices[at + 1..].iter().find(|choice| choice.of.is_some());
+        let (Some((one, _)), Some(next)) = (&choices[at].of, next) else { continue };
+        let Some((other, _)) = &next.of else { continue };
+        let Some((failed, of)) = trying.share(choices[at].kept, &[*other, *one]) else { break };
+        swaps.push(Swap { first: row(&choices[at]), second: row(next), failed, of });
+    }
+    let count = execution.rows.len() as u32;
+    swaps.retain(|swap| swap.first < count && swap.second < count && swap.first != swap.second);
+    points.push(Point { step: count, kept: decisions.0.len() as u32, failed: 1, of: 1 });
+    Choices { seed, points, swaps }
+}
+
+impl Known<'_> {
+    /// The first row that is this event or a later one.
+    fn row_from(&self, event: usize) -> u32 {
+        let at = self.rows.iter().position(|other| other.is_some_and(|other| other >= event));
+        at.unwrap_or(self.rows.len()) as u32
+    }
+}
+
+/// Runs continuations.
+struct Trying<'t> {
+    attempt: &'t mut dyn FnMut(&mut Continued) -> (u64, bool),
+    decisions: &'t Decisions,
+    seed: u64,
+    plan: &'t Plan,
+    /// How many steps they have made.
+    steps: u64,
+    /// How many have run.
+    number: u64,
+}
+
+impl Trying<'_> {
+    /// How many continuations fail in the same way, of how many. None when there were too many steps before.
+    fn share(&mut self, kept: usize, forced: &[TaskId]) -> Option<(u32, u32)> {
+        let (mut failed, mut of) = (0, 0);
+        for _ in 0..self.plan.continuations {
+            if self.steps > self.plan.steps {
+                return None;
+            }
+            let mut continued = Continued::new(self.decisions, kept, forced, self.seed, self.number);
+            self.number += 1;
+            let (steps, fails) = (self.attempt)(&mut continued);
+            self.steps += steps;
+            of += 1;
+            failed += u32::from(fails);
+        }
+        (of > 0).then_some((failed, of))
+    }
+}
