@@ -62,8 +62,6 @@ fn published_crate(
     results: &mut Results,
 ) -> Result<(), Refusal> {
     let (known, version) = crates::find(published)?;
-    let interloper = init::interloper(folder, None)?;
-    let project = crates::project(known, &version, &interloper)?;
     let is_asked = |object: &str| subjects.name.as_ref().is_none_or(|part| object.contains(part.as_str()));
     let hunts: Vec<Hunt> = known
         .objects
@@ -76,6 +74,8 @@ fn published_crate(
         let there = known.objects.join(", ");
         return Err(Refusal::Request(format!("no object of {} has this in its name; there are {there}", known.name)));
     }
+    let interloper = init::interloper(folder, None)?;
+    let project = crates::project(known, &version, &interloper)?;
     let manifest = project.join("Cargo.toml");
     let root = project.join("src/lib.rs");
     let harness =
