@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use interloper_report::explorer::{Exploration, Extent, Hold, Kind, Reads, Span, Step, Texts};
 use interloper_scheduler::links::{Held, Link, held, links};
-use interloper_scheduler::runtime::{Mode, ObjectKind, TaskId};
+use interloper_scheduler::runtime::{Action, Mode, ObjectKind, TaskId};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{Event, TaskReport};
 
@@ -52,7 +52,7 @@ impl Followed {
         let shown = Shown::new(self, exploration, rows);
         let mut objects = Texts::of(std::mem::take(&mut exploration.objects));
         self.add_objects(exploration, rows, &mut objects);
-        self.add_links(exploration, &shown);
+        self.add_links(exploration, rows, &shown);
         self.add_holds(exploration, &shown, &mut objects);
         exploration.objects = objects.into_all();
         self.add_blocks(exploration, &shown);
@@ -70,7 +70,16 @@ impl Followed {
 
     /// How the steps that are shown depend on each other. Where a step is not shown, what comes before it comes before the next
     /// step of its task.
-    fn add_links(&self, exploration: &mut Exploration, shown: &Shown) {
+    fn add_links(&self, exploration: &mut Exploration, rows: &[Option<usize>], shown: &Shown) {
+        // A task may access plain memory before its first event that is shown. That comes after its start, too.
+        let before_events = |task: TaskId| {
+            let lane = *shown.lanes.get(&task)?;
+            let first = exploration.steps.iter().position(|step| step.task == lane)?;
+            rows[first].is_none().then_some(first as u32)
+        };
+        let tasks: Vec<TaskId> = shown.lanes.keys().copied().collect();
+        let early: BTreeMap<TaskId, u32> =
+            tasks.into_iter().filter_map(|task| Some((task, before_events(task)?))).collect();
         let mut carried: BTreeMap<TaskId, (Vec<u32>, Option<u32>)> = BTreeMap::new();
         // By the first event of each step: the rows that stand for it.
         let mut stands: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -94,6 +103,13 @@ impl Followed {
                     (steps[first as usize].after, steps[first as usize].woken_by) = (after, let_on);
                     stands.insert(start as u32, vec![end]);
                     last.insert(task, end);
+                }
+                _ if self.trace[start].operation.action == Action::Start && early.contains_key(&task) => {
+                    let row = early[&task];
+                    let step = &mut exploration.steps[row as usize];
+                    (step.after, step.woken_by) = (after, let_on);
+                    stands.insert(start as u32, vec![row]);
+                    last.insert(task, row);
                 }
                 _ => {
                     stands.insert(start as u32, after.iter().chain(last.get(&task)).copied().collect());
@@ -210,7 +226,7 @@ mod tests {
     use std::panic::Location;
 
     use interloper_scheduler::Cause;
-    use interloper_scheduler::runtime::{Action, ObjectId, Operation};
+    use interloper_scheduler::runtime::{ObjectId, Operation};
 
     use super::*;
 
@@ -243,6 +259,22 @@ mod tests {
         // A row that is no event has no order.
         let with_end = [(vec![], None), (vec![0], Some(0)), (vec![1], None), (vec![], None)];
         assert_eq!(after(&[Some(0), Some(2), Some(3), None]), with_end);
+    }
+
+    /// What a task does with plain memory is a row, and no event.
+    #[test]
+    fn what_comes_before_the_first_event_of_a_task_comes_after_its_start() {
+        use Action::{Start, Write};
+        let mut trace = [event(0, 1, Write), event(1, 9, Start), event(1, 2, Write)];
+        trace[1].cause = Cause::Event(0);
+        let rows = [Some(0), None, Some(2), None];
+        let lane = |task| Step { task, ..Step::default() };
+        let steps = vec![lane(0), lane(1), lane(1), lane(0)];
+        let mut exploration = Exploration { steps, ..Exploration::default() };
+        Followed::new(&trace, &[], Names::default()).add_to(&mut exploration, &rows, &[]);
+        let after: Vec<(Vec<u32>, Option<u32>)> =
+            exploration.steps.into_iter().map(|step| (step.after, step.woken_by)).collect();
+        assert_eq!(after, [(vec![], None), (vec![0], Some(0)), (vec![], None), (vec![], None)]);
     }
 
     #[test]

@@ -94,8 +94,6 @@ mod pages {
     struct Objects;
 }
 
-/// The mirror of `crossbeam::channel`, under control in a checked program and crossbeam's own elsewhere.
-pub use interloper_channel as channel;
 /// Instrumented collections: the originals' API, each operation a visible step under control.
 pub use interloper_collections as collections;
 /// Abstract data types as sequential models, and when their operations do not commute.

@@ -57,11 +57,10 @@ pub(crate) fn is_own(path: &str) -> bool {
 }
 
 /// The folders of the crates that check programs, and that put their code into those of the program.
-const OWN: [&str; 12] = [
+const OWN: [&str; 11] = [
     "commutativity",
     "harness",
     "instrument",
-    "instrument/channel",
     "instrument/collections",
     "instrument/parking_lot",
     "instrument/parking_lot_core",

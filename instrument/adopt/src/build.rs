@@ -211,9 +211,6 @@ impl Controlled {
         if self.own_allocator.is_none() {
             flags.push("--cfg=interloper_quarantine".to_owned());
         }
-        if self.controls("interloper-channel", "crossbeam-channel") {
-            flags.push("--cfg=interloper_real_channels".to_owned());
-        }
         if self.controls("interloper-parking-lot", "parking_lot") {
             flags.push("--cfg=interloper_real_parking_lot".to_owned());
         }

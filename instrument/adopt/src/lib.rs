@@ -11,8 +11,8 @@
 //! - The plan does not read code that a build script generates or that macros of other crates expand to.
 //! - A crate that has its own module named `std` at its root cannot be put under control.
 //! - Documentation tests are compiled against the ordinary build, so they never run under control.
-//! - A copy takes the place of the original in the whole build, and so in interloper itself. When crossbeam-channel is under
-//!   control, interloper's mirror of channels therefore is the copy and no longer wraps the original.
+//! - A copy takes the place of the original in the whole build, and so in interloper itself. When parking_lot is under control,
+//!   interloper's mirror of it therefore is the copy and no longer wraps the original.
 //! - `include` in cargo's configuration files is not followed for `target.*.rustflags`.
 
 mod announce;

@@ -304,7 +304,7 @@ fn lock_early() -> MutexGuard<'static, Vec<(usize, usize)>> {
 
 /// Whether a crate belongs to std, or runs executions.
 fn is_ours(name: &str) -> bool {
-    const OURS: [&str; 22] = [
+    const OURS: [&str; 21] = [
         "std",
         "core",
         "alloc",
@@ -317,7 +317,6 @@ fn is_ours(name: &str) -> bool {
         "interloper",
         "interloper_std",
         "interloper_scheduler",
-        "interloper_channel",
         "interloper_parking_lot",
         "interloper_collections",
         "interloper_commutativity",
