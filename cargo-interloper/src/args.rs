@@ -113,6 +113,47 @@ pub enum Command {
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
+    /// Hunt concurrent objects: for each method, a small program with an outcome that no sequential order explains
+    ///
+    /// Hunts the objects that the workspace describes with `#[interloper::object]`. Builds each crate with a test for each object
+    /// in its stand-in in the target directory; your files stay as they are. With `--crate`, hunts a published crate whose types
+    /// are described already; that needs no project.
+    ///
+    /// Every schema runs 200 times under the random walk and PCT, or in all its interleavings where these are few. What is left
+    /// runs 1,000 times under the search that reads-from pairs guide, and then in all interleavings while that pays.
+    ///
+    /// Exit code 1 if a violation is found.
+    Hunt {
+        #[command(flatten)]
+        common: Common,
+        /// Only this package
+        #[arg(short, long, value_name = "NAME", conflicts_with = "published")]
+        package: Vec<String>,
+        /// A published crate, as name or name@version
+        #[arg(long = "crate", id = "published", value_name = "CRATE", conflicts_with_all = ["manifest_path", "instrument"])]
+        published: Option<String>,
+        /// Only this method
+        #[arg(long, value_name = "METHOD")]
+        method: Option<String>,
+        /// Only this schema, such as '{ push(1) } || { len() }', in all its interleavings
+        #[arg(long, value_name = "SCHEMA", conflicts_with = "method")]
+        schema: Option<String>,
+        /// Determines the schemas and the schedules
+        #[arg(long, value_name = "N", default_value_t = 42)]
+        seed: u64,
+        /// The most schemas of a method
+        #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+        schemas: u64,
+        /// The longest time for a method, in seconds
+        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+        time: Option<u64>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Only objects whose names contain this
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
     /// Run a binary or example of the project, built like the tests
     Run {
         #[command(flatten)]
@@ -164,7 +205,7 @@ pub enum Command {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A line for each package that there is something to say about
+    /// For people
     Text,
     /// One JSON document with a version field
     Json,

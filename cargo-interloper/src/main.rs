@@ -6,6 +6,7 @@
 
 mod args;
 mod composed;
+mod hunting;
 mod init;
 mod listed;
 mod orderings;
@@ -95,6 +96,12 @@ fn run() -> Result<u8, Refusal> {
             let asked = composed::Asked { packages: package, tests, name, run: limits };
             composed::run(&folder, &common.options([]), &asked, format)
         }
+        Command::Hunt { common, package, published, method, schema, seed, schemas, time, format, name } => {
+            let subjects = hunting::Subjects { published, packages: package, name };
+            let (json, command) = (format == Format::Json, "cargo interloper hunt".to_owned());
+            let asked = hunting::Asked { seed, schemas, time, method, schema, json, command };
+            hunting::run(&folder, &common.options([]), &selection(&common), &subjects, &asked, format)
+        }
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
@@ -137,12 +144,12 @@ fn json(plan: &Plan) -> String {
     text
 }
 
+fn selection(common: &Common) -> Selection {
+    common.instrument.clone().map_or(Selection::Manifest, Selection::Named)
+}
+
 fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -> Result<Controlled, Refusal> {
-    let selection = match &common.instrument {
-        Some(names) => Selection::Named(names.clone()),
-        None => Selection::Manifest,
-    };
-    let controlled = Project::open(folder, options)?.control(&selection)?;
+    let controlled = Project::open(folder, options)?.control(&selection(common))?;
     let (along, named): (Vec<_>, Vec<_>) = controlled.copies().partition(|(_, along)| *along);
     let labels = |all: Vec<(String, bool)>| all.into_iter().map(|(label, _)| label).collect::<Vec<_>>().join(", ");
     match (named.is_empty(), along.is_empty()) {

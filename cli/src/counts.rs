@@ -1,6 +1,6 @@
 //! Numbers as the commands print them.
 
-pub use interloper_report::shorten::grouped;
+pub use interloper_report::shorten::{grouped, plural};
 use serde::{Deserialize, Serialize};
 
 /// What random executions say about the traces or histories that they have not shown.
@@ -30,11 +30,6 @@ impl From<interloper::Unseen> for Unseen {
     fn from(unseen: interloper::Unseen) -> Unseen {
         Unseen { executions: unseen.executions, once: unseen.once, probability: unseen.probability() }
     }
-}
-
-/// `1 case`, `2 cases`.
-pub fn plural(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
-use anstyle::AnsiColor;
 use interloper_report::text::Style;
 
 use crate::answer::Rest;
@@ -39,37 +38,5 @@ pub fn style(color: Color) -> Style {
             Color::Never => false,
         },
         width,
-    }
-}
-
-/// Colours the marks at the beginning of the lines of a table.
-pub fn paint_marks(table: &str, style: Style) -> String {
-    if !style.color {
-        return table.to_owned();
-    }
-    let paint = |color: AnsiColor, mark: char| {
-        let color = color.on_default();
-        format!("{color}{mark}{color:#}")
-    };
-    let line = |line: &str| match line.chars().next() {
-        Some(mark @ '✗') => format!("{}{}", paint(AnsiColor::Red, mark), &line[mark.len_utf8()..]),
-        Some(mark @ '✓') => format!("{}{}", paint(AnsiColor::Green, mark), &line[mark.len_utf8()..]),
-        _ => line.to_owned(),
-    };
-    table.split_inclusive('\n').map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_coloured_on_request_only() {
-        let table = "  case\n✓ good ✓\n✗ bad\n– other\n";
-        assert_eq!(paint_marks(table, Style { color: false, width: None }), table);
-        assert_eq!(
-            paint_marks(table, Style { color: true, width: None }),
-            "  case\n\u{1b}[32m✓\u{1b}[0m good ✓\n\u{1b}[31m✗\u{1b}[0m bad\n– other\n"
-        );
     }
 }

@@ -5,13 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use interloper::Value;
-use interloper::objects::hunt::{Engine, Progress};
-use interloper::objects::judge::Refusal;
+use interloper::objects::findings::schedules;
+use interloper::objects::hunt::{Campaign, Engine, Progress};
 use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions, FREE_EVERY};
 use interloper::objects::{MethodId, Object, Role, Schema};
-use interloper_linearize::program::TooLarge;
 use interloper_suite::objects::{self, STUDY_ONLY, Studied};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
@@ -22,7 +20,6 @@ use crate::output;
 use crate::progress::Heartbeat;
 use crate::progress::events::{self, Event};
 use crate::strategy;
-use crate::values::to_json;
 
 /// A random strategy has no end: this is how many executions of each schema it runs, unless `--executions` sets another
 /// number.
@@ -116,12 +113,13 @@ impl Subject {
         }
     }
 
-    /// How the engine chooses schedules, for a report; `None` for real threads.
-    pub fn strategy(engine: &Engine, search: &SearchArgs) -> Option<String> {
-        let Engine::Systematic(settings) = engine else { return None };
+    /// How a campaign chooses schedules, for a report; `None` for real threads.
+    pub fn strategy(campaign: &Campaign, search: &SearchArgs) -> Option<String> {
+        let Engine::Systematic(settings) = &campaign.engine else { return None };
         let freedoms = search.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
         let memory = search.memory.map(|memory| format!(", memory {memory}")).unwrap_or_default();
-        Some(format!("{}, seed {}{freedoms}{memory}", settings.schedule, settings.seed))
+        let schedules = schedules(campaign);
+        Some(format!("{schedules}, seed {}{freedoms}{memory}", settings.seed))
     }
 
     /// The core methods.
@@ -258,30 +256,6 @@ impl Watcher {
 /// A finding is being made smaller: `schema` comes next, after `tried` others.
 fn making_smaller(method: &str, schema: &Schema, tried: u64) -> String {
     format!("{method}: making the violation smaller, {} tried, now {schema}", plural(tried, "smaller schema"))
-}
-
-/// The first of the skipped schemas on which an object and its model disagree.
-pub fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<&(Schema, Refusal)> {
-    skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
-}
-
-/// Why a schema was not judged, and what to do about it.
-pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
-    let text = refusal.text(schema);
-    match refusal {
-        Refusal::TooLarge(TooLarge::Configurations(_) | TooLarge::Choices(_)) => {
-            format!("{text}; --limit sets the bound")
-        }
-        Refusal::Disagreement(_) => {
-            format!("{text}; fix the object or the model: until then, nothing else is searched here")
-        }
-        _ => text,
-    }
-}
-
-/// An outcome as JSON.
-pub fn outcome(results: &[Value]) -> serde_json::Value {
-    serde_json::Value::Array(results.iter().map(to_json).collect())
 }
 
 #[cfg(test)]

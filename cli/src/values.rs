@@ -6,27 +6,7 @@ use interloper_commutativity::Value;
 use interloper_report::plain;
 use serde_json::{Number, Value as Json};
 
-/// A value as JSON: null for `none`, `"()"` for a method without a result, `{"error": "…"}` for an exception, `[k, v]`
-/// for an entry of a map, an array for a list or a set, in iteration order.
-pub fn to_json(value: &Value) -> Json {
-    match value {
-        Value::None => Json::Null,
-        Value::Unit => Json::from("()"),
-        Value::Bool(flag) => Json::from(*flag),
-        Value::Int(number) => Json::from(*number),
-        Value::Text(text) => Json::from(&**text),
-        Value::Tuple(items) | Value::List(items) => items.iter().map(to_json).collect(),
-        Value::Set(items) => items.iter().map(to_json).collect(),
-        Value::Map(entries) => {
-            entries.iter().map(|(key, value)| Json::from(vec![to_json(key), to_json(value)])).collect()
-        }
-        Value::Variant(variant) if &*variant.name == "error" => match variant.fields.as_slice() {
-            [Value::Text(reason)] => serde_json::json!({ "error": &**reason }),
-            _ => Json::from(value.to_string()),
-        },
-        Value::Wide(_) | Value::Some(_) | Value::Variant(_) => Json::from(value.to_string()),
-    }
-}
+pub use interloper::objects::findings::value as to_json;
 
 /// The value that JSON stands for: what [`to_json`] gives, except that an array is a list and `"()"` a text.
 pub fn from_json(json: &Json) -> Result<Value, String> {

@@ -24,6 +24,7 @@ mod index;
 mod macros;
 mod methods;
 mod names;
+mod objects;
 mod operation;
 mod options;
 mod pattern;
@@ -38,6 +39,7 @@ mod types;
 mod values;
 
 pub use collections::Family;
+pub use objects::{Access, Described, objects};
 pub use operation::{Call, Found, Operation, Place, Unread};
 pub use options::{Options, Package};
 pub use pattern::Pattern;

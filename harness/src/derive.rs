@@ -157,7 +157,7 @@ impl Derivation {
             let attempt = hunt::attempt(&program, &visibility, self.campaign.bound, engine)?;
             let executions = attempt.runs.executions();
             derived.executions += executions;
-            derived.coverage.note(schema, &attempt.runs, engine);
+            derived.coverage.note(&program, &attempt.runs, engine);
             match attempt.finding(schema) {
                 Some(found) => self.refute(derived, level, &program, found, engine.deadline())?,
                 None => {

@@ -3,9 +3,11 @@
 mod campaign;
 mod engine;
 mod minimise;
+mod passes;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
@@ -13,12 +15,12 @@ use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Deadline, Freedoms, Unseen};
+use interloper_scheduler::{Deadline, Freedoms, Traces, Unseen};
 
 use crate::judge::{Disagreement, Judge, Refusal};
 use crate::judged::{self, PATIENCE};
-use crate::object::{Object, Program};
-use crate::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
+use crate::object::{MethodId, Object, Program};
+use crate::schemas::{self, Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
 use crate::systematic::{self, Explored, Limits, Trace};
 
@@ -26,6 +28,7 @@ pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
 use minimise::changed;
 pub use minimise::{Minimised, minimise};
+pub use passes::Pass;
 
 /// How an object is searched.
 #[derive(Clone, Debug)]
@@ -128,7 +131,7 @@ impl Hunt {
                     }
                     Ok(attempt) => {
                         hunted.executions += attempt.runs.executions();
-                        hunted.coverage.note(&schema, &attempt.runs, &engine);
+                        hunted.coverage.note(&program, &attempt.runs, &engine);
                         let cut_short = attempt.runs.timed_out(deadline);
                         if let Some(found) = attempt.finding(&schema) {
                             hunted.end = Ended::Found(Box::new(found));
@@ -150,13 +153,17 @@ impl Hunt {
 impl Source {
     /// The schemas.
     pub(crate) fn schemas(&self, object: &Object, pool: &Pool) -> Box<dyn Iterator<Item = Schema>> {
+        let of_object = object.clone();
+        let to_the_end = move |schema| schemas::ended(&of_object, schema);
         match self {
-            Source::Random { bounds, seed } => Box::new(Sampler::new(object, pool.clone(), bounds.clone(), *seed)),
+            Source::Random { bounds, seed } => {
+                Box::new(Sampler::new(object, pool.clone(), bounds.clone(), *seed).map(to_the_end))
+            }
             Source::ByRank { bounds, seed } => {
                 let &Pool::One(method) = pool else { return Box::new(std::iter::empty()) };
                 let (object, constraints, seed) = (object.clone(), bounds.constraints, *seed);
                 let of_rank = move |rank| Enumeration::new(&object, method, rank, constraints).shuffled(seed);
-                Box::new(ranks(bounds).into_iter().flat_map(of_rank))
+                Box::new(ranks(bounds).into_iter().flat_map(of_rank).map(to_the_end))
             }
             Source::Given(schemas) => Box::new(schemas.clone().into_iter()),
         }
@@ -280,24 +287,49 @@ pub struct Coverage {
     pub unseen: Option<Unseen>,
     /// How many executions were ended without an outcome, in a livelock or at the bound on their steps.
     pub cut: u64,
+    /// Of how many schemas every interleaving ran.
+    pub complete: u64,
+    /// Whether a call made a step that the scheduler saw. If none did, the object is not written over the mirror of std, and
+    /// only whole calls were interleaved.
+    pub instrumented: bool,
+    /// The pairs of methods whose calls overlapped in an execution, each pair with the smaller number first.
+    pub pairs: BTreeSet<(MethodId, MethodId)>,
     /// The first of these, with its schema.
     pub first_cut: Option<Box<(Schema, Trace)>>,
 }
 
 impl Coverage {
     /// Takes note of the result of running a schema.
-    pub(crate) fn note(&mut self, schema: &Schema, runs: &Runs, engine: &Engine) {
+    pub(crate) fn note(&mut self, program: &Program, runs: &Runs, engine: &Engine) {
         let Runs::Systematic(explored) = runs else { return };
-        self.steps += explored.steps;
-        self.traces += explored.traces.number();
-        self.more_traces |= !explored.traces.is_exact();
-        self.cut += explored.cut;
+        self.revisit(program, explored, explored.traces.number(), !explored.traces.is_exact());
         let unseen = explored.sample.unseen();
         if engine.draws() && explored.stopped.is_none() && unseen.executions > 0 {
             self.see(unseen);
         }
+    }
+
+    /// Takes note of further executions of a schema, which showed so many new traces, and perhaps more.
+    pub(crate) fn revisit(&mut self, program: &Program, explored: &Explored, traces: u64, more: bool) {
+        self.steps += explored.steps;
+        self.traces += traces;
+        self.more_traces |= more;
+        self.cut += explored.cut;
+        self.complete += u64::from(explored.complete);
+        self.instrumented |= explored.instrumented;
+        let method = |call: usize| program.calls()[call].0;
+        let pairs = explored.overlapped.iter().map(|&(one, other)| (method(one), method(other)));
+        self.pairs.extend(pairs.map(|(one, other)| (one.min(other), one.max(other))));
         if let (None, Some(cut)) = (&self.first_cut, &explored.first_cut) {
-            self.first_cut = Some(Box::new((schema.clone(), (**cut).clone())));
+            self.first_cut = Some(Box::new((program.schema().clone(), (**cut).clone())));
+        }
+    }
+
+    /// A schema is left with these traces of executions drawn at random, and not all its interleavings ran.
+    pub(crate) fn leave(&mut self, sample: &Traces) {
+        let unseen = sample.unseen();
+        if unseen.executions > 0 {
+            self.see(unseen);
         }
     }
 
@@ -383,6 +415,9 @@ impl Hunted {
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;
         self.coverage.cut += later.coverage.cut;
+        self.coverage.complete += later.coverage.complete;
+        self.coverage.instrumented |= later.coverage.instrumented;
+        self.coverage.pairs.extend(later.coverage.pairs);
         later.coverage.unseen.into_iter().for_each(|unseen| self.coverage.see(unseen));
         self.coverage.first_cut = self.coverage.first_cut.take().or(later.coverage.first_cut);
         self.took += later.took;

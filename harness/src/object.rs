@@ -73,6 +73,9 @@ pub enum Role {
     Core,
     /// Under test.
     UnderTest,
+    /// Called once after everything else, on one thread, so that what the others left behind has to be right, too: for example
+    /// that nothing was lost and nothing is there twice. Schemas call it by themselves.
+    Postcondition,
 }
 
 impl Object {
@@ -114,6 +117,13 @@ impl Object {
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = MethodId> {
         let with_role = move |&index: &usize| self.methods[index].role == role;
         (0..self.methods.len()).filter(with_role).map(MethodId)
+    }
+
+    /// The methods that schemas call beside the one under test: the core methods, or all methods under test of an object that
+    /// has no core methods. Of these nobody says that they are atomic.
+    pub fn beside(&self) -> Vec<MethodId> {
+        let core: Vec<MethodId> = self.with_role(Role::Core).collect();
+        if core.is_empty() { self.with_role(Role::UnderTest).collect() } else { core }
     }
 
     /// The methods with this name: several when it is overloaded.
@@ -295,6 +305,16 @@ impl<T: Send + Sync + 'static> Description<T> {
         R: ToValue + PartialEq + Send + 'static,
     {
         self.add(name, Role::UnderTest, method)
+    }
+
+    /// Adds a call that comes after all others of a schema, on one thread: a look at what they have left, such as the number
+    /// of elements, or all of them. Its result has to be that of a sequential order, like the results of the others.
+    pub fn postcondition<F, R>(self, name: &str, look: F) -> Self
+    where
+        F: Fn(&T) -> R + Send + Sync + 'static,
+        R: ToValue + PartialEq + Send + 'static,
+    {
+        self.add(name, Role::Postcondition, move |object, ()| look(object))
     }
 
     fn add<F, A, R>(mut self, name: &str, role: Role, method: F) -> Self

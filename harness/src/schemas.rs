@@ -34,12 +34,15 @@ pub struct Bounds {
     pub values: RangeInclusive<u8>,
     /// Whether sequences may be ordered by happens-before constraints.
     pub constraints: bool,
+    /// How many calls of core methods come before all sequences, so that the object is not as it was made. Only
+    /// [`Sampler`] draws such schemas.
+    pub start: RangeInclusive<usize>,
 }
 
 impl Default for Bounds {
-    /// The bounds of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints.
+    /// The bounds of Violat (section 3): 2 sequences, 3 to 6 invocations, 2 values, no constraints, from the start.
     fn default() -> Bounds {
-        Bounds { sequences: 2..=2, invocations: 3..=6, values: 2..=2, constraints: false }
+        Bounds { sequences: 2..=2, invocations: 3..=6, values: 2..=2, constraints: false, start: 0..=0 }
     }
 }
 
@@ -48,25 +51,31 @@ impl Default for Bounds {
 pub enum Pool {
     /// This one once, and core methods: a violation is its fault.
     One(MethodId),
+    /// This one twice or more, and core methods, if there are any: a violation is its fault.
+    Repeated(MethodId),
     /// These, any number of times, and core methods.
     Together(Vec<MethodId>),
+    /// These, any number of times, and no others.
+    Only(Vec<MethodId>),
 }
 
 impl Pool {
     /// The methods under test in this pool.
     pub fn under_test(&self) -> &[MethodId] {
         match self {
-            Pool::One(method) => std::slice::from_ref(method),
-            Pool::Together(methods) => methods,
+            Pool::One(method) | Pool::Repeated(method) => std::slice::from_ref(method),
+            Pool::Together(methods) | Pool::Only(methods) => methods,
         }
     }
 
     /// The methods that may be called any number of times.
     fn beside(&self, object: &Object) -> Vec<MethodId> {
-        let others = object.with_role(Role::Core).filter(|method| !self.under_test().contains(method));
+        let others = object.beside().into_iter().filter(|method| !self.under_test().contains(method));
         match self {
             Pool::One(_) => others.collect(),
+            Pool::Repeated(method) => others.chain([*method]).collect(),
             Pool::Together(methods) => others.chain(methods.iter().copied()).collect(),
+            Pool::Only(methods) => methods.clone(),
         }
     }
 }
@@ -81,11 +90,7 @@ struct Harness<'o> {
 
 impl Harness<'_> {
     fn schema(&self) -> Schema {
-        let invocation = |call: &&Call| {
-            let method = self.object.method(call.method);
-            let arguments = method.parameters.iter().zip(&call.arguments);
-            Invocation::new(method.name.clone(), arguments.map(|(generator, literal)| literal.value(generator)))
-        };
+        let invocation = |call: &&Call| call.invocation(self.object);
         let sequences = self.sequences.iter().map(|sequence| sequence.iter().map(invocation).collect());
         Schema::new(sequences.collect(), self.order.constraints()).expect("an order has no cycle")
     }
@@ -124,6 +129,41 @@ impl Harness<'_> {
             calls.iter().enumerate().map(move |(index, call)| Place { sequence, index, call })
         })
     }
+}
+
+/// The schema with another sequence before all others, unless that has no calls.
+fn started(schema: &Schema, start: Vec<Invocation>) -> Schema {
+    if start.is_empty() {
+        return schema.clone();
+    }
+    let first = [start].into_iter();
+    let sequences: Vec<Vec<Invocation>> = first.chain(schema.sequences().iter().cloned()).collect();
+    let shifted = schema.happens_before().iter().map(|&(one, other)| (one + 1, other + 1));
+    let from_start = roots(schema).into_iter().map(|root| (0, root + 1));
+    let before = from_start.chain(shifted).collect();
+    Schema::new(sequences, before).expect("a first sequence makes no cycle")
+}
+
+/// The schema with the postconditions of the object in one more sequence after all others, if the object has any.
+pub(crate) fn ended(object: &Object, schema: Schema) -> Schema {
+    let postconditions = object.with_role(Role::Postcondition);
+    let calls: Vec<Invocation> =
+        postconditions.map(|method| Invocation::new(object.method(method).name.clone(), std::iter::empty())).collect();
+    if calls.is_empty() {
+        return schema;
+    }
+    let last = schema.sequences().len();
+    let is_earlier = |sequence: &usize| schema.happens_before().iter().any(|pair| pair.0 == *sequence);
+    let ends = (0..last).filter(|sequence| !is_earlier(sequence)).map(|sequence| (sequence, last));
+    let before = schema.happens_before().iter().copied().chain(ends).collect();
+    let sequences = schema.sequences().iter().cloned().chain([calls]).collect();
+    Schema::new(sequences, before).expect("a last sequence makes no cycle")
+}
+
+/// The sequences that no other one comes before.
+fn roots(schema: &Schema) -> Vec<usize> {
+    let is_later = |sequence: &usize| schema.happens_before().iter().any(|pair| pair.1 == *sequence);
+    (0..schema.sequences().len()).filter(|sequence| !is_later(sequence)).collect()
 }
 
 /// Where a call stands in a harness.

@@ -7,12 +7,13 @@ pub(crate) mod controlled;
 mod tests;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use interloper_commutativity::Value;
+use interloper_linearize::schema::Schema;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, TaskId};
 use interloper_scheduler::schedule::Plan;
@@ -26,7 +27,7 @@ pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
 use crate::next::Next;
 use crate::object::Program;
-use control::Controlled;
+use control::{Asked, Controlled};
 use controlled::{Announcing, Counting};
 
 pub use control::Span;
@@ -61,6 +62,9 @@ pub struct Explored {
     /// Whether calls made any visible step. If not, the object is not written over the mirror of std, and only whole
     /// sequences were interleaved.
     pub instrumented: bool,
+    /// The pairs of calls of different sequences, as indices in text order with the smaller one first, that overlapped in an
+    /// execution: each began before the other one ended.
+    pub overlapped: BTreeSet<(usize, usize)>,
 }
 
 /// One execution.
@@ -87,6 +91,30 @@ pub struct Trace {
 }
 
 impl Explored {
+    /// The same with the executions of another exploration of the same program, which came later.
+    #[must_use]
+    pub(crate) fn and(mut self, later: Explored) -> Explored {
+        later.outcomes.into_iter().for_each(|(outcome, count)| *self.outcomes.entry(outcome).or_insert(0) += count);
+        self.executions += later.executions;
+        self.cut += later.cut;
+        self.first_cut = self.first_cut.or(later.first_cut);
+        self.timed_out |= later.timed_out;
+        self.steps += later.steps;
+        self.traces.merge(&later.traces);
+        self.sample.merge(&later.sample);
+        self.exhausted |= later.exhausted;
+        self.complete |= later.complete;
+        self.stopped = self.stopped.or(later.stopped);
+        self.instrumented |= later.instrumented;
+        self.overlapped.extend(later.overlapped);
+        self
+    }
+
+    /// Whether nothing more is to be run: an execution ended it, every interleaving has run, or the time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.stopped.is_some() || self.complete || self.timed_out
+    }
+
     /// The message of the panic that ended the exploration, if one did.
     pub fn panicked(&self) -> Option<&str> {
         panic_in(&self.stopped.as_ref()?.end)
@@ -223,6 +251,7 @@ fn explored(
     let sample = Rc::new(Cell::new(true));
     let strategy = &mut Counting { strategy, asked: controlled.asked(), sample: sample.clone() };
     let mut seen = Explored::default();
+    let pairs = parallel(program.schema());
     let (mut tried, mut fingerprints) = (false, Fingerprints::default());
     let explored = engine.explore(
         strategy,
@@ -233,6 +262,7 @@ fn explored(
             let panicked = panic_in(&execution.end).is_some();
             let outcome = controlled.outcome();
             let tasks = controlled.tasks();
+            overlaps(&pairs, &controlled.calls(), &mut seen.overlapped);
             seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
             seen.steps += execution.steps;
             let fingerprint = engine.fingerprint(&mut fingerprints);
@@ -272,6 +302,29 @@ fn explored(
     seen.executions = explored.executions;
     seen.exhausted = explored.stopped == Stopped::Exhausted;
     (seen, tried)
+}
+
+/// The pairs of calls of different sequences, as indices in text order.
+fn parallel(schema: &Schema) -> Vec<(usize, usize)> {
+    let sequences = schema.sequences().iter().enumerate();
+    let of_call: Vec<usize> = sequences.flat_map(|(number, calls)| std::iter::repeat_n(number, calls.len())).collect();
+    let pairs = (0..of_call.len()).flat_map(|one| (one + 1..of_call.len()).map(move |other| (one, other)));
+    pairs.filter(|&(one, other)| of_call[one] != of_call[other]).collect()
+}
+
+/// Which of the pairs overlapped. A call that did not return overlaps all that came after its beginning.
+fn overlaps(pairs: &[(usize, usize)], calls: &[Option<Asked>], seen: &mut BTreeSet<(usize, usize)>) {
+    for &(one, other) in pairs {
+        if seen.len() == pairs.len() {
+            return;
+        }
+        if let (Some(first), Some(second)) = (calls[one], calls[other])
+            && first.begins_before_the_end_of(second)
+            && second.begins_before_the_end_of(first)
+        {
+            seen.insert((one, other));
+        }
+    }
 }
 
 /// What tasks and objects are called: the task of a sequence as the sequence is.

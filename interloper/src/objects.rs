@@ -57,6 +57,10 @@
 //! assert_eq!(Counter::object().methods().len(), 2);
 //! ```
 
+pub mod findings;
+#[doc(hidden)]
+pub mod hunted;
+
 pub use interloper_harness::explain::{explain, explain_cut, explain_until, explored, history};
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator, Stateful};
 pub use interloper_harness::schemas::{Bounds, Pool};

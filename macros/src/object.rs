@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, Signature, Type};
+use syn::{Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, Signature, Type, Visibility};
 
 /// What is in the parentheses after `object`.
 #[derive(Default)]
@@ -20,6 +20,7 @@ enum Mark {
     Constructor,
     /// With the function of `Description` that adds it.
     Method(&'static str, MethodOptions),
+    Postcondition,
 }
 
 /// What is in the parentheses after `core` and `method`.
@@ -54,11 +55,15 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 check_constructor(&function.sig)?;
                 constructor = Some((function.vis.clone(), function.sig.ident.clone()));
             }
+            Some(Mark::Postcondition) => methods.push(postcondition(function)?),
             Some(Mark::Method(role, options)) => {
                 methods.push(method(function, role, options)?);
                 mark_calls(function);
             }
         }
+    }
+    if constructor.is_none() && methods.is_empty() {
+        (constructor, methods) = plain(&mut item)?;
     }
     let Some((vis, constructor)) = constructor else {
         let reason = "this object has no constructor: mark a function without parameters as #[constructor]";
@@ -94,6 +99,33 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             }
         }
     })
+}
+
+/// Without any mark: `new` without parameters is the constructor, and each public function that takes `&self` is under test.
+fn plain(item: &mut ItemImpl) -> Result<(Option<(Visibility, Ident)>, Vec<TokenStream>), Error> {
+    let mut constructor = None;
+    let mut methods = Vec::new();
+    for function in item.items.iter_mut() {
+        let ImplItem::Fn(function) = function else { continue };
+        let shared = matches!(
+            function.sig.inputs.first(),
+            Some(FnArg::Receiver(receiver)) if receiver.reference.is_some() && receiver.mutability.is_none()
+        );
+        if function.sig.ident == "new" && function.sig.inputs.is_empty() {
+            check_constructor(&function.sig)?;
+            constructor = Some((function.vis.clone(), function.sig.ident.clone()));
+        } else if shared && matches!(function.vis, Visibility::Public(_)) {
+            let added = method(function, "method", MethodOptions::default()).map_err(|mut error| {
+                let hint = "without marks, each public function with &self is under test: mark those to test as #[method], and \
+                            the constructor";
+                error.combine(Error::new(function.sig.ident.span(), hint));
+                error
+            })?;
+            methods.push(added);
+            mark_calls(function);
+        }
+    }
+    Ok((constructor, methods))
 }
 
 /// An object has the name of its type unless it is given one.
@@ -156,6 +188,20 @@ fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<T
     Ok(quote!(#(#conditions)* let #description = #description #call #reads #sees #arguments;))
 }
 
+/// The statement that adds a postcondition to the description.
+fn postcondition(function: &ImplItemFn) -> Result<TokenStream, Error> {
+    let signature = &function.sig;
+    check_method(signature)?;
+    if let Some(second) = signature.inputs.iter().nth(1) {
+        return Err(Error::new_spanned(second, "a postcondition takes no arguments but &self"));
+    }
+    let (ident, span) = (&signature.ident, signature.ident.span());
+    let (name, description) = (LitStr::new(&ident.unraw().to_string(), span), description(span));
+    let object = Ident::new("object", Span::mixed_site().located_at(span));
+    let call = quote_spanned!(span=> .postcondition(#name, |#object: &Self| Self::#ident(#object)));
+    Ok(quote!(let #description = #description #call;))
+}
+
 /// Says in the body of a method where its calls begin and end, for a driver that runs each as one turn.
 fn mark_calls(function: &mut ImplItemFn) {
     if function.sig.constness.is_none() {
@@ -216,22 +262,28 @@ fn check_function(signature: &Signature) -> Result<(), Error> {
     Ok(())
 }
 
+/// The attributes of functions in a description.
+const MARKS: [&str; 4] = ["constructor", "core", "method", "postcondition"];
+
 /// Removes the mark of a function: rustc knows no such attributes.
 fn take_mark(function: &mut ImplItemFn) -> Result<Option<Mark>, Error> {
-    let is_mark =
-        |attribute: &Attribute| ["constructor", "core", "method"].iter().any(|name| attribute.path().is_ident(name));
+    let is_mark = |attribute: &Attribute| MARKS.iter().any(|name| attribute.path().is_ident(name));
     let (marks, others) = std::mem::take(&mut function.attrs).into_iter().partition::<Vec<_>, _>(is_mark);
     function.attrs = others;
     if let [_, second, ..] = &*marks {
         return Err(Error::new_spanned(
             second,
-            "a function has only one of the marks #[constructor], #[core] and #[method]",
+            "a function has only one of the marks #[constructor], #[core], #[method] and #[postcondition]",
         ));
     }
     let Some(mark) = marks.first() else { return Ok(None) };
     if mark.path().is_ident("constructor") {
         mark.meta.require_path_only()?;
         return Ok(Some(Mark::Constructor));
+    }
+    if mark.path().is_ident("postcondition") {
+        mark.meta.require_path_only()?;
+        return Ok(Some(Mark::Postcondition));
     }
     let role = if mark.path().is_ident("core") { "core" } else { "method" };
     Ok(Some(Mark::Method(role, method_options(mark)?)))
@@ -345,6 +397,52 @@ mod tests {
     }
 
     #[test]
+    fn without_marks_all_that_is_public_is_under_test() {
+        let text = text(
+            quote!(),
+            quote! {
+                pub fn new() -> Set { Set }
+                pub fn has(&self, item: i64) -> bool { true }
+                pub fn grow(&mut self) {}
+                fn helper(&self) {}
+            },
+        );
+        assert!(text.contains("describe (\"Set\" , || -> Self { Self :: new () })"), "{text}");
+        assert!(text.contains(". method (\"has\" , | object : & Self , (argument1 ,) : (i64 ,) |"), "{text}");
+        assert!(!text.contains("grow (object") && !text.contains("helper (object"), "{text}");
+        // What would be left out in silence is an error.
+        let generic = quote!(
+            pub fn new() -> Set {
+                Set
+            }
+            pub fn has<T>(&self, item: T) -> bool {
+                true
+            }
+        );
+        assert_eq!(error(generic), "a harness cannot call a function with generic parameters");
+    }
+
+    #[test]
+    fn a_postcondition_is_no_method() {
+        let text = text(
+            quote!(),
+            quote! {
+                #[constructor] fn new() -> Set { Set }
+                #[method] fn add(&self) {}
+                #[postcondition] fn all(&self) -> Vec<i64> { vec![] }
+            },
+        );
+        assert!(text.contains(". postcondition (\"all\" , | object : & Self | Self :: all (object)) ;"), "{text}");
+        assert_eq!(
+            method_error(quote!(
+                #[postcondition]
+                fn all(&self, from: i64) {}
+            )),
+            "a postcondition takes no arguments but &self"
+        );
+    }
+
+    #[test]
     fn options_become_calls_of_the_description() {
         let text = text(
             quote!(name = "a-set", model = model(), data_independent),
@@ -378,6 +476,12 @@ mod tests {
         let needs_methods =
             "this object has no methods: mark trusted methods as #[core] and methods under test as #[method]";
         assert_eq!(
+            error(quote!(
+                pub fn get(&self) {}
+            )),
+            needs_constructor
+        );
+        assert_eq!(
             method_error(quote!(
                 fn get(&self) {}
             )),
@@ -390,7 +494,7 @@ mod tests {
             )),
             "an object has exactly one #[constructor]"
         );
-        let both = "a function has only one of the marks #[constructor], #[core] and #[method]";
+        let both = "a function has only one of the marks #[constructor], #[core], #[method] and #[postcondition]";
         assert_eq!(
             method_error(quote!(
                 #[core]

@@ -8,7 +8,7 @@ use interloper_harness::systematic::{self, Settings};
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::Executions;
 
-use crate::objects::maps::dashmap;
+use crate::objects::dashmap;
 use crate::search::{SEED, attempt};
 
 /// Each call with a value that nobody looks at.
@@ -24,7 +24,7 @@ const SCHEDULES: [(&str, &str); 5] = [
 
 /// The table: when each strategy comes upon an outcome that no order explains.
 pub fn table() -> String {
-    let (object, schema) = (dashmap(), Schema::parse(SCHEMA).expect("a schema"));
+    let (object, schema) = (dashmap::dashmap(), Schema::parse(SCHEMA).expect("a schema"));
     let mut out = String::from("| strategy | first outcome that no order explains | execution |\n|---|---|---|\n");
     for (name, schedule) in SCHEDULES {
         let settings = settings(schedule, 1_000);
@@ -41,7 +41,7 @@ pub fn table() -> String {
 /// Makes at least so many executions with each strategy, those of an exploration that comes to its end again and again,
 /// and tells on standard error how long that took the processor.
 pub fn measure(executions: u64) {
-    let (object, schema) = (dashmap(), Schema::parse(SCHEMA).expect("a schema"));
+    let (object, schema) = (dashmap::dashmap(), Schema::parse(SCHEMA).expect("a schema"));
     let program = object.program(&schema).expect("a schema of the object");
     for (name, schedule) in SCHEDULES {
         let settings = settings(schedule, executions);

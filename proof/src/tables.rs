@@ -4,6 +4,7 @@ use interloper_harness::Object;
 use interloper_harness::explain::explain;
 use interloper_harness::generated::text;
 use interloper_harness::hunt::What;
+use interloper_report::shorten::in_crate;
 use interloper_report::text::{Style, render};
 
 use crate::objects;
@@ -119,17 +120,9 @@ fn violating(outcomes: &[Outcome]) -> impl Iterator<Item = (&Object, &Searched, 
 
 /// A place without the folder in which this machine keeps sources: it begins with the crate.
 pub fn inside(location: &str) -> String {
-    for folder in ["/registry/src/", "/library/"] {
-        if let Some((_, rest)) = location.rsplit_once(folder) {
-            return match folder {
-                // The next folder is named after the registry.
-                "/registry/src/" => rest.split_once('/').map_or(rest, |(_, rest)| rest).to_owned(),
-                _ => format!("std: {rest}"),
-            };
-        }
-    }
+    let location = in_crate(location);
     match location.rsplit_once("/proof/src/") {
         Some((_, rest)) => format!("proof/src/{rest}"),
-        None => location.to_owned(),
+        None => location,
     }
 }

@@ -51,6 +51,25 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A place in a published crate or in std, without the folder in which this machine keeps the sources: it begins with the crate.
+#[must_use]
+pub fn in_crate(location: &str) -> String {
+    if let Some((_, rest)) = location.rsplit_once("/registry/src/") {
+        // The next folder is named after the registry.
+        return rest.split_once('/').map_or(rest, |(_, rest)| rest).to_owned();
+    }
+    match location.rsplit_once("/library/") {
+        Some((_, rest)) if location.contains("/rustc/") || location.contains("/rustlib/") => format!("std: {rest}"),
+        _ => location.to_owned(),
+    }
+}
+
+/// A number of things: `1 case`, `2,000 cases`.
+#[must_use]
+pub fn plural(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// A source line is quoted up to this many characters.
 const LONGEST_QUOTE: usize = 60;
 

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use crate::shorten::Shown;
 use crate::{Counterexample, Order, plain};
 use grid::Grid;
+pub use paint::paint_marks;
 use paint::{Ink, Painter};
 use wrap::{display_width, pad, wrap};
 

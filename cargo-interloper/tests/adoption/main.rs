@@ -4,6 +4,7 @@ mod composed;
 mod composing;
 mod editions;
 mod guide;
+mod hunting;
 mod kernel;
 mod memory;
 mod mirrors;

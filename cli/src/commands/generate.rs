@@ -66,7 +66,7 @@ pub fn generate(
     write_page(&generated::file(&title, &names, &cases), out)?;
     let tests = plural(cases.len() as u64, "test");
     let mut text = format!("{}: {tests}; violations among them: {violations}\n", out.display());
-    if let Some(strategy) = Subject::strategy(&campaign.engine, search) {
+    if let Some(strategy) = Subject::strategy(&campaign, search) {
         let unseen = unseen.map_or_else(String::new, |unseen| format!("; {}", unseen.text("trace")));
         text += &format!("strategy: {strategy}{unseen}\n");
     }

@@ -2,6 +2,7 @@
 
 use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
+use interloper::objects::findings::{disagreement, reason, violation};
 use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Hunted, What};
 use interloper::objects::judge::Refusal;
@@ -12,14 +13,14 @@ use interloper_report::table::{Align, Table};
 use interloper_report::text::{Style, render};
 use serde_json::json;
 
-use super::hunt::{OPTIONS, campaign, violation};
+use super::hunt::{OPTIONS, campaign};
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::services::{self, Judged};
-use crate::subject::{Subject, Watcher, disagreement, reason};
+use crate::subject::{Subject, Watcher};
 
 /// Derives the visibility of each method, and of all of them together.
 pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
@@ -27,7 +28,7 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     output.no_html("visibility")?;
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
-    let strategy = Subject::strategy(&derivation.campaign.engine, search);
+    let strategy = Subject::strategy(&derivation.campaign, search);
     let mut watcher = Watcher::start();
     let mut methods = Vec::new();
     for &method in &subject.methods {

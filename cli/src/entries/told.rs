@@ -9,15 +9,15 @@ use interloper_report::Counterexample;
 use interloper_report::junit::Outcome;
 use interloper_report::replay_file::{FOLDER, ReplayFile};
 use interloper_report::table::Table;
-use interloper_report::text::{self, Style};
+use interloper_report::text::{self, Style, paint_marks};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Checked;
 use crate::counts::plural;
 use crate::failure::{Failure, Finding};
+use crate::failures;
 use crate::services::Judged;
-use crate::{failures, output};
 
 /// An entry in a JSON document.
 pub trait Documented: Serialize + DeserializeOwned {
@@ -182,7 +182,7 @@ impl<C: Checked> Part<C> {
         for one in &self.0 {
             table.row([format!("{} {}", one.mark, one.name)].into_iter().chain(one.row.iter().cloned()));
         }
-        output::paint_marks(&table.to_string(), style)
+        paint_marks(&table.to_string(), style)
     }
 
     /// How many of what, and which are not as expected.

@@ -1,5 +1,6 @@
 //! A search of one method, from the smallest schemas to random ones, whose finding is then made smaller.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use interloper_linearize::outcomes::DEFAULT_BOUND;
@@ -7,7 +8,10 @@ use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Deadline, Executions};
 
-use super::{Ended, Engine, Found, Hunt, Hunted, Minimised, Progress, Runs, Source, What, attempt, changed, minimise};
+use super::{
+    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, What, attempt, changed, minimise,
+    passes,
+};
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::{Budget, Next};
@@ -26,10 +30,16 @@ pub struct Campaign {
     pub bound: usize,
     /// Which schemas, and in which order.
     pub seed: u64,
+    /// Passes over all schemas; none if `engine` runs each schema once. Under the scheduler only.
+    pub passes: Vec<Pass>,
     /// The most schemas to try first, by rank. The first schema that fails is a smallest one, up to values.
     pub by_rank: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
+    /// The most schemas to try after these, at random, of those that call the method more than once.
+    pub repeated: Option<(Bounds, u64)>,
+    /// The most schemas to try after these, at random, of those that begin with calls on one thread.
+    pub started: Option<(Bounds, u64)>,
     /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
 }
@@ -46,6 +56,8 @@ pub struct Searched {
     /// Whether core methods are at fault, because they show the finding without this method: they are not atomic, and
     /// nothing is known of this one.
     pub of_core: bool,
+    /// If core methods are at fault: which of them, as few as a violation was found with. `smallest` calls these alone.
+    pub blamed: BTreeSet<MethodId>,
     /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
 }
@@ -82,6 +94,9 @@ pub enum Reproduced {
     NotInstrumented,
 }
 
+/// So many schemas of a set of core methods are tried before a larger set is to blame.
+const TRIED_TO_BLAME: u64 = 60;
+
 impl Campaign {
     /// On real threads: random schemas of the default bounds, a thousand at most.
     pub fn stress(object: &Object, seed: u64) -> Campaign {
@@ -91,8 +106,11 @@ impl Campaign {
             engine: Engine::stress(seed),
             bound: DEFAULT_BOUND,
             seed,
+            passes: Vec::new(),
             by_rank: None,
             random: Some((Bounds::default(), 1_000)),
+            repeated: None,
+            started: None,
             time: None,
         }
     }
@@ -109,14 +127,102 @@ impl Campaign {
         }
     }
 
+    /// In passes: see [`Pass::before`]. The schemas are those of [`Campaign::systematic`], of the random ones a thousand. Then
+    /// come up to 1,000 that call the method more than once, with or without core methods, and up to 1,000 that begin with
+    /// one to three calls of core methods.
+    pub fn staged(object: &Object, seed: u64) -> Campaign {
+        let repeated = Bounds { invocations: 2..=4, ..Bounds::default() };
+        let started = Bounds { invocations: 2..=4, start: 1..=3, ..Bounds::default() };
+        let thorough = systematic::Settings { seed, ..systematic::Settings::default() };
+        let passes = Pass::before(&thorough);
+        Campaign {
+            passes,
+            random: Some((Bounds::default(), 1_000)),
+            repeated: Some((repeated, 1_000)),
+            started: Some((started, 1_000)),
+            engine: Engine::Systematic(thorough),
+            ..Campaign::systematic(object, seed)
+        }
+    }
+
+    /// The same with so many schemas at most: half of them by rank, and the rest in equal shares of the other kinds; each kind
+    /// gets one more while some are left.
+    #[must_use]
+    pub fn of_at_most(self, schemas: u64) -> Campaign {
+        let small = if self.by_rank.is_some() { schemas.div_ceil(2) } else { 0 };
+        let kinds = [&self.random, &self.repeated, &self.started].into_iter().flatten().count() as u64;
+        let mut left = schemas - small;
+        let mut kinds = kinds;
+        let mut share = |stage: Option<(Bounds, u64)>| {
+            let (bounds, _) = stage?;
+            let share = left.div_ceil(kinds);
+            (left, kinds) = (left - share, kinds - 1);
+            Some((bounds, share))
+        };
+        let (random, repeated, started) = (share(self.random), share(self.repeated), share(self.started));
+        Campaign { by_rank: self.by_rank.map(|(bounds, _)| (bounds, small)), random, repeated, started, ..self }
+    }
+
     /// Searches one method, and makes the schema of its finding smaller. `watch` sees the progress of both.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
         let deadline = Deadline::of(self.time);
+        let all = match self.passes.is_empty() {
+            true => self.once(method, deadline, watch),
+            false => passes::Search::new(self, method, deadline, watch).run(),
+        };
+        let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
+        let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
+        let (schemas, executions, took) = (all.schemas, all.executions, all.took);
+        let smallest = found.map(|found| {
+            self.minimised_until(found, deadline, &mut |schema, tried| {
+                watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
+            })
+        });
+        let without = |minimised: &Minimised| !self.called(&minimised.found.schema).contains(&method);
+        // Where no method is trusted, any of them may be to blame.
+        let has_core = self.object.with_role(Role::Core).next().is_some();
+        let smallest =
+            smallest.map(
+                |minimised| if !has_core || without(&minimised) { self.fewest(minimised, deadline) } else { minimised },
+            );
+        let of_core = smallest.as_ref().is_some_and(without);
+        let blamed = match &smallest {
+            Some(minimised) if of_core => self.called(&minimised.found.schema),
+            _ => BTreeSet::new(),
+        };
+        let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
+            Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
+            Runs::Systematic(_) => None,
+        });
+        Searched { method, hunted: all, smallest, of_core, blamed, reproduced }
+    }
+
+    /// Runs one schema for as long as a method would be searched. The result names no method.
+    pub fn schema(&self, schema: Schema) -> Searched {
+        let hunt = Hunt {
+            engine: self.engine.clone(),
+            visibility: self.visibility.clone(),
+            source: Source::Given(vec![schema]),
+            bound: self.bound,
+            time: self.time,
+            ..Hunt::new(&self.object, Pool::Together(vec![]), self.seed)
+        };
+        let hunted = hunt.run(&mut |_| Next::Continue);
+        let smallest = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
+        let reproduced = match &smallest {
+            Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
+            _ => None,
+        };
+        Searched { method: MethodId(0), hunted, smallest, of_core: false, blamed: BTreeSet::new(), reproduced }
+    }
+
+    /// Runs each schema once.
+    fn once(&self, method: MethodId, deadline: Deadline, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         let mut all = Hunted::nothing();
-        for (source, most) in self.stages() {
+        for (source, pool, most) in self.stages(method) {
             let hunt = Hunt {
                 object: self.object.clone(),
-                pool: Pool::One(method),
+                pool,
                 source,
                 visibility: self.visibility.clone(),
                 engine: self.engine.clone(),
@@ -138,20 +244,7 @@ impl Campaign {
                 break;
             }
         }
-        let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
-        let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
-        let (schemas, executions, took) = (all.schemas, all.executions, all.took);
-        let smallest = found.map(|found| {
-            self.minimised_until(found, deadline, &mut |schema, tried| {
-                watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
-            })
-        });
-        let of_core = smallest.as_ref().is_some_and(|minimised| !self.calls(method, &minimised.found.schema));
-        let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
-            Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
-            Runs::Systematic(_) => None,
-        });
-        Searched { method, hunted: all, smallest, of_core, reproduced }
+        all
     }
 
     /// Searches core methods for a violation of their own, with random schemas of core methods alone. Every verdict
@@ -183,26 +276,64 @@ impl Campaign {
         attempt(&program, &self.visibility, self.bound, &mut self.longer(deadline)).ok()?.finding(&rest)
     }
 
-    /// Whether a schema calls a method.
-    fn calls(&self, method: MethodId, schema: &Schema) -> bool {
-        let program = self.object.program(schema);
-        program.is_ok_and(|program| program.calls().iter().any(|&(called, _)| called == method))
+    /// The methods that a schema calls. Postconditions only look at what the others have left.
+    fn called(&self, schema: &Schema) -> BTreeSet<MethodId> {
+        let calls = self.object.program(schema).map_or_else(|_| Vec::new(), |program| program.calls().to_vec());
+        let called = calls.into_iter().map(|(called, _)| called);
+        called.filter(|&called| self.object.method(called).role != Role::Postcondition).collect()
     }
 
-    /// Where schemas come from, and how many are taken from there at most.
-    fn stages(&self) -> impl Iterator<Item = (Source, u64)> {
+    /// A finding of fewer methods than this one, if a few schemas of some of its methods show one: the fewest are to blame.
+    fn fewest(&self, minimised: Minimised, deadline: Deadline) -> Minimised {
+        let called: Vec<MethodId> = self.called(&minimised.found.schema).into_iter().collect();
+        let sets = 1..(1_u64 << called.len()) - 1;
+        let mut sets: Vec<Vec<MethodId>> = sets
+            .map(|set| (0..called.len()).filter(|index| set & 1 << index != 0).map(|index| called[index]).collect())
+            .collect();
+        sets.sort_by_key(Vec::len);
+        let engine = match self.passes.first() {
+            Some(first) => Engine::Passes(vec![first.clone()]).until(deadline),
+            None => self.engine.until(deadline),
+        };
+        for methods in sets {
+            let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
+            let hunt = Hunt {
+                object: self.object.clone(),
+                pool: Pool::Only(methods),
+                source: Source::Random { bounds, seed: self.seed },
+                visibility: self.visibility.clone(),
+                engine: engine.clone(),
+                bound: self.bound,
+                schemas: Some(TRIED_TO_BLAME),
+                time: None,
+            };
+            if let Some(found) = hunt.run(&mut |_| Next::Continue).found() {
+                return self.minimised_until(found.clone(), deadline, &mut |_, _| Next::Continue);
+            }
+        }
+        minimised
+    }
+
+    /// Where schemas come from, which methods they call, and how many are taken from there at most.
+    pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = (Source, Pool, u64)> {
         let seed = self.seed;
-        let by_rank = self.by_rank.clone().map(|(bounds, most)| (Source::ByRank { bounds, seed }, most));
-        let random = self.random.clone().map(|(bounds, most)| (Source::Random { bounds, seed }, most));
-        by_rank.into_iter().chain(random)
+        let by_rank = self.by_rank.clone();
+        let by_rank = by_rank.map(|(bounds, most)| (Source::ByRank { bounds, seed }, Pool::One(method), most));
+        let random = self.random.clone();
+        let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
+        let repeated = self.repeated.clone();
+        let repeated = repeated.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::Repeated(method), most));
+        let started = self.started.clone();
+        let started = started.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
+        by_rank.into_iter().chain(random).chain(repeated).chain(started)
     }
 
     /// The schemas that a method is searched with, in this order.
     pub(crate) fn schemas(&self, method: MethodId) -> impl Iterator<Item = Schema> {
-        let of_stage = move |(source, most): (Source, u64)| {
-            source.schemas(&self.object, &Pool::One(method)).take(usize::try_from(most).unwrap_or(usize::MAX))
+        let of_stage = move |(source, pool, most): (Source, Pool, u64)| {
+            source.schemas(&self.object, &pool).take(usize::try_from(most).unwrap_or(usize::MAX))
         };
-        self.stages().flat_map(of_stage)
+        self.stages(method).flat_map(of_stage)
     }
 
     /// Makes a finding small. On real threads each smaller schema is run for eight times as long as in the search.
@@ -219,8 +350,13 @@ impl Campaign {
         minimise(&self.object, &self.visibility, self.bound, &mut self.longer(deadline), found, watch)
     }
 
-    /// The engine, with more time for a schema where time is what it has: eight times as much.
+    /// The engine for a single schema: the passes with a small bound, if there are passes, and real threads have eight times as
+    /// much time.
     fn longer(&self, deadline: Deadline) -> Engine {
+        if !self.passes.is_empty() {
+            let brief = self.passes.iter().filter(|pass| pass.is_brief());
+            return Engine::Passes(brief.cloned().collect()).until(deadline);
+        }
         let mut engine = self.engine.until(deadline);
         if let Engine::Stress(settings) = &mut engine {
             settings.budget = match settings.budget {

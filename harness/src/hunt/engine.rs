@@ -5,7 +5,7 @@ use std::time::Duration;
 use interloper_commutativity::Value;
 use interloper_scheduler::Deadline;
 
-use super::What;
+use super::{Pass, What};
 use crate::object::Program;
 use crate::stress::{self, Budget, Next, Observed};
 use crate::systematic::{self, Explored};
@@ -17,6 +17,8 @@ pub enum Engine {
     Stress(stress::Settings),
     /// As tasks under the scheduler: for objects that are written over the mirror of std.
     Systematic(systematic::Settings),
+    /// The same, in one pass after the other: the next pass runs if this one has shown nothing and has interleavings left.
+    Passes(Vec<Pass>),
 }
 
 /// What came of running a schema.
@@ -50,18 +52,18 @@ impl Engine {
     #[must_use]
     pub fn until(&self, deadline: Deadline) -> Engine {
         let mut engine = self.clone();
-        let own = match &mut engine {
-            Engine::Stress(settings) => &mut settings.deadline,
-            Engine::Systematic(settings) => &mut settings.deadline,
-        };
-        *own = own.and(deadline);
+        match &mut engine {
+            Engine::Stress(settings) => settings.deadline = settings.deadline.and(deadline),
+            Engine::Systematic(settings) => settings.deadline = settings.deadline.and(deadline),
+            Engine::Passes(passes) => passes.iter_mut().for_each(|pass| *pass = pass.until(deadline)),
+        }
         engine
     }
 
     /// Whether the schedules of a program are drawn at random, by the scheduler.
     pub(crate) fn draws(&self) -> bool {
         match self {
-            Engine::Stress(_) => false,
+            Engine::Stress(_) | Engine::Passes(_) => false,
             Engine::Systematic(settings) => settings.schedule.is_random(),
         }
     }
@@ -71,6 +73,9 @@ impl Engine {
         match self {
             Engine::Stress(settings) => settings.deadline,
             Engine::Systematic(settings) => settings.deadline,
+            Engine::Passes(passes) => {
+                passes.iter().fold(Deadline::NEVER, |deadline, pass| deadline.and(pass.settings.deadline))
+            }
         }
     }
 
@@ -84,6 +89,16 @@ impl Engine {
                 Runs::Stress(observed)
             }
             Engine::Systematic(settings) => Runs::Systematic(Box::new(systematic::run(program, settings, look))),
+            Engine::Passes(passes) => {
+                let mut explored = Explored::default();
+                for pass in passes {
+                    explored = explored.and(pass.run(program, look));
+                    if explored.is_over() {
+                        break;
+                    }
+                }
+                Runs::Systematic(Box::new(explored))
+            }
         }
     }
 }

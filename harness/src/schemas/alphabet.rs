@@ -1,6 +1,7 @@
 //! The calls that schemas are made of.
 
 use interloper_commutativity::Value;
+use interloper_linearize::schema::Invocation;
 use rand::RngExt;
 
 use crate::object::{Generator, MethodId, Object};
@@ -31,6 +32,13 @@ impl Call {
         let parameters = &object.method(method).parameters;
         let arguments = parameters.iter().map(|generator| Literal::random(generator, values, random)).collect();
         Call { method, arguments }
+    }
+
+    /// The call as schemas have it.
+    pub(super) fn invocation(&self, object: &Object) -> Invocation {
+        let method = object.method(self.method);
+        let arguments = method.parameters.iter().zip(&self.arguments);
+        Invocation::new(method.name.clone(), arguments.map(|(generator, literal)| literal.value(generator)))
     }
 
     /// The same call about other atoms: each is replaced by the one with its number in `renaming`.

@@ -1,19 +1,20 @@
 //! Schemas at random (Violat, section 3).
 
-use interloper_linearize::schema::Schema;
+use interloper_linearize::schema::{Invocation, Schema};
 use interloper_random::{Purpose, Stream};
 use rand::RngExt;
 
 use super::alphabet::Call;
 use super::order::Order;
-use super::{Bounds, Harness, Pool};
+use super::{Bounds, Harness, Pool, started};
 use crate::object::{MethodId, Object, Role};
 
 /// An endless supply of schemas, drawn independently of each other.
 ///
 /// The numbers of sequences, of invocations and of values are chosen within the bounds, then methods, each for a random
 /// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.
-/// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods.
+/// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods. With
+/// [`Pool::Repeated`], two invocations at random places are of the method under test, and the others of any method.
 ///
 /// Sampling ends when many draws in a row give no schema in which something can go wrong: the pool has no such schema,
 /// or hardly any.
@@ -56,17 +57,24 @@ impl Sampler {
         let invocations = random.random_range(self.bounds.invocations.clone());
         let sequences = random.random_range(self.bounds.sequences.clone()).min(invocations);
         let values = random.random_range(self.bounds.values.clone());
-        let tested = match self.pool {
-            Pool::One(method) => Some((random.random_range(0..invocations), method)),
-            Pool::Together(_) => None,
+        let tested: Vec<(usize, MethodId)> = match self.pool {
+            Pool::One(method) => vec![(random.random_range(0..invocations), method)],
+            // With one invocation there is no second place.
+            Pool::Repeated(_) if invocations < 2 => return None,
+            Pool::Repeated(method) => {
+                let first = random.random_range(0..invocations);
+                let second = (first + random.random_range(1..invocations)) % invocations;
+                vec![(first, method), (second, method)]
+            }
+            Pool::Together(_) | Pool::Only(_) => vec![],
         };
         let mut lengths = vec![1; sequences];
         for _ in sequences..invocations {
             lengths[random.random_range(0..sequences)] += 1;
         }
-        let mut method = |number: usize| match tested {
-            Some((place, method)) if place == number => method,
-            _ => self.weighted[random.random_range(0..self.weighted.len())],
+        let mut method = |number: usize| match tested.iter().find(|(place, _)| *place == number) {
+            Some((_, method)) => *method,
+            None => self.weighted[random.random_range(0..self.weighted.len())],
         };
         let methods: Vec<MethodId> = (0..invocations).map(&mut method).collect();
         let mut methods = methods.into_iter();
@@ -78,7 +86,25 @@ impl Sampler {
         let order = if self.bounds.constraints { Order::random(sequences, random) } else { Order::none(sequences) };
         let sequences = calls.iter().map(|calls| calls.iter().collect()).collect();
         let harness = Harness { object: &self.object, tested: self.pool.under_test(), sequences, order };
-        harness.can_fail().then(|| harness.schema())
+        let schema = harness.can_fail().then(|| harness.schema())?;
+        Some(started(&schema, self.start(values)?))
+    }
+
+    /// The calls before all others: of core methods that change the object. `None` if there have to be some and cannot be.
+    fn start(&mut self, values: u8) -> Option<Vec<Invocation>> {
+        let most = *self.bounds.start.end();
+        if most == 0 {
+            return Some(Vec::new());
+        }
+        let changes = |method: &MethodId| !self.object.method(*method).reads;
+        let core: Vec<MethodId> = self.object.beside().into_iter().filter(changes).collect();
+        if core.is_empty() {
+            return (*self.bounds.start.start() == 0).then(Vec::new);
+        }
+        let random = &mut self.random;
+        let calls = random.random_range(self.bounds.start.clone());
+        let call = |_| Call::random(&self.object, core[random.random_range(0..core.len())], values, random);
+        Some((0..calls).map(call).map(|call| call.invocation(&self.object)).collect())
     }
 }
 

@@ -121,7 +121,8 @@ fn the_harness_of_figure_1_is_found() {
 
 #[test]
 fn ranks_in_order() {
-    let bounds = Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false };
+    let bounds =
+        Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false, ..Bounds::default() };
     let ranks: Vec<(usize, usize, u8)> =
         ranks(&bounds).iter().map(|rank| (rank.invocations, rank.sequences, rank.values)).collect();
     assert_eq!(ranks, [(2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 3, 1), (3, 3, 2)]);
@@ -131,7 +132,7 @@ fn ranks_in_order() {
 fn samples_keep_to_the_bounds_and_to_one_method_under_test() {
     let object = map(true);
     let clear = method(&object, "clear");
-    let bounds = Bounds { sequences: 2..=3, invocations: 3..=6, values: 1..=3, constraints: true };
+    let bounds = Bounds { sequences: 2..=3, invocations: 3..=6, values: 1..=3, constraints: true, ..Bounds::default() };
     let sampler = Sampler::new(&object, Pool::One(clear), bounds, 1);
     let mut seen = BTreeSet::new();
     for schema in sampler.take(500) {
@@ -180,4 +181,42 @@ fn a_pool_without_a_useful_schema_ends() {
     let alone = Object::describe("alone", || ()).method("call", |_, ()| ()).build();
     let pool = Pool::One(method(&alone, "call"));
     assert_eq!(Sampler::new(&alone, pool, Bounds::default(), 0).next(), None);
+}
+
+/// A first sequence comes before those that nothing came before, and a last one after those that nothing came after.
+#[test]
+fn what_comes_before_and_after_all_others() {
+    let text = |schema: &str, start: &str| {
+        let start = Schema::parse(start).expect("a schema").invocations().cloned().collect();
+        started(&Schema::parse(schema).expect("a schema"), start).to_string()
+    };
+    assert_eq!(text("{ f() } || { g() }", "{ h(); h() }"), "[h(); h()], [f()], [g()], {0<1, 0<2}");
+    assert_eq!(text("[f()], [g()], {0<1}", "{ h() }"), "[h()], [f()], [g()], {0<1, 1<2}");
+
+    let drained = Object::describe("drained", || ()).core("f", |(), ()| ()).postcondition("drain", |()| ()).build();
+    let text = |object: &Object, schema: &str| ended(object, Schema::parse(schema).expect("a schema")).to_string();
+    assert_eq!(text(&drained, "{ f() } || { f() }"), "[f()], [f()], [drain()], {0<2, 1<2}");
+    assert_eq!(text(&drained, "[f()], [f()], {0<1}"), "[f()], [f()], [drain()], {0<1, 1<2}");
+    let plain = Object::describe("plain", || ()).core("f", |(), ()| ()).build();
+    assert_eq!(text(&plain, "{ f() } || { f() }"), "{ f() } || { f() }");
+}
+
+#[test]
+fn samples_begin_as_the_bounds_say() {
+    let object = map(true);
+    let clear = method(&object, "clear");
+    let bounds = Bounds { invocations: 2..=3, start: 1..=2, ..Bounds::default() };
+    let mut lengths = BTreeSet::new();
+    for schema in Sampler::new(&object, Pool::One(clear), bounds.clone(), 1).take(200) {
+        let start = &schema.sequences()[0];
+        assert!(start.iter().all(|call| &*call.method == "put"), "{schema}");
+        assert!((1..schema.sequences().len()).all(|later| schema.happens_before().contains(&(0, later))), "{schema}");
+        lengths.insert(start.len());
+    }
+    assert_eq!(lengths, BTreeSet::from([1, 2]));
+    // Nothing to begin with: no schema, unless there need not be anything.
+    let alone = Object::describe("alone", || ()).method("f", |(), ()| ()).core("g", |(), ()| ()).reads().build();
+    let f = method(&alone, "f");
+    let samples = |bounds| Sampler::new(&alone, Pool::Repeated(f), bounds, 1).take(3).count();
+    assert_eq!((samples(bounds.clone()), samples(Bounds { start: 0..=2, ..bounds })), (0, 3));
 }

@@ -49,6 +49,11 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// Whether this call began before the other one ended: a step of some task lies between.
+    pub(super) fn begins_before_the_end_of(self, other: Asked) -> bool {
+        other.end.is_none_or(|end| self.begin < end)
+    }
+
     pub(super) fn among(self, steps: &[Event]) -> Span {
         let starts: Vec<usize> = (0..steps.len()).filter(|&index| !steps[index].continues).collect();
         let place = |asked: usize| starts.get(asked).copied().unwrap_or(steps.len());

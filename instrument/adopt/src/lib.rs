@@ -47,3 +47,4 @@ pub use plan::{Class, Entry, Plan};
 pub use project::Project;
 pub use reached::Reached;
 pub use refusal::Refusal;
+pub use replacement::mirrors;

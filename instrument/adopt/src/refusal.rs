@@ -83,6 +83,8 @@ pub enum Refusal {
         /// What was changed in the copies that do not compile, one line each.
         edits: Vec<String>,
     },
+    /// What was asked for does not exist, or makes no sense.
+    Request(String),
     /// A file or a program cannot be used.
     System {
         /// What was tried.
@@ -142,6 +144,7 @@ impl fmt::Display for Refusal {
                 write!(out, "the build failed")?;
                 if edits.is_empty() { Ok(()) } else { write!(out, " in a crate that was put under control") }
             }
+            Refusal::Request(reason) => out.write_str(reason),
             Refusal::System { doing, reason } => write!(out, "cannot {doing}: {reason}"),
         }
     }

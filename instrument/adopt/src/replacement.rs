@@ -126,7 +126,7 @@ pub(crate) fn of(
 }
 
 /// The names of packages whose originals can be asked for.
-pub(crate) fn mirrors() -> impl Iterator<Item = &'static str> {
+pub fn mirrors() -> impl Iterator<Item = &'static str> {
     ALL.iter().filter(|one| one.over.is_some()).map(|one| one.name)
 }
 

@@ -1,18 +1,76 @@
-//! The real types, described by their constructors and methods. A description trusts its core methods: those that the
-//! documentation of the crate gives no reason to doubt.
+//! The real types, as `cargo interloper hunt --crate` describes them.
 
-pub mod cells;
-pub mod maps;
-pub mod queues;
-pub mod tables;
-
-use interloper_harness::Object;
+// The descriptions speak of `interloper::objects`, and `interloper` is this crate.
+pub use driver::objects::Object;
 
 use crate::search::Effort;
 
+#[path = "../../../cargo-interloper/objects/dashmap.rs"]
+pub mod dashmap;
+#[path = "../../../cargo-interloper/objects/crossbeam_skiplist.rs"]
+pub mod crossbeam_skiplist;
+#[path = "../../../cargo-interloper/objects/leapfrog.rs"]
+pub mod leapfrog;
+#[path = "../../../cargo-interloper/objects/quick_cache.rs"]
+pub mod quick_cache;
+#[path = "../../../cargo-interloper/objects/crossbeam_queue.rs"]
+pub mod crossbeam_queue;
+#[path = "../../../cargo-interloper/objects/crossbeam_deque.rs"]
+pub mod crossbeam_deque;
+#[path = "../../../cargo-interloper/objects/crossbeam_channel.rs"]
+pub mod crossbeam_channel;
+#[path = "../../../cargo-interloper/objects/concurrent_queue.rs"]
+pub mod concurrent_queue;
+#[path = "../../../cargo-interloper/objects/flume.rs"]
+pub mod flume;
+#[path = "../../../cargo-interloper/objects/thingbuf.rs"]
+pub mod thingbuf;
+#[path = "../../../cargo-interloper/objects/sharded_slab.rs"]
+pub mod sharded_slab;
+#[path = "../../../cargo-interloper/objects/boxcar.rs"]
+pub mod boxcar;
+#[path = "../../../cargo-interloper/objects/crossbeam_epoch.rs"]
+pub mod crossbeam_epoch;
+#[path = "../../../cargo-interloper/objects/arc_swap.rs"]
+pub mod arc_swap;
+#[path = "../../../cargo-interloper/objects/once_cell.rs"]
+pub mod once_cell;
+#[path = "../../../cargo-interloper/objects/parking_lot.rs"]
+pub mod parking_lot;
+#[path = "../../../cargo-interloper/objects/scc.rs"]
+pub mod scc;
+#[path = "../../../cargo-interloper/objects/papaya.rs"]
+pub mod papaya;
+#[path = "../../../cargo-interloper/objects/flurry.rs"]
+pub mod flurry;
+#[path = "../../../cargo-interloper/objects/moka.rs"]
+pub mod moka;
+
 /// All objects, in a fixed order.
 pub fn all() -> Vec<Object> {
-    [maps::all(), queues::all(), cells::all(), tables::all()].concat()
+    [
+        dashmap::all(),
+        crossbeam_skiplist::all(),
+        leapfrog::all(),
+        quick_cache::all(),
+        crossbeam_queue::all(),
+        crossbeam_deque::all(),
+        crossbeam_channel::all(),
+        concurrent_queue::all(),
+        flume::all(),
+        thingbuf::all(),
+        sharded_slab::all(),
+        boxcar::all(),
+        crossbeam_epoch::all(),
+        arc_swap::all(),
+        once_cell::all(),
+        parking_lot::all(),
+        scc::all(),
+        papaya::all(),
+        flurry::all(),
+        moka::all(),
+    ]
+    .concat()
 }
 
 /// How much is tried of each method of an object: less where a call is long.
@@ -21,7 +79,7 @@ pub fn effort(object: &str) -> Effort {
         "moka::sync::Cache" => Effort::BRIEFEST,
         "crossbeam_skiplist::SkipMap" | "crossbeam_epoch::Atomic" | "arc_swap::ArcSwap" => Effort::LESS,
         "scc::Queue" | "scc::Stack" | "scc::Bag" => Effort::LESS,
-        _ if tables::all().iter().any(|table| table.name() == object) => Effort::BRIEF,
+        _ if [scc::all(), papaya::all(), flurry::all()].concat().iter().any(|table| table.name() == object) => Effort::BRIEF,
         _ => Effort::FULL,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::{Finding, Orderings, Outcome, Site, Verdict};
 use crate::plain;
-use crate::shorten::{LONGEST_TEXT, grouped, middle};
+use crate::shorten::{LONGEST_TEXT, middle, plural};
 use crate::table::{Align, Table};
 
 /// A table with a row for each trial, what follows for each site, and what shows each finding again.
@@ -139,8 +139,4 @@ impl fmt::Display for Orderings {
 
 fn runs(executions: u64) -> String {
     plural(executions, "execution")
-}
-
-fn plural(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }

@@ -185,13 +185,15 @@ impl State {
     }
 
     /// The running task looks at the clock. A task that looks again and again waits for a time: the clock passes, a
-    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks.
+    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks. The same
+    /// holds for hints between two looks while nobody else could go on: spinning takes time.
     pub(super) fn poll_clock(&mut self) -> Duration {
         let task = self.current;
         if !self.aborting {
             self.tasks[task].looks = self.tasks[task].looks.saturating_add(1);
-            if let Some(more) = self.tasks[task].looks.checked_sub(PATIENT_LOOKS + 1) {
-                let more = u64::from(more) + 1;
+            let looks = (self.tasks[task].looks).saturating_sub(PATIENT_LOOKS);
+            let more = u64::from(looks.max(self.idle_rounds));
+            if more > 0 {
                 self.pass(Duration::from_micros(more * more));
             }
         }

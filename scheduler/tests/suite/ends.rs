@@ -1,5 +1,6 @@
 //! How executions end.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -349,6 +350,25 @@ fn the_clock_passes_while_a_task_polls_it() {
     let looks = || (0..16).for_each(|_| assert_eq!(runtime(|runtime| runtime.now()), Duration::ZERO));
     let execution = engine.run(&mut RandomWalk::new(0), looks);
     assert_eq!((execution.end, execution.steered), (End::Finished, false));
+}
+
+/// saa waits like this: more hints after each look, until 32 µs are over. The looks are too few to make the clock pass by
+/// themselves, and the hints are too many to go on without it.
+#[test]
+fn hints_between_looks_take_time_where_nobody_else_goes_on() {
+    let mut engine = Engine::new(Config { livelock_rounds: 200, ..Config::default() });
+    let looks = Cell::new(0);
+    let execution = engine.run(&mut RandomWalk::new(0), || {
+        let start = runtime(|runtime| runtime.now());
+        let mut hints = 64;
+        looks.set(0);
+        while runtime(|runtime| runtime.now()) - start < Duration::from_micros(32) {
+            looks.set(looks.get() + 1);
+            (0..hints).for_each(|_| runtime(|runtime| runtime.yield_now(std::panic::Location::caller())));
+            hints *= 2;
+        }
+    });
+    assert_eq!((execution.end, looks.get()), (End::Finished, 1));
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! Tables, queues and caches that lay out memory for atomics themselves, or look at the size of one.
+//! Maps, indexes, a queue, a stack and a bag.
 
 use std::collections::BTreeMap;
 
-use interloper_harness::Object;
+use interloper::objects::Object;
 
 /// All of them.
 pub fn all() -> Vec<Object> {
-    vec![hash_map(), hash_index(), tree_index(), queue(), stack(), bag(), papaya(), flurry(), moka()]
+    vec![hash_map(), hash_index(), tree_index(), queue(), stack(), bag()]
 }
 
 fn hash_map() -> Object {
@@ -75,41 +75,5 @@ fn bag() -> Object {
         .core("pop", |bag, ()| bag.pop().is_some())
         .method("len", |bag, ()| bag.len() as i64)
         .method("is_empty", |bag, ()| bag.is_empty())
-        .build()
-}
-
-fn papaya() -> Object {
-    use ::papaya::HashMap;
-    Object::describe("papaya::HashMap", HashMap::<i64, i64>::new)
-        .core("insert", |map, (key, value): (i64, i64)| map.pin().insert(key, value).copied())
-        .core("get", |map, (key,): (i64,)| map.pin().get(&key).copied())
-        .core("remove", |map, (key,): (i64,)| map.pin().remove(&key).copied())
-        .method("get_or_insert", |map, (key, value): (i64, i64)| *map.pin().get_or_insert(key, value))
-        .method("len", |map, ()| map.len() as i64)
-        .method("clear", |map, ()| map.pin().clear())
-        .method("iter", |map, ()| map.pin().iter().map(|(key, value)| (*key, *value)).collect::<BTreeMap<_, _>>())
-        .build()
-}
-
-fn flurry() -> Object {
-    use ::flurry::HashMap;
-    Object::describe("flurry::HashMap", HashMap::<i64, i64>::new)
-        .core("insert", |map, (key, value): (i64, i64)| map.pin().insert(key, value).copied())
-        .core("get", |map, (key,): (i64,)| map.pin().get(&key).copied())
-        .core("remove", |map, (key,): (i64,)| map.pin().remove(&key).copied())
-        .method("contains_key", |map, (key,): (i64,)| map.pin().contains_key(&key))
-        .method("len", |map, ()| map.pin().len() as i64)
-        .method("clear", |map, ()| map.pin().clear())
-        .build()
-}
-
-fn moka() -> Object {
-    use ::moka::sync::Cache;
-    Object::describe("moka::sync::Cache", || Cache::<i64, i64>::new(100))
-        .core("insert", |cache, (key, value): (i64, i64)| cache.insert(key, value))
-        .core("get", |cache, (key,): (i64,)| cache.get(&key))
-        .core("remove", |cache, (key,): (i64,)| cache.remove(&key))
-        .method("contains_key", |cache, (key,): (i64,)| cache.contains_key(&key))
-        .method("get_with", |cache, (key, value): (i64, i64)| cache.get_with(key, || value))
         .build()
 }

@@ -1,0 +1,19 @@
+//! A cache with a bound.
+
+use interloper::objects::Object;
+
+/// All of them.
+pub fn all() -> Vec<Object> {
+    vec![quick_cache()]
+}
+
+fn quick_cache() -> Object {
+    use quick_cache::sync::Cache;
+    Object::describe("quick_cache::sync::Cache", || Cache::<i64, i64>::new(100))
+        .core("insert", |cache, (key, value): (i64, i64)| cache.insert(key, value))
+        .core("get", |cache, (key,): (i64,)| cache.get(&key))
+        .core("remove", |cache, (key,): (i64,)| cache.remove(&key).map(|(_, value)| value))
+        .method("len", |cache, ()| cache.len() as i64)
+        .method("clear", |cache, ()| cache.clear())
+        .build()
+}

@@ -1,0 +1,286 @@
+//! `cargo interloper hunt`: the objects that a workspace describes, or those of a published crate, each in a process of its own.
+
+mod crates;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+pub use interloper::objects::hunted::Asked;
+use interloper::objects::hunted::{BEGIN, END, Ending, VARIABLE};
+use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
+use interloper_composed::{Access, Described, Package};
+use serde_json::{Value, json};
+
+use crate::args::Format;
+use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print};
+
+/// Whose objects are hunted.
+pub struct Subjects {
+    /// A published crate, as `name` or `name@version`.
+    pub published: Option<String>,
+    /// Only objects of these packages.
+    pub packages: Vec<String>,
+    /// Only objects whose names contain this.
+    pub name: Option<String>,
+}
+
+/// The module with the tests of a file.
+const MODULE: &str = "interloper_hunts";
+
+/// A test that hunts an object.
+struct Hunt {
+    object: String,
+    test: String,
+}
+
+/// Hunts the objects and prints what comes of each.
+pub fn run(
+    folder: &Path,
+    options: &Options,
+    selection: &Selection,
+    subjects: &Subjects,
+    asked: &Asked,
+    format: Format,
+) -> Result<u8, Refusal> {
+    let mut results = Results::default();
+    match &subjects.published {
+        Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
+        None => workspace(folder, options, selection, subjects, asked, &mut results)?,
+    }
+    print(&results.shown(format))?;
+    Ok(results.code())
+}
+
+/// A crate that is described here.
+fn published_crate(
+    folder: &Path,
+    options: &Options,
+    published: &str,
+    subjects: &Subjects,
+    asked: &Asked,
+    results: &mut Results,
+) -> Result<(), Refusal> {
+    let (known, version) = crates::find(published)?;
+    let is_asked = |object: &str| subjects.name.as_ref().is_none_or(|part| object.contains(part.as_str()));
+    let hunts: Vec<Hunt> = known
+        .objects
+        .iter()
+        .enumerate()
+        .filter(|(_, object)| is_asked(object))
+        .map(|(number, object)| Hunt { object: (*object).to_owned(), test: format!("hunts::object_{number}") })
+        .collect();
+    if hunts.is_empty() {
+        let there = known.objects.join(", ");
+        return Err(Refusal::Request(format!("no object of {} has this in its name; there are {there}", known.name)));
+    }
+    let interloper = init::interloper(folder, None)?;
+    let project = crates::project(known, &version, &interloper)?;
+    let manifest = project.join("Cargo.toml");
+    let root = project.join("src/lib.rs");
+    let harness =
+        Harness { manifest: manifest.clone(), interloper, roots: BTreeSet::from([root]), ..Harness::default() };
+    // What is hunted is the published crate, also where there is a mirror of it.
+    let real = interloper_adopt::mirrors().filter(|mirrored| *mirrored == known.name).map(str::to_owned).collect();
+    let build = vec!["--lib".into()];
+    let options = Options { harness: Some(harness), build, manifest: Some(manifest), real, ..options.clone() };
+    let controlled = Project::open(&project, options)?.control(&Selection::Named(vec![known.name.to_owned()]))?;
+    says_control(&controlled);
+    let built = match controlled.build(Task::Test) {
+        Err(Refusal::Build { messages, .. }) => {
+            let said = messages.first().and_then(|message| message.lines().next()).unwrap_or("it does not build");
+            return Err(Refusal::Request(format!(
+                "the description of {} is for version {}, and does not fit {version}: {said}",
+                known.name, known.version
+            )));
+        }
+        built => built?,
+    };
+    let asked = Asked { command: format!("cargo interloper hunt --crate {published}"), ..asked.clone() };
+    results.take(&controlled, &built, &hunts, &asked)
+}
+
+/// The objects that a workspace describes.
+fn workspace(
+    folder: &Path,
+    options: &Options,
+    selection: &Selection,
+    subjects: &Subjects,
+    asked: &Asked,
+    results: &mut Results,
+) -> Result<(), Refusal> {
+    let members = Members::read(folder, options)?;
+    if let Some(name) = subjects.packages.iter().find(|name| !members.packages.iter().any(|own| own.name == **name)) {
+        return Err(Refusal::NotAMember { name: name.clone(), similar: None });
+    }
+    let is_chosen =
+        |member: &&Member| subjects.packages.is_empty() || subjects.packages.iter().any(|name| *name == member.name);
+    let chosen: Vec<&Member> = members.packages.iter().filter(is_chosen).collect();
+    let packages: Vec<Package> =
+        chosen.iter().map(|member| Package { name: member.name.clone(), crates: member.crates.clone() }).collect();
+    let reading = interloper_composed::Options { base: members.root.clone(), tests: true, ..Default::default() };
+    let (mut found, unread) = interloper_composed::objects(&packages, &reading);
+    for one in &unread {
+        note(&format!("not read: {}:{}: {}", one.place.file, one.place.line, one.reason));
+    }
+    found.retain(|one| subjects.name.as_ref().is_none_or(|part| one.name.contains(part.as_str())));
+    if found.is_empty() {
+        return Err(Refusal::Request(match &subjects.name {
+            Some(name) => format!("no `#[interloper::object]` here has '{name}' in its name"),
+            None => "no `#[interloper::object]` here; `--crate NAME` hunts a published crate".to_owned(),
+        }));
+    }
+    for one in &found {
+        if let Err(reason) = &one.access {
+            let place = format!("{}:{}", one.place.file, one.place.line);
+            results.left.push((one.name.clone(), format!("not hunted ({place}): {reason}")));
+        }
+    }
+    for member in chosen {
+        for (at, (name, root)) in member.crates.iter().enumerate() {
+            let of_crate = |one: &&Described| {
+                one.package == member.name && one.access.as_ref().is_ok_and(|access| access.root == *root)
+            };
+            let objects: Vec<&Described> = found.iter().filter(of_crate).collect();
+            if objects.is_empty() {
+                continue;
+            }
+            let (appended, hunts) = tests(&objects);
+            let harness = Harness {
+                manifest: member.manifest.clone(),
+                interloper: init::interloper(folder, None)?,
+                roots: BTreeSet::from([root.clone()]),
+                appended,
+            };
+            // The library and a binary can have the same name.
+            let is_library = at == 0 && root.file_name().is_none_or(|name| name != "main.rs");
+            let which =
+                if is_library { vec!["--lib".into()] } else { vec!["--bin".into(), name.replace('_', "-").into()] };
+            let build = ["--package".into(), member.name.clone().into()].into_iter().chain(which).collect();
+            let options =
+                Options { harness: Some(harness), build, manifest: Some(member.manifest.clone()), ..options.clone() };
+            let controlled = Project::open(folder, options)?.control(selection)?;
+            says_control(&controlled);
+            let built = controlled.build(Task::Test)?;
+            results.take(&controlled, &built, &hunts, asked)?;
+        }
+    }
+    Ok(())
+}
+
+/// The tests for the ends of the files, and their names.
+fn tests(objects: &[&Described]) -> (BTreeMap<PathBuf, String>, Vec<Hunt>) {
+    let mut files: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let mut hunts = Vec::new();
+    for (number, one) in objects.iter().enumerate() {
+        let Ok(Access { file, module, ty, .. }) = &one.access else { continue };
+        let text = files.entry(file.clone()).or_insert_with(|| {
+            format!(
+                "#[cfg(all(test, interloper))]\n#[allow(warnings, clippy::all)]\nmod {MODULE} {{\n    use super::*;\n"
+            )
+        });
+        text.push_str(&format!(
+            "    #[test]\n    fn object_{number}() {{\n        interloper::objects::hunted::run(<{ty}>::object());\n    }}\n"
+        ));
+        let module = if module.is_empty() { String::new() } else { format!("{module}::") };
+        hunts.push(Hunt { object: one.name.clone(), test: format!("{module}{MODULE}::object_{number}") });
+    }
+    files.values_mut().for_each(|text| text.push_str("}\n"));
+    (files, hunts)
+}
+
+fn says_control(controlled: &Controlled) {
+    let labels: Vec<String> = controlled.copies().map(|(label, _)| label).collect();
+    note(&match labels.is_empty() {
+        true => "under control: only crates with the line at their root".to_owned(),
+        false => format!("under control: {}", labels.join(", ")),
+    });
+    for unseen in &controlled.unseen {
+        note(&format!("not under control: {unseen}"));
+    }
+}
+
+/// What came of the objects.
+#[derive(Default)]
+struct Results {
+    /// Each with its ending, and its report or data.
+    hunted: Vec<(String, Ending, String)>,
+    /// Those that were not hunted, with the reason.
+    left: Vec<(String, String)>,
+}
+
+impl Results {
+    /// Runs the tests, each in a process of its own.
+    fn take(&mut self, controlled: &Controlled, built: &Built, hunts: &[Hunt], asked: &Asked) -> Result<(), Refusal> {
+        let [binary] = &built.tests[..] else {
+            let doing = "find the tests that were built".to_owned();
+            return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
+        };
+        for hunt in hunts {
+            note(&format!("hunts {}", hunt.object));
+            let command = format!("{} {}", asked.command, hunt.object);
+            let asked = serde_json::to_string(&Asked { command, ..asked.clone() }).expect("texts and numbers");
+            let mut command = controlled.test_command(binary);
+            command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
+            let output = command.env(VARIABLE, asked).output().map_err(|error| Refusal::System {
+                doing: format!("run {}", binary.executable.display()),
+                reason: error.to_string(),
+            })?;
+            let out = String::from_utf8_lossy(&output.stdout);
+            match result(&out) {
+                Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),
+                None => {
+                    let said = String::from_utf8_lossy(&output.stderr);
+                    let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+                    self.left.push((hunt.object.clone(), format!("its hunt ended with {}: {said}", output.status)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn shown(&self, format: Format) -> String {
+        match format {
+            Format::Text => {
+                let reports = self.hunted.iter().map(|(object, ending, text)| match ending {
+                    Ending::Misuse => format!("{object}: {text}\n"),
+                    _ => format!("{text}\n"),
+                });
+                let left = self.left.iter().map(|(object, reason)| format!("{object}: {reason}\n"));
+                reports.chain(left).collect::<Vec<_>>().join("\n")
+            }
+            Format::Json => {
+                let (misused, hunted): (Vec<_>, Vec<_>) =
+                    self.hunted.iter().partition(|(_, ending, _)| *ending == Ending::Misuse);
+                let data =
+                    |(_, _, text): &(String, Ending, String)| serde_json::from_str::<Value>(text).unwrap_or_default();
+                let misused = misused.iter().map(|(object, _, reason)| (object, reason));
+                let left = self.left.iter().map(|(object, reason)| (object, reason)).chain(misused);
+                let left: Vec<Value> =
+                    left.map(|(object, reason)| json!({ "object": object, "reason": reason })).collect();
+                let hunted: Vec<Value> = hunted.into_iter().map(data).collect();
+                let document = json!({ "version": 1, "objects": hunted, "not_hunted": left });
+                let mut text = serde_json::to_string_pretty(&document).expect("JSON");
+                text.push('\n');
+                text
+            }
+        }
+    }
+
+    fn code(&self) -> u8 {
+        let ended = |wanted: Ending| self.hunted.iter().any(|(_, ending, _)| *ending == wanted);
+        match () {
+            () if ended(Ending::Wrong) => UNEXPECTED,
+            () if ended(Ending::Nothing) || ended(Ending::Misuse) || !self.left.is_empty() => REFUSED,
+            () => EXPECTED,
+        }
+    }
+}
+
+/// What a test printed of its object.
+fn result(out: &str) -> Option<(Ending, String)> {
+    let (_, text) = out.split_once(BEGIN)?;
+    let (text, _) = text.split_once(END)?;
+    let (word, report) = text.split_once('\n')?;
+    Some((Ending::of_word(word)?, report.trim_end().to_owned()))
+}

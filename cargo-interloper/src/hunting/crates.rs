@@ -1,0 +1,183 @@
+//! The published crates whose types are described here, and a project for each that hunts them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use interloper_adopt::Refusal;
+use interloper_report::file;
+
+/// A published crate.
+pub struct Known {
+    /// Its name.
+    pub name: &'static str,
+    /// The version that the description is for.
+    pub version: &'static str,
+    /// Its entry under `[dependencies]`, with `VERSION` for the version.
+    entry: &'static str,
+    /// What else the description needs there.
+    besides: &'static str,
+    /// The names of the objects, in the order of the description.
+    pub objects: &'static [&'static str],
+    /// The description: a module with a function `all`.
+    source: &'static str,
+}
+
+macro_rules! known {
+    ($($file:literal $name:literal $version:literal $entry:literal $besides:literal [$($object:literal),+])+) => {
+        /// All of them, in the order of their names.
+        pub const KNOWN: &[Known] = &[$(Known {
+            name: $name,
+            version: $version,
+            entry: $entry,
+            besides: $besides,
+            objects: &[$($object),+],
+            source: include_str!(concat!("../../objects/", $file, ".rs")),
+        }),+];
+    };
+}
+
+known! {
+    "arc_swap" "arc-swap" "1" "\"VERSION\"" "" ["arc_swap::ArcSwap"]
+    "boxcar" "boxcar" "0.2" "\"VERSION\"" "" ["boxcar::Vec"]
+    "concurrent_queue" "concurrent-queue" "2" "\"VERSION\"" "" ["concurrent_queue::ConcurrentQueue"]
+    "crossbeam_channel" "crossbeam-channel" "0.5" "\"VERSION\"" "" ["crossbeam_channel::bounded"]
+    "crossbeam_deque" "crossbeam-deque" "0.8" "\"VERSION\"" "" ["crossbeam_deque::Injector"]
+    "crossbeam_epoch" "crossbeam-epoch" "0.9" "\"VERSION\"" "" ["crossbeam_epoch::Atomic"]
+    "crossbeam_queue" "crossbeam-queue" "0.3" "\"VERSION\"" "" ["crossbeam_queue::SegQueue", "crossbeam_queue::ArrayQueue"]
+    "crossbeam_skiplist" "crossbeam-skiplist" "0.1" "\"VERSION\"" "" ["crossbeam_skiplist::SkipMap"]
+    "dashmap" "dashmap" "6" "\"VERSION\"" "" ["dashmap::DashMap"]
+    "flume" "flume" "0.11" "{ version = \"VERSION\", default-features = false }" "" ["flume::bounded"]
+    "flurry" "flurry" "0.5" "\"VERSION\"" "" ["flurry::HashMap"]
+    "leapfrog" "leapfrog" "0.3" "{ version = \"VERSION\", features = [\"stable_alloc\"] }" "allocator-api2 = \"0.2\"\n"
+        ["leapfrog::LeapMap"]
+    "moka" "moka" "0.12" "{ version = \"VERSION\", default-features = false, features = [\"sync\"] }" "" ["moka::sync::Cache"]
+    "once_cell" "once_cell" "1" "\"VERSION\"" "" ["once_cell::sync::OnceCell"]
+    "papaya" "papaya" "0.2" "{ version = \"VERSION\", default-features = false }" "" ["papaya::HashMap"]
+    "parking_lot" "parking_lot" "0.12" "\"VERSION\"" "" ["parking_lot::RwLock"]
+    "quick_cache" "quick_cache" "0.6" "\"VERSION\"" "" ["quick_cache::sync::Cache"]
+    "scc" "scc" "3" "\"VERSION\"" ""
+        ["scc::HashMap", "scc::HashIndex", "scc::TreeIndex", "scc::Queue", "scc::Stack", "scc::Bag"]
+    "sharded_slab" "sharded-slab" "0.1" "\"VERSION\"" "" ["sharded_slab::Slab"]
+    "thingbuf" "thingbuf" "0.1" "\"VERSION\"" "" ["thingbuf::ThingBuf"]
+}
+
+/// The crate that is asked for, as `name` or `name@version`, with the version.
+///
+/// # Errors
+/// When no crate of this name is described.
+pub fn find(asked: &str) -> Result<(&'static Known, String), Refusal> {
+    let (name, version) = match asked.split_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (asked, None),
+    };
+    let same = |known: &&Known| known.name.replace('-', "_") == name.replace('-', "_");
+    let Some(known) = KNOWN.iter().find(same) else {
+        let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+        return Err(Refusal::Request(format!(
+            "no description of {name}: there are {}; describe a type of another crate with `Object::describe` in a project of \
+             your own",
+            names.join(", ")
+        )));
+    };
+    let version = version.unwrap_or(known.version);
+    let fits =
+        !version.is_empty() && version.chars().all(|one| one.is_ascii_alphanumeric() || ".-+=^~<>, *".contains(one));
+    if !fits {
+        return Err(Refusal::Request(format!("'{version}' is not a version")));
+    }
+    Ok((known, version.to_owned()))
+}
+
+/// Writes the project that hunts a crate, and gives its folder. What a hunt of the same version has built stays.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn project(known: &Known, version: &str, interloper: &Path) -> Result<PathBuf, Refusal> {
+    let plain: String =
+        version.chars().map(|one| if one.is_ascii_alphanumeric() || one == '.' { one } else { '_' }).collect();
+    let all = cache()?;
+    let folder = all.join(format!("{}-{plain}", known.name));
+    let entry = known.entry.replace("VERSION", version);
+    let Known { name, besides, .. } = known;
+    let manifest = format!(
+        "# Written by `cargo interloper hunt --crate {name}`.\n[package]\nname = \"hunt-{name}\"\nversion = \"0.0.0\"\n\
+         edition = \"2021\"\npublish = false\n\n[dependencies]\n{name} = {entry}\n{besides}interloper = {{ path = {:?} }}\n\n\
+         [lints.rust]\nunexpected_cfgs = {{ level = \"warn\", check-cfg = [\"cfg(interloper)\"] }}\n\n[profile.dev]\nopt-level = 1\n\n[workspace]\n",
+        interloper.display().to_string()
+    );
+    let tests: String = (0..known.objects.len())
+        .map(|number| {
+            format!(
+                "    #[test]\n    fn object_{number}() {{\n        interloper::objects::hunted::run(super::described::all()\
+                 .swap_remove({number}));\n    }}\n"
+            )
+        })
+        .collect();
+    let library =
+        format!("#![allow(warnings)]\n\n#[cfg(test)]\nmod described;\n\n#[cfg(test)]\nmod hunts {{\n{tests}}}\n");
+    let (source, settings) = (folder.join("src"), all.join(".cargo"));
+    for made in [&source, &settings] {
+        fs::create_dir_all(made).map_err(|error| cannot("make", made, &error))?;
+    }
+    for (path, text) in [
+        // Most of what is built is the same for all of them.
+        (settings.join("config.toml"), "[build]\ntarget-dir = \"target\"\n"),
+        (folder.join("Cargo.toml"), manifest.as_str()),
+        (source.join("lib.rs"), &library),
+        (source.join("described.rs"), known.source),
+    ] {
+        // Cargo builds again what has another time.
+        if fs::read_to_string(&path).ok().as_deref() != Some(text) {
+            file::write(&path, text.as_bytes()).map_err(|error| cannot("write", &path, &error))?;
+        }
+    }
+    Ok(folder)
+}
+
+/// The folder of these projects, in the user's cache.
+fn cache() -> Result<PathBuf, Refusal> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(std::env::home_dir()?.join(".cache")));
+    let cache =
+        cache.ok_or_else(|| Refusal::Request("there is no folder for what is built: set XDG_CACHE_HOME".to_owned()))?;
+    Ok(cache.join("interloper").join("hunt"))
+}
+
+fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Refusal {
+    Refusal::System { doing: format!("{what} {}", path.display()), reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The names of the objects are those of the descriptions, and each description is in the list.
+    #[test]
+    fn the_list_is_that_of_the_descriptions() {
+        for known in KNOWN {
+            let described = known.source.split("Object::describe(\"").skip(1);
+            let names: Vec<&str> = described.map(|text| text.split_once('"').expect("a name").0).collect();
+            assert_eq!(known.objects, names, "{}", known.name);
+        }
+        assert!(KNOWN.is_sorted_by_key(|known| known.name));
+        let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/objects")).expect("the descriptions");
+        let files: BTreeSet<String> =
+            files.map(|file| file.expect("a file").file_name().to_string_lossy().replace(".rs", "")).collect();
+        let names: BTreeSet<String> = KNOWN.iter().map(|known| known.name.replace('-', "_")).collect();
+        assert_eq!(files, names);
+    }
+
+    #[test]
+    fn names_and_versions() {
+        let found =
+            |asked: &str| find(asked).map(|(known, version)| (known.name, version)).map_err(|one| one.to_string());
+        assert_eq!(found("scc"), Ok(("scc", "3".to_owned())));
+        assert_eq!(found("arc_swap@=1.7.1"), Ok(("arc-swap", "=1.7.1".to_owned())));
+        assert!(
+            found("sccc").is_err_and(|said| said.starts_with("no description of sccc: there are arc-swap, boxcar"))
+        );
+        assert_eq!(found("scc@\"3"), Err("'\"3' is not a version".to_owned()));
+    }
+}

@@ -1,0 +1,111 @@
+//! `cargo interloper hunt`: the objects that a project describes.
+
+use super::*;
+
+const SOURCE: &str = "use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+pub struct Registry(Mutex<BTreeMap<u64, u64>>);
+
+#[interloper::object]
+impl Registry {
+    #[constructor]
+    pub fn new() -> Registry {
+        Registry(Mutex::default())
+    }
+
+    #[core(reads)]
+    pub fn get(&self, name: u64) -> Option<u64> {
+        self.0.lock().unwrap().get(&name).copied()
+    }
+
+    #[method]
+    pub fn intern(&self, name: u64, number: u64) -> u64 {
+        if let Some(&known) = self.0.lock().unwrap().get(&name) {
+            return known;
+        }
+        self.0.lock().unwrap().insert(name, number);
+        number
+    }
+
+    #[method]
+    pub fn intern_at_once(&self, name: u64, number: u64) -> u64 {
+        *self.0.lock().unwrap().entry(name).or_insert(number)
+    }
+}
+
+/// Its lock is not the mirror's.
+pub mod outside;
+";
+
+const OUTSIDE: &str = "pub struct Outside(u64);
+
+#[interloper::object(name = \"outside\")]
+impl Outside {
+    #[constructor]
+    pub fn new() -> Outside {
+        Outside(7)
+    }
+
+    #[method]
+    pub fn get(&self) -> u64 {
+        self.0
+    }
+}
+";
+
+#[test]
+fn the_objects_of_a_project_are_hunted() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?} }}\n"));
+    project.put("src/lib.rs", SOURCE);
+    project.put("src/outside.rs", OUTSIDE);
+    let before = files(project.folder());
+    let hunt = |more: &[&str], code: i32| {
+        let all: Vec<&str> = ["hunt", "--offline"].into_iter().chain(more.iter().copied()).collect();
+        project.run(&all).expect(code).out
+    };
+    let found = hunt(&["Registry", "--schemas", "40"], 1);
+    for part in [
+        "Registry\ncore methods: get\nstrategy: random+pct:3, then rff, then exhaustive, seed 42\n",
+        "✗ intern           not atomic           { intern(",
+        "✓ intern_at_once   no violation found",
+        "│ self.0.lock().unwrap().insert(na",
+        "replay: cargo interloper hunt Registry --schema '{ intern(",
+    ] {
+        assert!(found.contains(part), "{part} is not in\n{found}");
+    }
+    assert_eq!(hunt(&["Registry", "--schemas", "40"], 1), found, "the same bytes each time");
+    assert_eq!(files(project.folder()), before, "the project stays as it is");
+
+    // The method that is atomic alone, and the schema of the finding, as the report says it.
+    let sound = hunt(&["Registry", "--schemas", "40", "--method", "intern_at_once"], 0);
+    assert!(sound.contains("✓ intern_at_once") && !sound.contains("✗"), "{sound}");
+    let data = hunt(&["Registry", "--schema", "{ intern(1, 0) } || { intern(1, 1) }", "--format", "json"], 1);
+    let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!(data["objects"][0]["methods"][0]["verdict"], "not atomic");
+
+    // Calls without a step are not explored.
+    let outside = hunt(&["outside", "--schemas", "10"], 2);
+    assert!(outside.contains("nothing was explored"), "{outside}");
+    // Requests that fit nothing.
+    for (asked, reason) in [
+        (
+            &["Registry", "--method", "gett"][..],
+            "Registry: Registry has no method 'gett' to test; it has intern, intern_at_once",
+        ),
+        (&["Registry", "--schema", "{ drop() }"], "there is no method drop"),
+    ] {
+        let said = hunt(asked, 2);
+        assert!(said.contains(reason), "{said}");
+    }
+    let refused = |more: &[&str], reason: &str| {
+        let all: Vec<&str> = ["hunt", "--offline"].into_iter().chain(more.iter().copied()).collect();
+        let said = project.run(&all).expect(2).err;
+        assert!(said.contains(reason), "{said}");
+    };
+    refused(&["Regustry"], "error: no `#[interloper::object]` here has 'Regustry' in its name");
+    refused(&["--crate", "hashbrown"], "error: no description of hashbrown: there are arc-swap, boxcar");
+    refused(&["--crate", "scc", "Tree9"], "error: no object of scc has this in its name; there are scc::HashMap");
+}

@@ -1,0 +1,292 @@
+//! A search under the scheduler in passes over all schemas, the cheap ones first, so that a hard schema does not keep the
+//! others waiting.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use interloper_commutativity::Value;
+use interloper_linearize::schema::Schema;
+use interloper_scheduler::{Deadline, Executions, Traces};
+
+use super::{Campaign, Ended, Engine, Hunted, Progress, Runs, attempt};
+use crate::judge::Refusal;
+use crate::object::{MethodId, Program};
+use crate::stress::Next;
+use crate::systematic::{self, Explored, Schedule, Settings};
+
+/// One pass over the schemas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pass {
+    /// How each schema runs.
+    pub settings: Settings,
+    /// For a schema with short executions: how to run all of its interleavings, if they are few, before anything else. Two
+    /// executions of `settings` say whether they are short.
+    pub small: Option<Settings>,
+    /// The pass ends when it has not completed so many schemas in a row; `None` for a pass over all schemas.
+    pub gives_up_after: Option<u64>,
+}
+
+/// So many executions of a schema say whether they are short.
+const PROBE: u64 = 2;
+
+/// Executions of at most so many steps are short. An execution of an exhaustive search costs more than one at random, the more
+/// the longer it is.
+const SHORT: u64 = 300;
+
+/// So many traces of a schema are kept between two passes, and counted exactly.
+const KEPT: usize = 1 << 10;
+
+/// A schema with at most this many traces is small.
+const SMALL: u64 = 200;
+
+/// So many schemas in a row that an exhaustive search does not complete say that it does not pay.
+const GIVES_UP: u64 = 3;
+
+/// So many schemas that are left after the first pass run under the search that reads-from pairs guide: the smallest ones.
+const GUIDED: u64 = 50;
+
+/// A bound of an exhaustive search that is reached soon.
+const BRIEF: u64 = 2_000;
+
+/// An exhaustive search of executions with more steps than this does not pay: it reaches no end.
+const LONG: u64 = 1_000;
+
+impl Pass {
+    /// The passes of a search that ends with this exhaustive one: 200 executions of each schema by the random walk and PCT in
+    /// turn, 1,000 of the smallest by the search that reads-from pairs guide, then an exhaustive search of 2,000 executions at
+    /// most, and one of as many as the settings allow. No pass has more executions than the settings allow.
+    pub fn before(thorough: &Settings) -> Vec<Pass> {
+        let depth = std::num::NonZeroU32::new(3).expect("more than 0");
+        let pass = |schedule: Schedule, most: u64| {
+            let executions = match thorough.executions {
+                Executions::AtMost(limit) => Executions::AtMost(limit.min(most)),
+                Executions::All => Executions::AtMost(most),
+            };
+            let free_every = if schedule.is_random() { systematic::FREE_EVERY } else { thorough.free_every };
+            let settings = Settings { schedule, executions, free_every, ..thorough.clone() };
+            Pass { settings, small: None, gives_up_after: None }
+        };
+        let random = Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }]);
+        let small = Some(pass(Schedule::Exhaustive, SMALL).settings);
+        let guided = Pass { gives_up_after: Some(GUIDED), ..pass(Schedule::Rff, 1_000) };
+        let exhaustive = Pass { gives_up_after: Some(GIVES_UP), ..pass(Schedule::Exhaustive, BRIEF) };
+        let all = Pass { settings: thorough.clone(), ..exhaustive.clone() };
+        let longer = (!all.is_brief()).then_some(all);
+        [Pass { small, ..pass(random, SMALL) }, guided, exhaustive].into_iter().chain(longer).collect()
+    }
+}
+
+/// A search in passes, of one method.
+pub(super) struct Search<'c> {
+    campaign: &'c Campaign,
+    method: MethodId,
+    deadline: Deadline,
+    start: Instant,
+    watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
+    hunted: Hunted,
+}
+
+/// A schema that has interleavings left.
+struct Open {
+    schema: Schema,
+    traces: Traces,
+    sample: Traces,
+    /// Whether its executions have so many steps that an exhaustive search does not pay.
+    is_long: bool,
+}
+
+/// What became of a schema in a pass.
+enum Visited {
+    /// Every interleaving has run, or the schema cannot be judged.
+    Done,
+    /// It has interleavings left.
+    Left(Open),
+}
+
+impl<'c> Search<'c> {
+    pub(super) fn new(
+        campaign: &'c Campaign,
+        method: MethodId,
+        deadline: Deadline,
+        watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Search<'c> {
+        Search { campaign, method, deadline, start: Instant::now(), watch, hunted: Hunted::nothing() }
+    }
+
+    /// Runs the passes until a schema shows an incorrect outcome, or they are over.
+    pub(super) fn run(mut self) -> Hunted {
+        let mut open = Vec::new();
+        self.hunted.end = match self.passes(&mut open) {
+            ControlFlow::Continue(end) | ControlFlow::Break(end) => end,
+        };
+        open.iter().for_each(|open| self.hunted.coverage.leave(&open.sample));
+        self.hunted.took = self.start.elapsed();
+        self.hunted
+    }
+
+    fn passes(&mut self, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
+        let Some((first, later)) = self.campaign.passes.split_first() else { return ControlFlow::Break(Ended::NoMore) };
+        let end = self.first(first, open)?;
+        for pass in later {
+            self.pass(pass, open)?;
+        }
+        ControlFlow::Continue(end)
+    }
+
+    /// The first pass: it goes through the schemas of the campaign and keeps those that have interleavings left.
+    fn first(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
+        let campaign = self.campaign;
+        let mut end = Ended::NoMore;
+        for (source, pool, most) in campaign.stages(self.method) {
+            let before = self.hunted.schemas;
+            let mut schemas = source.schemas(&campaign.object, &pool);
+            end = loop {
+                if self.hunted.schemas - before >= most {
+                    break Ended::Enough;
+                }
+                let Some(schema) = schemas.next() else { break Ended::NoMore };
+                self.go_on(&schema)?;
+                self.hunted.schemas += 1;
+                let fresh =
+                    || Open { schema, traces: Traces::keeping(KEPT), sample: Traces::keeping(KEPT), is_long: false };
+                if let Visited::Left(left) = self.visit(pass, fresh(), true)? {
+                    open.push(left);
+                }
+            };
+        }
+        ControlFlow::Continue(end)
+    }
+
+    /// A later pass over the schemas that have interleavings left.
+    fn pass(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended> {
+        let mut left = Vec::with_capacity(open.len());
+        let mut rest = std::mem::take(open).into_iter();
+        let mut in_vain = 0;
+        let mut result = ControlFlow::Continue(());
+        while pass.gives_up_after.is_none_or(|most| in_vain < most) {
+            let Some(next) = rest.next() else { break };
+            result = self.go_on(&next.schema);
+            if result.is_break() {
+                left.push(next);
+                break;
+            }
+            match self.visit(pass, next, false) {
+                ControlFlow::Continue(Visited::Done) => in_vain = 0,
+                ControlFlow::Continue(Visited::Left(open)) => {
+                    left.push(open);
+                    in_vain += 1;
+                }
+                ControlFlow::Break(end) => {
+                    result = ControlFlow::Break(end);
+                    break;
+                }
+            }
+        }
+        left.extend(rest);
+        *open = left;
+        result
+    }
+
+    /// Whether there is time for a schema, and the watcher agrees.
+    fn go_on(&mut self, schema: &Schema) -> ControlFlow<Ended> {
+        if self.deadline.is_over() {
+            return ControlFlow::Break(Ended::OutOfTime);
+        }
+        let Hunted { schemas, executions, .. } = self.hunted;
+        let progress = Progress { schema, schemas, executions, took: self.start.elapsed(), smaller: None };
+        match (self.watch)(&progress) {
+            Next::Stop => ControlFlow::Break(Ended::Enough),
+            Next::Continue => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Runs a schema as a pass says.
+    fn visit(&mut self, pass: &Pass, mut open: Open, first: bool) -> ControlFlow<Ended, Visited> {
+        if open.is_long && pass.settings.schedule == Schedule::Exhaustive {
+            return ControlFlow::Continue(Visited::Left(open));
+        }
+        let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
+        let mut engine = Engine::Passes(vec![pass.until(self.deadline)]);
+        let program = self.campaign.object.program(&open.schema).map_err(Refusal::Model);
+        let ran = program.and_then(|program| {
+            let attempt = attempt(&program, visibility, bound, &mut engine)?;
+            Ok((program, attempt))
+        });
+        let (program, attempt) = match ran {
+            Ok(ran) => ran,
+            Err(Refusal::OutOfTime) => {
+                self.hunted.schemas -= u64::from(first);
+                return ControlFlow::Break(Ended::OutOfTime);
+            }
+            Err(refusal) => {
+                let disagrees = matches!(refusal, Refusal::Disagreement(_));
+                self.hunted.skipped.push((open.schema, refusal));
+                return match disagrees {
+                    true => ControlFlow::Break(Ended::Disagreement),
+                    false => ControlFlow::Continue(Visited::Done),
+                };
+            }
+        };
+        let Runs::Systematic(explored) = &attempt.runs else { unreachable!("passes run under the scheduler") };
+        self.hunted.executions += explored.executions;
+        let known = open.traces.number();
+        open.traces.merge(&explored.traces);
+        open.sample.merge(&explored.sample);
+        open.is_long |= explored.steps > LONG * explored.executions;
+        let (complete, timed_out) = (explored.complete, explored.timed_out);
+        self.hunted.coverage.revisit(&program, explored, open.traces.number() - known, !open.traces.is_exact());
+        if let Some(found) = attempt.finding(&open.schema) {
+            return ControlFlow::Break(Ended::Found(Box::new(found)));
+        }
+        if timed_out {
+            return ControlFlow::Break(Ended::OutOfTime);
+        }
+        ControlFlow::Continue(if complete { Visited::Done } else { Visited::Left(open) })
+    }
+}
+
+impl Pass {
+    /// Whether its bound is a small one.
+    pub(super) fn is_brief(&self) -> bool {
+        matches!(self.settings.executions, Executions::AtMost(most) if most <= BRIEF)
+    }
+
+    /// The same, which ends at the deadline at the latest.
+    pub(super) fn until(&self, deadline: Deadline) -> Pass {
+        let until = |settings: &Settings| Settings { deadline: settings.deadline.and(deadline), ..settings.clone() };
+        Pass { settings: until(&self.settings), small: self.small.as_ref().map(until), ..self.clone() }
+    }
+
+    /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
+    pub(super) fn run(&self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
+        let mut explored = Explored::default();
+        for (number, settings) in self.parts().iter().enumerate() {
+            // The second part runs what is small.
+            if number == 1 && self.small.is_some() && explored.steps > SHORT * explored.executions {
+                continue;
+            }
+            explored = explored.and(systematic::run(program, settings, look));
+            if explored.is_over() {
+                break;
+            }
+        }
+        explored
+    }
+
+    /// The searches of a schema, one after the other: a few executions, all interleavings if these were short, and the rest.
+    fn parts(&self) -> Vec<Settings> {
+        match (&self.small, self.settings.executions) {
+            (Some(small), Executions::AtMost(most)) if most > PROBE => {
+                let probe = Settings { executions: Executions::AtMost(PROBE), ..self.settings.clone() };
+                // Another seed, so that the rest does not begin with what the probe has run.
+                let seed = self.settings.seed.wrapping_add(1);
+                let rest = Settings { executions: Executions::AtMost(most - PROBE), seed, ..self.settings.clone() };
+                vec![probe, small.clone(), rest]
+            }
+            _ => vec![self.settings.clone()],
+        }
+    }
+}

@@ -1,0 +1,231 @@
+use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+use super::*;
+use crate::hunt::{Found, Searched};
+use crate::object::Object;
+use crate::schemas::Bounds;
+
+/// A counter of which `bump` loses updates to other bumps, and `add` does not.
+fn counter() -> Object {
+    Object::describe("counter", || AtomicI64::new(0))
+        .method("bump", |counter, ()| {
+            let value = counter.load(SeqCst);
+            counter.store(value + 1, SeqCst);
+            value
+        })
+        .method("add", |counter, ()| counter.fetch_add(1, SeqCst))
+        .build()
+}
+
+/// A register whose methods are single steps.
+fn register() -> Object {
+    Object::describe("register", || AtomicI64::new(0))
+        .core("set", |register, (value,): (i64,)| register.store(value, SeqCst))
+        .method("get", |register, ()| register.load(SeqCst))
+        .reads()
+        .build()
+}
+
+fn method(object: &Object, name: &str) -> MethodId {
+    object.named(name).next().expect("a method")
+}
+
+fn searched(campaign: &Campaign, name: &str) -> Searched {
+    campaign.method(method(&campaign.object, name), &mut |_| Next::Continue)
+}
+
+/// Without another method no schema of one call can fail: it takes the method twice.
+#[test]
+fn a_method_that_only_races_with_itself_is_found() {
+    let alone = Object::describe("alone", || AtomicI64::new(0))
+        .method("bump", |counter, ()| {
+            let value = counter.load(SeqCst);
+            counter.store(value + 1, SeqCst);
+            value
+        })
+        .build();
+    let missed = searched(&Campaign::systematic(&alone, 1), "bump").hunted;
+    assert_eq!((missed.schemas, missed.found()), (0, None));
+    let found = searched(&Campaign::staged(&alone, 1), "bump");
+    assert_eq!(found.found().expect("bump is not atomic").schema.to_string(), "{ bump() } || { bump() }");
+}
+
+/// No method is trusted: each is tried with the other one, and the one that is wrong by itself is to blame for both.
+#[test]
+fn without_core_methods_the_smallest_set_is_to_blame() {
+    let campaign = Campaign::staged(&counter(), 1);
+    let found = searched(&campaign, "bump");
+    assert_eq!(found.found().expect("bump is not atomic").schema.to_string(), "{ bump() } || { bump() }");
+    assert!(!found.of_core);
+    let sound = searched(&campaign, "add");
+    assert!(sound.of_core);
+    assert_eq!(sound.blamed, [method(&counter(), "bump")].into());
+
+    // Its twin, of which nothing is wrong.
+    let atomic = Object::describe("atomic", || AtomicI64::new(0))
+        .method("add", |counter, ()| counter.fetch_add(1, SeqCst))
+        .method("take", |counter, ()| counter.swap(0, SeqCst))
+        .build();
+    let sound = searched(&Campaign::staged(&atomic, 1).of_at_most(60), "add");
+    assert_eq!((sound.hunted.schemas > 20, sound.found()), (true, None));
+    let (add, take) = (method(&atomic, "add"), method(&atomic, "take"));
+    assert!(sound.hunted.coverage.pairs.contains(&(add, add)) && sound.hunted.coverage.pairs.contains(&(add, take)));
+}
+
+/// `{ set(0) } || { get() }` has two traces. After two executions, which are short, the exhaustive search of what is small ends
+/// after 2, so no later pass runs the schema.
+#[test]
+fn a_small_schema_is_complete_in_the_first_pass() {
+    let bounds = Bounds { invocations: 2..=2, values: 1..=1, ..Bounds::default() };
+    let staged = Campaign::staged(&register(), 1);
+    let campaign = Campaign { by_rank: Some((bounds, 10)), random: None, repeated: None, started: None, ..staged };
+    let Searched { hunted, .. } = searched(&campaign, "get");
+    let coverage = &hunted.coverage;
+    assert_eq!((hunted.schemas, hunted.executions, coverage.traces, coverage.complete), (1, 4, 2, 1));
+    assert_eq!((&hunted.end, coverage.unseen, coverage.more_traces), (&Ended::NoMore, None, false));
+    assert_eq!(coverage.pairs, [(MethodId(0), MethodId(1))].into());
+}
+
+/// Passes of three executions each over three schemas of more traces: each schema costs 6 in the first pass (two at random, three
+/// exhaustive ones, and one at random) and 3 in the others, which give up after two schemas.
+#[test]
+fn a_pass_that_does_not_pay_ends() {
+    let bounds =
+        Bounds { sequences: 3..=3, invocations: 5..=5, values: 2..=2, constraints: false, ..Bounds::default() };
+    let settings = Settings { executions: Executions::AtMost(3), ..Settings::default() };
+    let mut passes = Pass::before(&settings);
+    passes.iter_mut().for_each(|pass| pass.gives_up_after = pass.gives_up_after.and(Some(2)));
+    let staged = Campaign::staged(&register(), 1);
+    let campaign =
+        Campaign { passes, by_rank: None, random: Some((bounds, 3)), repeated: None, started: None, ..staged };
+    let Searched { hunted, .. } = searched(&campaign, "get");
+    assert_eq!((hunted.schemas, hunted.executions, hunted.coverage.complete), (3, 3 * 6 + 2 * 3 + 2 * 3, 0));
+    assert!(hunted.coverage.unseen.is_some(), "{:?}", hunted.coverage);
+    assert_eq!(hunted.end, Ended::Enough);
+
+    // The twin whose exhaustive pass completes each schema: no later pass runs.
+    let enough = Settings { executions: Executions::AtMost(5_000), ..settings };
+    let pass = Pass { settings: enough, small: None, gives_up_after: Some(1) };
+    let campaign = Campaign { passes: vec![pass.clone(), pass], ..campaign };
+    let Searched { hunted, .. } = searched(&campaign, "get");
+    assert_eq!((hunted.schemas, hunted.coverage.complete, hunted.coverage.unseen), (3, 3, None));
+    assert_eq!(hunted.executions, hunted.coverage.traces);
+}
+
+/// The watcher ends a search in a later pass, and what was seen before is kept.
+#[test]
+fn a_watcher_ends_a_later_pass() {
+    let bounds =
+        Bounds { sequences: 3..=3, invocations: 5..=5, values: 2..=2, constraints: false, ..Bounds::default() };
+    let settings = Settings { executions: Executions::AtMost(3), ..Settings::default() };
+    let staged = Campaign::staged(&register(), 1);
+    let passes = Pass::before(&settings);
+    let campaign =
+        Campaign { passes, by_rank: None, random: Some((bounds, 3)), repeated: None, started: None, ..staged };
+    let mut asked = 0;
+    let hunted = campaign.method(method(&register(), "get"), &mut |_| {
+        asked += 1;
+        if asked == 5 { Next::Stop } else { Next::Continue }
+    });
+    // Three schemas in the first pass, and one in the second.
+    assert_eq!((hunted.hunted.schemas, hunted.hunted.executions, hunted.hunted.end), (3, 3 * 6 + 3, Ended::Enough));
+}
+
+/// No time: nothing runs, and nothing counts as tried.
+#[test]
+fn a_search_without_time_has_tried_nothing() {
+    let campaign = Campaign { time: Some(std::time::Duration::ZERO), ..Campaign::staged(&register(), 1) };
+    let Searched { hunted, .. } = searched(&campaign, "get");
+    assert_eq!((hunted.schemas, hunted.executions, hunted.end), (0, 0, Ended::OutOfTime));
+}
+
+/// The passes and the search that runs each schema to completion agree about what is atomic, on the same schemas.
+#[test]
+fn passes_agree_with_one_exhaustive_search() {
+    for (object, name) in [(counter(), "bump"), (counter(), "add"), (register(), "get")] {
+        let bounds = Bounds { invocations: 2..=3, ..Bounds::default() };
+        let staged = Campaign { repeated: Some((bounds.clone(), 40)), started: None, ..Campaign::staged(&object, 3) };
+        let staged = Campaign { random: Some((bounds, 40)), by_rank: None, ..staged };
+        let slow = Campaign { passes: vec![], ..staged.clone() };
+        let (staged, slow) = (searched(&staged, name), searched(&slow, name));
+        assert_eq!(staged.found().is_some(), slow.found().is_some(), "{name}");
+        if staged.found().is_none() {
+            assert_eq!(staged.hunted.coverage.traces, slow.hunted.coverage.traces, "{name}");
+            assert_eq!(staged.hunted.coverage.complete, slow.hunted.coverage.complete, "{name}");
+        }
+    }
+}
+
+/// A bag whose `put` looks for a free cell and then writes it. Nothing says where the value went.
+fn bag(atomic: bool) -> Object {
+    Object::describe("bag", || [AtomicI64::new(0), AtomicI64::new(0)])
+        .method("put", move |bag, (value,): (i64,)| {
+            let free = bag.iter().find(|cell| match atomic {
+                true => cell.compare_exchange(0, value + 1, SeqCst, SeqCst).is_ok(),
+                false => cell.load(SeqCst) == 0,
+            });
+            if let Some(cell) = free.filter(|_| !atomic) {
+                cell.store(value + 1, SeqCst);
+            }
+        })
+        .postcondition("count", |bag| bag.iter().filter(|cell| cell.load(SeqCst) != 0).count())
+        .build()
+}
+
+/// Two values of which one is lost: no result of a call shows it, and what is left does.
+#[test]
+fn what_is_lost_is_seen_at_the_end() {
+    let few = |atomic| Campaign {
+        repeated: Some((Bounds { invocations: 2..=2, ..Bounds::default() }, 20)),
+        ..Campaign::staged(&bag(atomic), 1)
+    };
+    let found = searched(&few(false), "put");
+    let found = found.found().expect("one value is lost");
+    assert_eq!(found.schema.to_string(), "[put(0)], [put(0)], [count()], {0<2, 1<2}");
+    let crate::hunt::What::Outcome { outcome, .. } = &found.what else { panic!("{found:?}") };
+    assert_eq!(outcome.last(), Some(&Value::Int(1)));
+
+    let sound = searched(&few(true), "put");
+    assert_eq!((sound.found(), sound.hunted.schemas), (None, 20));
+}
+
+/// `take` gives a value that `put` left there, and looks for it after it has seen that there is one.
+#[test]
+fn what_needs_a_start_is_found_with_one() {
+    let object = Object::describe("slot", || AtomicI64::new(0))
+        .core("fill", |slot, ()| slot.store(1, SeqCst))
+        .method("take", |slot, ()| if slot.load(SeqCst) == 1 { slot.swap(0, SeqCst) } else { -1 })
+        .build();
+    let started = Campaign { by_rank: None, random: None, repeated: None, ..Campaign::staged(&object, 1) };
+    // One call of `take`: nothing takes the value away in between.
+    assert_eq!(searched(&started, "take").found(), None);
+    let twice = Bounds { invocations: 2..=2, start: 1..=1, ..Bounds::default() };
+    let started = Campaign { repeated: Some((twice, 100)), started: None, ..started };
+    let found = searched(&started, "take");
+    let schema = |found: Option<&Found>| found.expect("both see the value").schema.to_string();
+    assert_eq!(schema(found.hunted.found()), "[fill()], [take()], [take()], {0<1, 0<2}");
+    // Without the order it is seen, too.
+    assert_eq!(schema(found.found()), "{ fill() } || { take() } || { take() }");
+}
+
+/// The set that is to blame is as small as there is one: `two` needs the other, and `one` alone is enough.
+#[test]
+fn as_few_methods_as_possible_are_to_blame() {
+    let object = Object::describe("blamed", || AtomicI64::new(0))
+        .core("bump", |counter, ()| {
+            let value = counter.load(SeqCst);
+            counter.store(value + 1, SeqCst);
+            value
+        })
+        .core("double", |counter, ()| counter.store(2 * counter.load(SeqCst), SeqCst))
+        .method("get", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .build();
+    let found = searched(&Campaign::staged(&object, 1), "get");
+    assert!(found.of_core);
+    assert_eq!(found.blamed, [method(&object, "bump")].into());
+    assert_eq!(found.found().expect("a violation").schema.to_string(), "{ bump() } || { bump() }");
+    // Its twin: nobody but the method itself is to blame.
+    let own = searched(&Campaign::staged(&counter(), 1), "bump");
+    assert!(!own.of_core && own.blamed.is_empty());
+}

@@ -1,0 +1,412 @@
+//! What a search of the methods of an object has found, as a report and as data.
+
+use interloper_commutativity::Value;
+use interloper_harness::explain::{explain_cut, explain_until};
+use interloper_harness::generated::text;
+use interloper_harness::hunt::{Campaign, Coverage, Ended, Engine, Found, Frequency, Reproduced, Searched, What};
+use interloper_harness::judge::Refusal;
+use interloper_harness::stress::Next;
+use interloper_harness::{MethodId, Object, Role};
+use interloper_linearize::program::TooLarge;
+use interloper_linearize::schema::Schema;
+use interloper_report::shorten::{grouped, in_crate, plural};
+use interloper_report::table::{Align, Table};
+use interloper_report::text::{Style, paint_marks, render};
+use interloper_report::{Counterexample, json};
+use interloper_scheduler::{Deadline, Unseen};
+use serde_json::{Value as Json, json};
+
+/// What came of searching methods of an object.
+pub struct Findings {
+    /// The object and how it was searched.
+    pub campaign: Campaign,
+    /// What the object is, in a few words.
+    pub about: Option<String>,
+    /// How schedules were chosen, in a few words; `None` on real threads.
+    pub strategy: Option<String>,
+    /// One for each method, or for a schema.
+    pub rows: Vec<Row>,
+}
+
+/// What came of searching one method.
+pub struct Row {
+    /// The name of the method.
+    pub label: String,
+    /// What was found.
+    pub searched: Searched,
+    /// The command that replays the finding.
+    pub replay: Option<String>,
+    /// When the time of the method is over, including the time of its report.
+    pub deadline: Deadline,
+}
+
+impl Findings {
+    /// Searches methods one after the other. Findings have no command that replays them yet.
+    pub fn search(campaign: Campaign, methods: &[MethodId]) -> Findings {
+        let row = |&method: &MethodId| {
+            let deadline = Deadline::of(campaign.time);
+            let searched = campaign.method(method, &mut |_| Next::Continue);
+            Row { label: campaign.object.label(method), searched, replay: None, deadline }
+        };
+        let rows = methods.iter().map(row).collect();
+        Findings { campaign, about: None, strategy: None, rows }
+    }
+
+    /// Whether something is wrong: a violation, or an object that differs from its model on one thread.
+    pub fn is_wrong(&self) -> bool {
+        self.rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some())
+    }
+
+    /// Whether no program of any method was judged.
+    pub fn is_trivial(&self) -> bool {
+        self.rows.iter().all(|row| row.verdict() == "not judged")
+    }
+
+    /// Whether the scheduler saw a step of a call, or there was no scheduler.
+    pub fn is_seen(&self) -> bool {
+        let coverage = || self.rows.iter().map(|row| &row.searched.hunted.coverage);
+        self.strategy.is_none() || coverage().all(|coverage| coverage.steps == 0 || coverage.instrumented)
+    }
+
+    /// The report: a table, and of each finding the outcomes and an execution, if it is to be in full. `cut` gives the command
+    /// that shows the execution of a schema that was cut short.
+    pub fn text(&self, in_full: bool, style: Style, cut: &dyn Fn(&Schema) -> Option<String>) -> String {
+        let name = self.object().name();
+        let about = self.about.as_ref().map(|about| format!(": {about}")).unwrap_or_default();
+        let core = match &self.labels(Role::Core)[..] {
+            [] => "none, so each method is tried with all others".to_owned(),
+            core => core.join(", "),
+        };
+        let mut text = format!("{name}{about}\ncore methods: {core}\n");
+        if let Some(strategy) = &self.strategy {
+            text += &format!("strategy: {strategy}\n");
+        }
+        text.push('\n');
+        // An error on one thread comes before every other result.
+        for row in &self.rows {
+            if let Some((schema, refusal)) = row.disagreement() {
+                text += &format!("✗ {}: {}\n", row.label, reason(refusal, schema));
+            }
+        }
+        if !self.is_seen() {
+            text += "✗ nothing was explored: no call made a step that the scheduler sees, so whole calls took turns; perhaps the \
+                     crate of the object is not under control\n\n";
+        }
+        text += &self.blame();
+        text += &paint_marks(&self.table().to_string(), style);
+        for row in &self.rows {
+            let skipped = &row.searched.hunted.skipped;
+            if let Some((schema, refusal)) = skipped.first().filter(|_| row.disagreement().is_none()) {
+                let (skipped, reason) = (plural(skipped.len() as u64, "schema"), reason(refusal, schema));
+                text += &format!("\n{}: {skipped} not judged; the first, {schema}: {reason}\n", row.label);
+            }
+            text += &self.limits(row, style, cut);
+            match row.found() {
+                Some(found) if in_full => text += &self.details(row, found, style),
+                _ => {}
+            }
+        }
+        text + &self.covered()
+    }
+
+    /// What core methods are to blame for.
+    fn blame(&self) -> String {
+        let Some(row) = self.rows.iter().find(|row| row.searched.of_core) else { return String::new() };
+        let schema = row.found().map(|found| found.schema.to_string()).unwrap_or_default();
+        let blamed: Vec<String> = row.searched.blamed.iter().map(|&method| self.object().label(method)).collect();
+        let blamed = match &blamed[..] {
+            [] => "core methods".to_owned(),
+            [one] => one.clone(),
+            [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+        };
+        let (label, kind) = (&row.label, if self.labels(Role::Core).is_empty() { "other" } else { "core" });
+        format!(
+            "✗ {kind} methods are not atomic: {schema} calls only {blamed}. Fix them first: until then, {label} cannot be \
+             judged.\n\n"
+        )
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new([
+            ("method", Align::Left),
+            ("verdict", Align::Left),
+            ("harness", Align::Left),
+            ("outcome", Align::Left),
+            ("schemas", Align::Right),
+            ("executions", Align::Right),
+        ]);
+        for row in &self.rows {
+            let mark = match row.verdict() {
+                "no violation found" => '✓',
+                "not judged" => '–',
+                _ => '✗',
+            };
+            let found = row.found().map(|found| (found.schema.to_string(), shown(found)));
+            let (harness, outcome) = found.unwrap_or_default();
+            let hunted = &row.searched.hunted;
+            let counts = [grouped(hunted.schemas), grouped(hunted.executions)];
+            let words = [format!("{mark} {}", row.label), row.verdict().to_owned(), harness, outcome];
+            table.row(words.into_iter().chain(counts));
+        }
+        table
+    }
+
+    /// What the executions have covered, all together, where the scheduler ran them.
+    fn covered(&self) -> String {
+        let all = || self.rows.iter().map(|row| &row.searched.hunted.coverage);
+        let of = |count: fn(&Coverage) -> u64| all().map(count).sum::<u64>();
+        let (traces, steps) = (of(|coverage| coverage.traces), of(|coverage| coverage.steps));
+        if steps == 0 {
+            return String::new();
+        }
+        let more = if all().any(|coverage| coverage.more_traces) { "more than " } else { "" };
+        let unseen = all().filter_map(|coverage| coverage.unseen).reduce(Unseen::and);
+        let unseen = unseen.map_or_else(String::new, |unseen| format!("; {}", unseen.text("trace")));
+        let schemas = self.rows.iter().map(|row| row.searched.hunted.schemas).sum::<u64>();
+        let complete = match of(|coverage| coverage.complete) {
+            complete if complete == schemas => "every interleaving of each schema ran".to_owned(),
+            complete => format!("every interleaving of {} of {} ran", grouped(complete), plural(schemas, "schema")),
+        };
+        let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
+        let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
+        format!("\n{more}{traces} of the schemas, {steps}; {complete}{unseen}\n{unseen_pairs}")
+    }
+
+    /// The methods beside it that change the object and of which no call overlapped one of this method, where nothing was found:
+    /// then nothing is known of the two together.
+    fn never_overlapped(&self, row: &Row) -> Option<String> {
+        let method = row.searched.method;
+        let is_of_a_method = self.object().label(method) == row.label;
+        if !is_of_a_method || row.found().is_some() || row.searched.hunted.coverage.steps == 0 {
+            return None;
+        }
+        let pairs = &row.searched.hunted.coverage.pairs;
+        let seen = |other: MethodId| pairs.contains(&(method.min(other), method.max(other)));
+        let changes = |other: &MethodId| !self.object().method(*other).reads;
+        let core = self.object().beside().into_iter().filter(changes).filter(|other| !seen(*other));
+        let labels: Vec<String> = core.map(|other| self.object().label(other)).collect();
+        (!labels.is_empty()).then(|| format!("{}: no call overlapped one of {}\n", row.label, labels.join(", ")))
+    }
+
+    /// What kept a search from going on: the time, and executions that were cut, of which the first is shown.
+    pub fn limits(&self, row: &Row, style: Style, cut: &dyn Fn(&Schema) -> Option<String>) -> String {
+        let hunted = &row.searched.hunted;
+        let mut text = String::new();
+        if hunted.end == Ended::OutOfTime {
+            text += &format!("\n{}: the time ran out before all schemas were tried\n", row.label);
+        }
+        if row.searched.smallest.as_ref().is_some_and(|minimised| !minimised.complete && minimised.attempts > 0) {
+            text += &format!("\n{}: the time ran out before the schema was fully minimised\n", row.label);
+        }
+        if let Some(first) = &hunted.coverage.first_cut {
+            let mut shown = explain_cut(self.object(), &row.label, &first.0, &first.1);
+            shown.replay = cut(&first.0);
+            let executions = plural(hunted.coverage.cut, "execution");
+            let rendered = render(&shown, style);
+            text += &format!("\n{}: {executions} ended without an outcome; the first:\n\n{rendered}", row.label);
+        }
+        text
+    }
+
+    /// An execution that shows a violation.
+    pub fn counterexample(&self, row: &Row, shown: &Found) -> Counterexample {
+        let visibility = &self.campaign.visibility;
+        let counterexample = explain_until(self.object(), &row.label, visibility, shown, row.deadline);
+        let mut counterexample = Counterexample { replay: row.replay.clone(), ..counterexample };
+        for row in &mut counterexample.rows {
+            row.location = row.location.take().map(|location| in_crate(&location));
+        }
+        counterexample
+    }
+
+    /// The outcomes with their counts, and an execution that shows the wrong one.
+    fn details(&self, row: &Row, found: &Found, style: Style) -> String {
+        let mut table = Table::new([("outcome", Align::Left), ("atomic", Align::Left), ("count", Align::Right)]);
+        for frequency in &found.frequencies {
+            let mark = if frequency.right { "✓" } else { "✗" };
+            table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
+        }
+        let counterexample = self.counterexample(row, row.searched.traced().unwrap_or(found));
+        let note = match &row.searched.reproduced {
+            Some(Reproduced::Missed { executions, complete: true }) => {
+                format!(
+                    "\nThe scheduler ran all {} interleavings and did not show this outcome.\n",
+                    grouped(*executions)
+                )
+            }
+            Some(Reproduced::Missed { executions, complete: false }) => {
+                format!("\nThe scheduler did not show this outcome in {}.\n", plural(*executions, "execution"))
+            }
+            _ => String::new(),
+        };
+        format!("\n{}\n\n{table}\n{}{note}", found.schema, render(&counterexample, style))
+    }
+
+    /// The methods as data.
+    pub fn methods(&self) -> Vec<Json> {
+        self.rows.iter().map(|row| self.method(row)).collect()
+    }
+
+    fn method(&self, row: &Row) -> Json {
+        let hunted = &row.searched.hunted;
+        let skipped = |(schema, refusal): &(Schema, Refusal)| json!({ "schema": schema.to_string(), "reason": reason(refusal, schema) });
+        let mut document = json!({
+            "method": row.label,
+            "verdict": row.verdict(),
+            "schemas": hunted.schemas,
+            "executions": hunted.executions,
+            "steps": hunted.coverage.steps,
+            "traces": hunted.coverage.traces,
+            "more_traces": hunted.coverage.more_traces,
+            "complete": hunted.coverage.complete,
+            "cut": hunted.coverage.cut,
+            "out_of_time": hunted.end == Ended::OutOfTime,
+            "exhausted": hunted.end == Ended::NoMore,
+            "skipped": hunted.skipped.iter().map(skipped).collect::<Vec<_>>(),
+        });
+        if let Some(unseen) = hunted.coverage.unseen {
+            let Unseen { executions, once } = unseen;
+            let probability = unseen.probability();
+            document["unseen"] = json!({ "executions": executions, "once": once, "probability": probability });
+        }
+        if let Some(cut) = &hunted.coverage.first_cut {
+            document["first_cut"] = parsed(&explain_cut(self.object(), &row.label, &cut.0, &cut.1));
+        }
+        if let Some(found) = row.found() {
+            document["violation"] = violation(found);
+            document["replay"] = row.replay.as_deref().into();
+            let blamed = row.searched.blamed.iter().map(|&method| self.object().label(method));
+            document["blamed"] = blamed.collect();
+            if let Some(traced) = row.searched.traced() {
+                document["trace"] = parsed(&self.counterexample(row, traced));
+            }
+        }
+        document
+    }
+
+    fn object(&self) -> &Object {
+        &self.campaign.object
+    }
+
+    /// The names of the methods with a role.
+    pub fn labels(&self, role: Role) -> Vec<String> {
+        self.object().with_role(role).map(|method| self.object().label(method)).collect()
+    }
+}
+
+impl Row {
+    /// The smallest finding.
+    pub fn found(&self) -> Option<&Found> {
+        self.searched.found()
+    }
+
+    /// The schema on which the object and its model disagree.
+    pub fn disagreement(&self) -> Option<&(Schema, Refusal)> {
+        disagreement(&self.searched.hunted.skipped)
+    }
+
+    /// The verdict in a few words.
+    pub fn verdict(&self) -> &'static str {
+        match self.found() {
+            Some(_) if self.searched.of_core => "core methods not atomic",
+            Some(found) => found.what.kind(),
+            None if self.disagreement().is_some() => "differs from its model",
+            None if self.searched.hunted.schemas == self.searched.hunted.skipped.len() as u64 => "not judged",
+            None => "no violation found",
+        }
+    }
+}
+
+/// The schedules of the passes of a campaign, in a few words.
+pub fn schedules(campaign: &Campaign) -> String {
+    let mut all: Vec<String> = campaign.passes.iter().map(|pass| pass.settings.schedule.to_string()).collect();
+    all.dedup();
+    match &campaign.engine {
+        Engine::Systematic(settings) if all.is_empty() => settings.schedule.to_string(),
+        _ => all.join(", then "),
+    }
+}
+
+/// The first of the skipped schemas on which an object and its model disagree.
+pub fn disagreement(skipped: &[(Schema, Refusal)]) -> Option<&(Schema, Refusal)> {
+    skipped.iter().find(|(_, refusal)| matches!(refusal, Refusal::Disagreement(_)))
+}
+
+/// Why a schema was not judged, and what to do about it.
+pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
+    let text = refusal.text(schema);
+    match refusal {
+        Refusal::TooLarge(TooLarge::Configurations(_) | TooLarge::Choices(_)) => {
+            format!("{text}; --limit sets the bound")
+        }
+        Refusal::Disagreement(_) => {
+            format!("{text}; fix the object or the model: until then, nothing else is searched here")
+        }
+        _ => text,
+    }
+}
+
+/// What went wrong, in a few words.
+pub fn shown(found: &Found) -> String {
+    match &found.what {
+        What::Outcome { outcome, .. } => text(outcome),
+        What::Blocked(_) => "never returns".to_owned(),
+        What::Panicked(message) => format!("panicked: {message}"),
+    }
+}
+
+/// A finding as data.
+pub fn violation(found: &Found) -> Json {
+    let frequency = |frequency: &Frequency| {
+        json!({
+            "outcome": outcome(&frequency.outcome),
+            "right": frequency.right,
+            "count": frequency.count,
+        })
+    };
+    let mut document = json!({
+        "schema": found.schema.to_string(),
+        "kind": found.what.kind(),
+        "frequencies": found.frequencies.iter().map(frequency).collect::<Vec<_>>(),
+    });
+    match &found.what {
+        What::Outcome { outcome: wrong, admitted } => {
+            document["outcome"] = outcome(wrong);
+            document["admitted"] = admitted.iter().map(|right| outcome(right)).collect();
+        }
+        What::Blocked(_) => {}
+        What::Panicked(message) => document["message"] = message.as_str().into(),
+    }
+    document
+}
+
+/// An outcome as data.
+pub fn outcome(results: &[Value]) -> Json {
+    results.iter().map(value).collect()
+}
+
+/// A value as data: null for `none`, `"()"` for a method without a result, `{"error": "…"}` for an exception, `[k, v]` for an
+/// entry of a map, an array for a list or a set, in iteration order.
+pub fn value(result: &Value) -> Json {
+    match result {
+        Value::None => Json::Null,
+        Value::Unit => Json::from("()"),
+        Value::Bool(flag) => Json::from(*flag),
+        Value::Int(number) => Json::from(*number),
+        Value::Text(text) => Json::from(&**text),
+        Value::Tuple(items) | Value::List(items) => items.iter().map(value).collect(),
+        Value::Set(items) => items.iter().map(value).collect(),
+        Value::Map(entries) => {
+            entries.iter().map(|(key, content)| Json::from(vec![value(key), value(content)])).collect()
+        }
+        Value::Variant(variant) if &*variant.name == "error" => match variant.fields.as_slice() {
+            [Value::Text(reason)] => json!({ "error": &**reason }),
+            _ => Json::from(result.to_string()),
+        },
+        Value::Wide(_) | Value::Some(_) | Value::Variant(_) => Json::from(result.to_string()),
+    }
+}
+
+fn parsed(counterexample: &Counterexample) -> Json {
+    serde_json::from_str(&json::render(counterexample)).expect("a rendering is JSON")
+}

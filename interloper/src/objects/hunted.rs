@@ -1,0 +1,226 @@
+//! Hunts that `cargo interloper hunt` has asked for: it writes a test for each object, which calls [`run`], and runs each test
+//! in a process of its own.
+
+use std::env;
+use std::time::Duration;
+
+use interloper_harness::hunt::{Campaign, Engine, Pass};
+use interloper_harness::judge::Refusal;
+use interloper_harness::systematic::{Executions, Settings};
+use interloper_harness::{MethodId, Object, Role};
+use interloper_linearize::schema::Schema;
+use interloper_report::text::Style;
+use interloper_scheduler::Deadline;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::findings::{Findings, Row, reason, schedules};
+
+/// The variable of the environment that has [`Asked`], as JSON.
+pub const VARIABLE: &str = "INTERLOPER_HUNT_ASKED";
+
+/// What begins the result of a hunt in the output of its test: then comes a word, a line end, and the result.
+pub const BEGIN: &str = "\u{2}interloper hunt ";
+/// What ends it.
+pub const END: &str = "\u{3}interloper hunt";
+
+/// So many executions of a schema are the most in each pass, and of a schema that is asked for.
+const EXECUTIONS: u64 = 2_000;
+
+/// Reports are this wide.
+const WIDTH: usize = 100;
+
+/// How an object is hunted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Determines the schemas and the schedules.
+    pub seed: u64,
+    /// The most schemas of a method.
+    pub schemas: u64,
+    /// The longest time for a method, in seconds.
+    pub time: Option<u64>,
+    /// Only the method with this name.
+    pub method: Option<String>,
+    /// Only this schema.
+    pub schema: Option<String>,
+    /// Whether the result is data.
+    pub json: bool,
+    /// The command that hunts this object.
+    pub command: String,
+}
+
+/// How a hunt has ended, as the word at the beginning of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// No violation was found.
+    Clean,
+    /// There is a violation, or the object differs from its model.
+    Wrong,
+    /// Nothing was explored.
+    Nothing,
+    /// The request does not fit the object: the result says why.
+    Misuse,
+}
+
+impl Ending {
+    const WORDS: [(Ending, &'static str); 4] =
+        [(Ending::Clean, "clean"), (Ending::Wrong, "wrong"), (Ending::Nothing, "nothing"), (Ending::Misuse, "misuse")];
+
+    fn word(self) -> &'static str {
+        Ending::WORDS.iter().find(|(ending, _)| *ending == self).map_or("", |(_, word)| word)
+    }
+
+    /// The ending with this word.
+    pub fn of_word(word: &str) -> Option<Ending> {
+        Ending::WORDS.iter().find(|(_, known)| *known == word).map(|(ending, _)| *ending)
+    }
+}
+
+/// Hunts an object as the environment asks, and prints the result between [`BEGIN`] and [`END`].
+///
+/// # Panics
+/// When the environment does not ask: only `cargo interloper hunt` runs these tests.
+pub fn run(object: Object) {
+    let asked = env::var(VARIABLE).ok().and_then(|text| serde_json::from_str(&text).ok());
+    let asked: Asked = asked.unwrap_or_else(|| panic!("{VARIABLE} says how to hunt: `cargo interloper hunt` sets it"));
+    let (ending, text) = hunted(object, &asked);
+    println!("\n{BEGIN}{}\n{text}\n{END}", ending.word());
+}
+
+/// The ending, and the text or data.
+fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
+    let time = asked.time.map(Duration::from_secs);
+    let executions = Executions::AtMost(EXECUTIONS);
+    let thorough = Settings { seed: asked.seed, executions, ..Settings::default() };
+    let passes = Pass::before(&thorough);
+    let engine = Engine::Systematic(thorough);
+    let staged = Campaign::staged(&object, asked.seed).of_at_most(asked.schemas);
+    let campaign = Campaign { time, passes, engine, ..staged };
+    let mut findings = match searched(campaign, asked) {
+        Ok(findings) => findings,
+        Err(reason) => return (Ending::Misuse, reason),
+    };
+    findings.strategy = Some(format!("{}, seed {}", schedules(&findings.campaign), asked.seed));
+    let again = |schema: &Schema| format!("{} --schema '{schema}' --seed {}", asked.command, asked.seed);
+    for row in &mut findings.rows {
+        row.replay = row.found().map(|found| again(&found.schema));
+    }
+    let ending = match () {
+        () if findings.is_wrong() => Ending::Wrong,
+        () if findings.is_trivial() || !findings.is_seen() => Ending::Nothing,
+        () => Ending::Clean,
+    };
+    let text = match asked.json {
+        true => json!({
+            "object": object.name(),
+            "strategy": findings.strategy,
+            "seed": asked.seed,
+            "core": findings.labels(Role::Core),
+            "methods": findings.methods(),
+        })
+        .to_string(),
+        false => findings.text(true, Style { color: false, width: Some(WIDTH) }, &|schema| Some(again(schema))),
+    };
+    (ending, text)
+}
+
+fn searched(campaign: Campaign, asked: &Asked) -> Result<Findings, String> {
+    let object = &campaign.object;
+    if let Some(schema) = &asked.schema {
+        let parsed = Schema::parse(schema).and_then(|schema| object.program(&schema).map(|_| schema));
+        let schema = parsed.map_err(|mistake| mistake.to_string())?;
+        let searched = campaign.schema(schema);
+        if let [(schema, refusal)] = &searched.hunted.skipped[..]
+            && !matches!(refusal, Refusal::Disagreement(_))
+        {
+            return Err(reason(refusal, schema));
+        }
+        let row = Row { label: "schema".to_owned(), searched, replay: None, deadline: Deadline::of(campaign.time) };
+        return Ok(Findings { campaign, about: None, strategy: None, rows: vec![row] });
+    }
+    let tested: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
+    let methods: Vec<MethodId> = match &asked.method {
+        None => tested,
+        Some(name) => {
+            let named: Vec<MethodId> = tested.iter().copied().filter(|&method| object.label(method) == *name).collect();
+            if named.is_empty() {
+                let labels: Vec<String> = tested.iter().map(|&method| object.label(method)).collect();
+                return Err(format!("{} has no method '{name}' to test; it has {}", object.name(), labels.join(", ")));
+            }
+            named
+        }
+    };
+    if methods.is_empty() {
+        return Err(format!("{} has no method to test: all its methods are core methods", object.name()));
+    }
+    Ok(Findings::search(campaign, &methods))
+}
+
+#[cfg(test)]
+mod tests {
+    use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+    use super::*;
+
+    fn counter(atomic: bool) -> Object {
+        Object::describe("counter", || AtomicI64::new(0))
+            .core("get", |counter, ()| counter.load(SeqCst))
+            .reads()
+            .method("bump", move |counter, ()| match atomic {
+                true => counter.fetch_add(1, SeqCst),
+                false => {
+                    let value = counter.load(SeqCst);
+                    counter.store(value + 1, SeqCst);
+                    value
+                }
+            })
+            .build()
+    }
+
+    fn asked() -> Asked {
+        Asked { seed: 1, schemas: 40, command: "cargo interloper hunt counter".to_owned(), ..Asked::default() }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_hunted() {
+        let (ending, text) = hunted(counter(false), &asked());
+        assert_eq!(ending, Ending::Wrong);
+        assert!(
+            text.contains("replay: cargo interloper hunt counter --schema '{ bump() } || { bump() }' --seed 1"),
+            "{text}"
+        );
+        let (ending, text) = hunted(counter(true), &asked());
+        assert_eq!(ending, Ending::Clean, "{text}");
+        assert!(text.contains("✓ bump"), "{text}");
+        // The finding again, and its twin.
+        let again = Asked { schema: Some("{ bump() } || { bump() }".to_owned()), ..asked() };
+        assert_eq!(hunted(counter(false), &again).0, Ending::Wrong);
+        assert_eq!(hunted(counter(true), &again).0, Ending::Clean);
+        let (_, data) = hunted(counter(false), &Asked { json: true, ..again });
+        let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+        assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let misuse = |asked: Asked| match hunted(counter(true), &asked) {
+            (Ending::Misuse, reason) => reason,
+            other => panic!("{other:?}"),
+        };
+        let method = Asked { method: Some("bumb".to_owned()), ..asked() };
+        assert_eq!(misuse(method), "counter has no method 'bumb' to test; it has bump");
+        let schema = Asked { schema: Some("{ drop() }".to_owned()), ..asked() };
+        assert!(misuse(schema).contains("there is no method drop"));
+    }
+
+    /// Its steps are not seen, so nothing was explored.
+    #[test]
+    fn what_is_not_under_control_is_not_clean() {
+        let real = Object::describe("real", || std::sync::atomic::AtomicI64::new(0))
+            .method("bump", |counter, ()| counter.fetch_add(1, SeqCst))
+            .build();
+        let (ending, text) = hunted(real, &asked());
+        assert_eq!(ending, Ending::Nothing);
+        assert!(text.contains("nothing was explored"), "{text}");
+    }
+}
