@@ -141,8 +141,8 @@ fn judged(out: &mut String, data: &Data) {
 ## What was judged
 
 *Environment* is the number of operations of the environment in the smallest violation. The environment is open: anybody may do
-anything to the collections. *Own methods* says whether the other methods of the type can do the same by themselves, in up to
-three calls from states that they reach. *Reading* is what a reader of the source says of a violation: `true`, `benign`, with
+anything to the collections. *Own methods* says whether other methods of the type (up to 8 that can be run)
+show a violation by themselves, in up to three calls from states that they reach. *Reading* is what a reader of the source says of a violation: `true`, `benign`, with
 the reason below, or `doubtful`. Where nothing is said, nobody has read it.
 
 | package | operation | pattern | calls | verdict | environment | executions | own methods | reading |
@@ -184,7 +184,7 @@ fn violations(out: &mut String, data: &Data) {
             let _ = writeln!(out, "{} {}, {}: {}.", name, package.version, one.place, one.calls.join(", "));
             match one.own.as_deref() {
                 Some("violation") => out.push_str("Its own methods can do it.\n"),
-                Some("no violation") => out.push_str("Its own methods do not do it.\n"),
+                Some("no violation") => out.push_str("Its own methods, as far as they were tried, do not do it.\n"),
                 Some(why) => {
                     let _ = writeln!(out, "Whether its own methods can do it is not known: {why}.");
                 }
