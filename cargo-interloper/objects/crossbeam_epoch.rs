@@ -8,11 +8,11 @@ pub fn all() -> Vec<Object> {
 }
 
 fn epoch() -> Object {
-    use crossbeam_epoch::{self, Atomic, Owned};
+    use crossbeam_epoch::{Atomic, Owned, pin};
     use std::sync::atomic::Ordering::SeqCst;
     Object::describe("crossbeam_epoch::Atomic", || Atomic::new(0_i64))
         .core("swap", |cell, (value,): (i64,)| {
-            let guard = epoch::pin();
+            let guard = pin();
             let old = cell.swap(Owned::new(value), SeqCst, &guard);
             // SAFETY: nothing else gives the value back, and it lives as long as somebody may look at it.
             unsafe {
@@ -21,7 +21,7 @@ fn epoch() -> Object {
             }
         })
         .core("load", |cell, ()| {
-            let guard = epoch::pin();
+            let guard = pin();
             // SAFETY: what is loaded while pinned is not destroyed.
             unsafe { *cell.load(SeqCst, &guard).deref() }
         })
