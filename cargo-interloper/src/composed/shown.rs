@@ -238,7 +238,7 @@ fn results_junit(found: &Found, outcomes: &[Outcome]) -> String {
     let case = |(one, outcome): (&Operation, &Outcome)| {
         let (result, says) = match outcome {
             Outcome::NotRun(reason) => (junit::Outcome::Skipped { reason: reason.clone() }, None),
-            Outcome::Judged { verdict, executions, report } => {
+            Outcome::Judged { verdict, executions, report, .. } => {
                 let words = verdict.replace('-', " ");
                 let says = format!(", {words}, {}", counted(*executions as usize, "execution"));
                 let result = match verdict.as_str() {
