@@ -113,8 +113,7 @@ fn workspace(
     if let Some(name) = subjects.packages.iter().find(|name| !members.packages.iter().any(|own| own.name == **name)) {
         return Err(Refusal::NotAMember { name: name.clone(), similar: None });
     }
-    let is_chosen =
-        |member: &&Member| subjects.packages.is_empty() || subjects.packages.iter().any(|name| *name == member.name);
+    let is_chosen = |member: &&Member| subjects.packages.is_empty() || subjects.packages.contains(&member.name);
     let chosen: Vec<&Member> = members.packages.iter().filter(is_chosen).collect();
     let packages: Vec<Package> =
         chosen.iter().map(|member| Package { name: member.name.clone(), crates: member.crates.clone() }).collect();

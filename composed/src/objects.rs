@@ -137,14 +137,14 @@ mod tests {
         let options = Options { base: folder.path().to_owned(), ..Options::default() };
         let (found, unread) = objects(&packages, &options);
         assert_eq!(unread, []);
-        let shown: Vec<(&str, String, Result<(&str, &str), &str>)> = found
+        let shown = found
             .iter()
             .map(|one| {
                 let access = one.access.as_ref().map(|access| (access.module.as_str(), access.ty.as_str()));
                 let place = format!("{}:{}", one.place.file, one.place.line);
                 (one.name.as_str(), place, access.map_err(String::as_str))
             })
-            .collect();
+            .collect::<Vec<_>>();
         let part = Err("its module is a part of a file: describe it in a module that is a file");
         let generic = Err("its type has parameters: describe the object of one type");
         assert_eq!(

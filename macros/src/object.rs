@@ -101,8 +101,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
+/// The name of a constructor, and who sees it.
+type Constructor = (Visibility, Ident);
+
 /// Without any mark: `new` without parameters is the constructor, and each public function that takes `&self` is under test.
-fn plain(item: &mut ItemImpl) -> Result<(Option<(Visibility, Ident)>, Vec<TokenStream>), Error> {
+fn plain(item: &mut ItemImpl) -> Result<(Option<Constructor>, Vec<TokenStream>), Error> {
     let mut constructor = None;
     let mut methods = Vec::new();
     for function in item.items.iter_mut() {

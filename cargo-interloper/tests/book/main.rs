@@ -4,6 +4,7 @@
 //! The Rust blocks of its pages are tests of the crate `interloper`, and the pages of options are tests of the command.
 
 mod console;
+mod findings;
 mod page;
 mod variables;
 

@@ -43,7 +43,10 @@ fn sums() {
     assert_eq!(number.into_inner(), 3);
 }
 
-const PROGRAMS: [(&str, fn() -> bool); 3] =
+/// Says whether the execution is right.
+type Program = fn() -> bool;
+
+const PROGRAMS: [(&str, Program); 3] =
     [("two_steps", || (two_steps(), true).1), ("rare", rare), ("sums", || (sums(), true).1)];
 
 const SCHEDULES: [&str; 4] = ["random", "pos", "rff", "portfolio"];

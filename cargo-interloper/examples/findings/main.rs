@@ -1,0 +1,99 @@
+//! The page about hunts of published crates, docs/FINDINGS.md, and the data that it is printed from.
+//!
+//! `print` prints the page. `collect FOLDER` reads the documents in a folder that `cargo interloper hunt --crate CRATE --format
+//! json` printed, `CRATE.json` for each, with what it wrote to standard error in `CRATE.err`, into the data. What readers said of
+//! violations is kept.
+
+mod page;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use interloper_report::text::{Style, render};
+use page::{Data, Hunted, Method, Object, Violation};
+use serde_json::Value;
+
+/// A report with more lines is left out.
+const LONGEST: usize = 100;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("findings/results.json");
+    let text = fs::read_to_string(&file).expect("the data");
+    let mut data: Data = serde_json::from_str(&text).expect("the data has its form");
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["print"] => print!("{}", page::page(&data)),
+        ["collect", folder] => {
+            collect(&mut data, Path::new(folder));
+            let text = serde_json::to_string_pretty(&data).expect("plain data is always JSON");
+            fs::write(&file, text + "\n").expect("the data can be written");
+        }
+        _ => {
+            eprintln!("error: expected `print` or `collect FOLDER`");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn collect(data: &mut Data, folder: &Path) {
+    let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let said = fs::read_to_string(path.with_extension("err")).unwrap_or_default();
+        let document = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        // A hunt that did not end has printed nothing.
+        let Some(document) = document else { continue };
+        let objects = document["objects"].as_array().into_iter().flatten().map(object).collect();
+        data.crates.insert(name.clone(), Hunted { version: version(&name, &said), objects });
+    }
+}
+
+/// The version that was put under control.
+fn version(name: &str, said: &str) -> String {
+    let line = said.lines().find_map(|line| line.strip_prefix("under control: ")).unwrap_or_default();
+    let same = |known: &str| known.replace('-', "_") == name.replace('-', "_");
+    let mut all = line.split(", ").filter_map(|label| label.split_once(' '));
+    all.find(|(known, _)| same(known)).map(|(_, version)| version.to_owned()).unwrap_or_default()
+}
+
+fn object(document: &Value) -> Object {
+    Object {
+        name: text(&document["object"]),
+        methods: document["methods"].as_array().into_iter().flatten().map(method).collect(),
+    }
+}
+
+fn method(document: &Value) -> Method {
+    let number = |name: &str| document[name].as_u64().unwrap_or_default();
+    let violation = &document["violation"];
+    Method {
+        name: text(&document["method"]),
+        verdict: text(&document["verdict"]),
+        schemas: number("schemas"),
+        complete: number("complete"),
+        executions: number("executions"),
+        cut: number("cut"),
+        out_of_time: document["out_of_time"].as_bool().unwrap_or_default(),
+        violation: violation.is_object().then(|| Violation {
+            schema: text(&violation["schema"]),
+            outcome: violation["outcome"].as_array().map(|_| violation["outcome"].to_string()),
+            message: violation["message"].as_str().map(str::to_owned),
+            blamed: document["blamed"].as_array().into_iter().flatten().map(text).collect(),
+            replay: text(&document["replay"]),
+            report: report(&document["trace"]).filter(|report| report.lines().count() <= LONGEST),
+        }),
+    }
+}
+
+/// The report of a trace, with the lines of the crate's source.
+fn report(trace: &Value) -> Option<String> {
+    let counterexample = interloper_report::json::parse(&trace.to_string()).ok()?;
+    let text = render(&counterexample, Style { color: false, width: Some(100) });
+    Some(text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect())
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

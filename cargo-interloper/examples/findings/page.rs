@@ -1,0 +1,165 @@
+//! The page, from its data.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+/// What is known.
+#[derive(Serialize, Deserialize)]
+pub struct Data {
+    /// What the hunts were asked for, as it is typed after the name of the crate.
+    pub options: String,
+    /// The crates, by name.
+    pub crates: BTreeMap<String, Hunted>,
+    /// What readers said of violations, by `object::method`.
+    pub readings: BTreeMap<String, String>,
+    /// Crates whose hunt gave no result, each with the reason.
+    pub without: BTreeMap<String, String>,
+}
+
+/// A crate.
+#[derive(Serialize, Deserialize)]
+pub struct Hunted {
+    pub version: String,
+    pub objects: Vec<Object>,
+}
+
+/// One of its types.
+#[derive(Serialize, Deserialize)]
+pub struct Object {
+    pub name: String,
+    pub methods: Vec<Method>,
+}
+
+/// What came of a method.
+#[derive(Serialize, Deserialize)]
+pub struct Method {
+    pub name: String,
+    pub verdict: String,
+    pub schemas: u64,
+    /// Of how many of them every interleaving ran.
+    pub complete: u64,
+    pub executions: u64,
+    /// How many executions ended without an outcome.
+    pub cut: u64,
+    pub out_of_time: bool,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub violation: Option<Violation>,
+}
+
+/// A violation.
+#[derive(Serialize, Deserialize)]
+pub struct Violation {
+    pub schema: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub outcome: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message: Option<String>,
+    pub blamed: Vec<String>,
+    /// The command that shows the execution again.
+    pub replay: String,
+    /// The execution, if it is not long.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub report: Option<String>,
+}
+
+/// What the page says before its tables.
+const HEAD: &str = "# Findings in published crates
+
+This page is printed from `cargo-interloper/findings/results.json`; a test compares the two. In the root of the repository,
+
+```text
+cargo run -p cargo-interloper --example findings -- print
+```
+
+prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRATE --format json` printed. The crates are those whose
+types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
+gives no reason to doubt. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
+";
+
+/// The page.
+pub fn page(data: &Data) -> String {
+    let mut out = HEAD.to_owned();
+    let methods = || data.crates.values().flat_map(|one| &one.objects).flat_map(|object| &object.methods);
+    let of = |count: fn(&Method) -> u64| methods().map(count).sum::<u64>();
+    let violations = methods().filter(|method| method.violation.is_some()).count();
+    let _ = write!(
+        out,
+        "\n| | |\n|---|---:|\n| crates | {} |\n| types | {} |\n| methods | {} |\n| programs | {} |\n| of these in every \
+         interleaving | {} |\n| executions | {} |\n| executions that ended without an outcome | {} |\n| methods with a violation \
+         | {violations} |\n\nThe options were `{}`.\n",
+        data.crates.len(),
+        data.crates.values().map(|one| one.objects.len()).sum::<usize>(),
+        methods().count(),
+        of(|method| method.schemas),
+        of(|method| method.complete),
+        of(|method| method.executions),
+        of(|method| method.cut),
+        data.options
+    );
+    if !data.without.is_empty() {
+        out.push_str("\nNo result:\n\n");
+        for (name, reason) in &data.without {
+            let _ = writeln!(out, "- `{name}`: {reason}");
+        }
+    }
+    out.push_str("\n## Methods with a violation\n\n| method | smallest program | outcome | what a reader says |\n|---|---|---|---|\n");
+    for (name, hunted, object, method) in all(data) {
+        let Some(violation) = &method.violation else { continue };
+        let outcome = violation
+            .outcome
+            .clone()
+            .or_else(|| violation.message.clone())
+            .unwrap_or_else(|| "never returns".to_owned());
+        let full = format!("{}::{}", object.name, method.name);
+        let reading = data.readings.get(&full).map_or("nobody has read it", String::as_str);
+        let blamed = match &violation.blamed[..] {
+            [] => String::new(),
+            blamed => format!("Its core methods show it by themselves: {}. ", blamed.join(", ")),
+        };
+        let _ = writeln!(
+            out,
+            "| `{full}` ({name} {}) | `{}` | `{}` | {blamed}{reading} |",
+            hunted.version,
+            cell(&violation.schema),
+            cell(&outcome)
+        );
+    }
+    out.push_str(
+        "\n## All methods\n\n| method | verdict | programs | in every interleaving | executions | without an outcome |\n\
+         |---|---|---:|---:|---:|---:|\n",
+    );
+    for (name, hunted, object, method) in all(data) {
+        let verdict =
+            if method.out_of_time { format!("{}, out of time", method.verdict) } else { method.verdict.clone() };
+        let Method { schemas, complete, executions, cut, .. } = method;
+        let _ = writeln!(
+            out,
+            "| `{}::{}` ({name} {}) | {verdict} | {schemas} | {complete} | {executions} | {cut} |",
+            object.name, method.name, hunted.version
+        );
+    }
+    out.push_str("\n## The executions\n\nLong ones are shown by their commands alone.\n");
+    for (_, _, object, method) in all(data) {
+        if let Some(violation) = &method.violation {
+            let shown = violation.report.as_ref().unwrap_or(&violation.replay);
+            let _ = write!(out, "\n### `{}::{}`\n\n```text\n{}\n```\n", object.name, method.name, shown.trim_end());
+        }
+    }
+    out
+}
+
+fn all(data: &Data) -> impl Iterator<Item = (&String, &Hunted, &Object, &Method)> {
+    data.crates.iter().flat_map(|(name, hunted)| {
+        hunted
+            .objects
+            .iter()
+            .flat_map(move |object| object.methods.iter().map(move |method| (name, hunted, object, method)))
+    })
+}
+
+/// A text in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
