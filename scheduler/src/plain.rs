@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use interloper_std::plain::{self, Atomic, Code};
-use interloper_std::runtime::TaskId;
+use interloper_std::runtime::{Statics, TaskId};
 use rustc_hash::FxBuildHasher;
 
 use self::blocks::{Block, Blocks, Misfreed, Moment};
@@ -35,7 +35,7 @@ pub struct Watch {
     /// Whether data races are faults. Otherwise only what happens after memory was freed is one.
     pub races: bool,
     /// Whether memory that an execution allocates and does not free is a fault. With `locate`, only blocks count that are
-    /// known to be allocated by code of the program.
+    /// known to be allocated by code of the program. Blocks that a static leads to do not count.
     pub leaks: bool,
 }
 
@@ -309,7 +309,8 @@ impl Plain {
 
     /// The execution has come to its end, and nothing of it is left.
     pub(crate) fn ended(&mut self) {
-        let left = self.blocks.left();
+        // What a static owns at the end is in use: a real program ends there.
+        let left = self.blocks.left(Statics::pointers_into);
         if let Some(block) = left.first()
             && let Some(made) = block.allocated
         {

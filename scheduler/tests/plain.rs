@@ -274,6 +274,44 @@ fn what_is_never_freed_is_a_leak_if_that_is_asked_for() {
     assert_eq!(run(true, || drop(Box::new([0_u64; 5]))), End::Finished);
 }
 
+/// What an execution puts here is not dropped at its end.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+struct Kept(UnsafeCell<Option<Box<[Option<Box<u64>>; 3]>>>);
+// SAFETY: the tasks of an execution run on one thread, one at a time, and only one test uses it.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+unsafe impl Sync for Kept {}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn what_a_static_leads_to_is_no_leak() {
+    use interloper_std::runtime::Statics;
+
+    static KEPT: Kept = Kept(UnsafeCell::new(None));
+    let config = Config {
+        plain: Some(Watch { leaks: true, ..Watch::default() }),
+        statics: Statics::of([env!("CARGO_CRATE_NAME")]),
+        ..Config::default()
+    };
+    let mut engine = Engine::new(config);
+    for _ in 0..3 {
+        let mut run = |program: fn()| engine.run(&mut RandomWalk::new(0), program).end;
+        let keeps = || {
+            // SAFETY: one task uses it.
+            let kept = unsafe { &mut *KEPT.0.get() };
+            assert!(kept.is_none(), "each execution has its own value");
+            *kept = Some(Box::new([Some(Box::new(1)), None, Some(Box::new(2))]));
+        };
+        assert_eq!(run(keeps), End::Finished);
+        let loses = || {
+            // SAFETY: as above.
+            let kept = unsafe { &mut *KEPT.0.get() }.insert(Box::new([Some(Box::new(1)), None, Some(Box::new(2))]));
+            std::mem::forget(kept[2].take());
+        };
+        let End::Memory(fault) = run(loses) else { panic!("a block of memory leaks") };
+        assert_eq!((fault.kind, fault.block.map(|block| block.size)), (FaultKind::Leak(1), Some(8)));
+    }
+}
+
 #[test]
 fn the_end_of_a_process_is_no_access() {
     static LATE: Mutex<Vec<u64>> = Mutex::new(Vec::new());

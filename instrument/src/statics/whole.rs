@@ -13,6 +13,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -156,6 +157,11 @@ impl Statics {
             let (all, too_many) = all.into_iter().partition(fits);
             Chosen { all, others: [others, too_many].concat() }
         }))
+    }
+
+    /// The words in statics, without those of std and of interloper, that can be pointers into `range`.
+    pub fn pointers_into(range: &Range<usize>) -> Vec<usize> {
+        table().all().filter(|whole| whole.size() <= LARGEST).flat_map(|whole| whole.pointers_into(range)).collect()
     }
 
     /// The names of statics, without those of std and of interloper, that `executions` has changed: they carry

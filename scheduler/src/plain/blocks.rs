@@ -119,13 +119,42 @@ impl Blocks {
         (true, other)
     }
 
-    /// The blocks that the execution has allocated and not freed, in the order in which it allocated them.
-    pub(crate) fn left(&self) -> Vec<Block> {
-        let is_left = |block: &&Block| block.freed.is_none() && block.allocated.is_some() && !block.is_checkers;
-        let mut left: Vec<Block> = self.blocks.values().filter(is_left).copied().collect();
+    /// The blocks that the execution has allocated and not freed, in the order in which it allocated them, without those
+    /// that `roots` lead to. `roots` are the words in a range that may be pointers. A word in a block that may be a pointer
+    /// to another block counts as one.
+    pub(crate) fn left(&self, roots: impl Fn(&Range<usize>) -> Vec<usize>) -> Vec<Block> {
+        let is_alive = |block: &&Block| block.freed.is_none() && block.allocated.is_some();
+        let mut left: BTreeMap<usize, Block> =
+            self.blocks.values().filter(is_alive).map(|block| (block.start, *block)).collect();
+        let ends = left.first_key_value().zip(left.last_key_value());
+        let Some(range) = ends.map(|((first, _), (last, block))| *first..last + block.layout.size().max(1)) else {
+            return Vec::new();
+        };
+        let mut open = roots(&range);
+        while let Some(address) = open.pop() {
+            let around = left.range(..=address).next_back().map(|(_, block)| *block);
+            if let Some(block) = around.filter(|block| address - block.start < block.layout.size()) {
+                left.remove(&block.start);
+                // SAFETY: the block was allocated and not freed, and the tasks that could write to it have ended.
+                open.extend(unsafe { words(&block) }.filter(|word| range.contains(word)));
+            }
+        }
+        let mut left: Vec<Block> = left.into_values().filter(|block| !block.is_checkers).collect();
         left.sort_by_key(|block| block.number);
         left
     }
+}
+
+/// The words of a block.
+///
+/// # Safety
+/// The block is allocated, and nobody writes to it.
+unsafe fn words(block: &Block) -> impl Iterator<Item = usize> {
+    let word = size_of::<usize>();
+    let end = block.start + block.layout.size();
+    let addresses = (block.start.next_multiple_of(word)..=end.saturating_sub(word)).step_by(word);
+    // SAFETY: the word is aligned and inside the block. The read is volatile because the program may not have written it.
+    addresses.map(|address| unsafe { std::ptr::with_exposed_provenance::<usize>(address).read_volatile() })
 }
 
 impl Drop for Blocks {
@@ -159,11 +188,11 @@ mod tests {
         assert_eq!(found(start - 1, &blocks), None);
         assert_eq!((found(start, &blocks), found(start + 23, &blocks)), (Some(start), Some(start)));
         assert_eq!(found(start + 24, &blocks), None);
-        assert_eq!(blocks.left().len(), 1);
+        assert_eq!(blocks.left(|_| vec![]).len(), 1);
         assert_eq!(blocks.freed(start, layout(24), AT), (true, None));
         assert!(blocks.may_be_freed(start + 23) && !blocks.may_be_freed(start + 24));
         assert!(blocks.find(start + 8).is_some_and(|block| block.freed == Some(AT)));
-        assert_eq!(blocks.left(), []);
+        assert_eq!(blocks.left(|_| vec![]), []);
     }
 
     #[test]
@@ -189,11 +218,35 @@ mod tests {
             blocks.allocated(start, layout(16), AT, start == 100);
         }
         assert_eq!(
-            blocks.left().iter().map(|block| block.start).collect::<Vec<_>>(),
+            blocks.left(|_| vec![]).iter().map(|block| block.start).collect::<Vec<_>>(),
             [500, 300],
             "and without those of the checker"
         );
         blocks.blocks.clear();
+    }
+
+    #[test]
+    fn what_roots_lead_to_is_not_left() {
+        let mut blocks = Blocks::default();
+        let [first, second, third] = [24, 24, 24].map(block);
+        for start in [first, second, third] {
+            // SAFETY: the block has three words.
+            unsafe { std::ptr::with_exposed_provenance_mut::<[usize; 3]>(start).write([0; 3]) };
+            blocks.allocated(start, layout(24), AT, false);
+        }
+        // SAFETY: the block has a second word.
+        unsafe { std::ptr::with_exposed_provenance_mut::<usize>(first + 8).write(second + 16) };
+        let left = |root: usize| {
+            let left = blocks.left(|range| [root].into_iter().filter(|root| range.contains(root)).collect());
+            left.iter().map(|block| block.start).collect::<Vec<_>>()
+        };
+        assert_eq!(left(0), [first, second, third]);
+        assert_eq!(left(first + 23), [third]);
+        assert_eq!(left(second), [first, third]);
+        assert_eq!(left(third), [first, second]);
+        for start in [first, second, third] {
+            assert_eq!(blocks.freed(start, layout(24), AT), (true, None));
+        }
     }
 
     #[test]
