@@ -80,7 +80,7 @@ fn run() -> Result<u8, Refusal> {
             let code = build_and_run(&mut controlled, Task::Test, &arguments)?;
             // Who asks for some of the tests knows that others do not run.
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
-            let missed = says_missed(&controlled.reached());
+            let missed = says_missed(&controlled.reached(), all);
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         Command::Orderings { common, build, targets, sites, time, format, name, arguments } => {
@@ -176,21 +176,32 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     Ok(controlled)
 }
 
-/// Names the crates that are under control in vain; gives whether there are any.
-fn says_missed(reached: &Reached) -> bool {
-    let Reached { checked, missed } = reached;
-    if missed.is_empty() {
+/// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether
+/// there are any.
+fn says_missed(reached: &Reached, all: bool) -> bool {
+    let Reached { checked, missed, idle } = reached;
+    // Who runs some of the tests does not expect every block to run.
+    let idle = if all && *checked { &idle[..] } else { &[] };
+    if missed.is_empty() && idle.is_empty() {
         return false;
     }
     if !checked {
         note("no program was checked: no `#[interloper::test]` ran");
         return false;
     }
-    note(&format!(
-        "nothing was explored of {}: no check saw a step of it; perhaps no `#[interloper::test]` calls it, or the \
-         tests call another version; `--allow-trivial` accepts this",
-        missed.join(", ")
-    ));
+    if !missed.is_empty() {
+        note(&format!(
+            "nothing was explored of {}: no check saw a step of it; perhaps no `#[interloper::test]` calls it, or the \
+             tests call another version; `--allow-trivial` accepts this",
+            missed.join(", ")
+        ));
+    }
+    for (name, place) in idle {
+        note(&format!(
+            "nothing was explored of the atomic block `{name}` at {place}: it ran in no check; `--allow-trivial` accepts \
+             this"
+        ));
+    }
     true
 }
 
@@ -238,7 +249,10 @@ mod tests {
                 UNEXPECTED,
                 "a test or the program failed, an ordering has a finding, or an operation is not linearizable",
             ),
-            (REFUSED, "the request was wrong, the project does not build, or nothing was explored of a named crate"),
+            (
+                REFUSED,
+                "the request was wrong, the project does not build, or nothing was explored of a named crate or a marked block",
+            ),
             (BROKEN, "the tool is broken: please report"),
         ];
         let constants =

@@ -34,6 +34,24 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
     project.run(&["test", "--instrument", "seen,missed", "both"]).expect(0);
     let seen = project.run(&["test", "--instrument", "seen"]).expect(0);
     assert!(!seen.err.contains("nothing was explored"), "{}", seen.err);
+    // The same for blocks of one's own crate; what a `cfg` leaves out is no block.
+    let blocks = "#[interloper::atomic]\npub fn runs() {}\n#[interloper::atomic(name = \"other\")]\npub fn rests() {\n    \
+                  interloper::atomic(\"inner\", || ());\n}\n#[cfg(loom)]\n#[interloper::atomic]\nfn absent() {}\n";
+    let calls = TEST.replace("counter.add();", "counter.add(); crate::runs();");
+    project.put("src/lib.rs", &format!("{blocks}{calls}"));
+    let idle = project.run(&["test", "--instrument", "seen"]).expect(2);
+    let lines: Vec<&str> = idle.err.lines().filter(|line| line.contains("nothing was explored")).collect();
+    let says = |name: &str, line: u32| {
+        format!(
+            "nothing was explored of the atomic block `{name}` at src/lib.rs:{line}: it ran in no check; \
+             `--allow-trivial` accepts this"
+        )
+    };
+    assert_eq!(lines, [says("other", 4), says("inner", 5)], "{}", idle.err);
+    project.run(&["test", "--instrument", "seen", "--allow-trivial"]).expect(0);
+    project.put("src/lib.rs", &format!("{blocks}{}", calls.replace("runs()", "runs(); crate::rests()")));
+    let ran = project.run(&["test", "--instrument", "seen"]).expect(0);
+    assert!(!ran.err.contains("nothing was explored"), "{}", ran.err);
     // A test that fails fails.
     project.put("src/lib.rs", &TEST.replace("counter.get()", "panic!()"));
     project.run(&["test", "--instrument", "seen,missed"]).expect(1);

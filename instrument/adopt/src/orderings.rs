@@ -130,7 +130,7 @@ impl Controlled {
     }
 
     /// As the compiler names it: what is inside the workspace from its root.
-    fn named_folder(&self, path: &Path) -> PathBuf {
+    pub(crate) fn named_folder(&self, path: &Path) -> PathBuf {
         let root = self.project.locals.manifest().parent().map(Path::to_owned).unwrap_or_default();
         path.strip_prefix(&root).unwrap_or(path).to_owned()
     }

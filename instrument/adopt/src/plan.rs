@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::place::Place;
 use crate::project::{Package, Project, Role};
-use crate::reading::{self, Kind, Reading};
+use crate::reading::{self, Kind, Reading, Unreadable};
 use crate::replacement::{Choice, Replacement};
 
 /// What is proposed for each package that a project is made of.
@@ -107,6 +108,11 @@ impl Project {
         }
     }
 
+    /// What the sources of a crate of a package say, from its root on.
+    pub(crate) fn reading(&self, package: &Package, root: &Path) -> Result<Reading, Unreadable> {
+        reading::read(&package.folder, root, &self.configuration(package))
+    }
+
     /// What the sources of a package say, whatever it is to the project.
     pub(crate) fn read(&self, package: &Package) -> Judged {
         let left = |reason: &str| Judged::new(Class::LeftAlone, reason.to_owned(), None);
@@ -116,7 +122,7 @@ impl Project {
         let Some(root) = package.library().or(package.roots.first().map(|root| root.as_path())) else {
             return left("it has no library");
         };
-        match reading::read(&package.folder, root, &self.configuration(package)) {
+        match self.reading(package, root) {
             Err(bad) => Judged::new(Class::Cannot, bad.reason, Some(bad.place)),
             Ok(reading) => judge(package, &reading, &self.replacement(package)),
         }

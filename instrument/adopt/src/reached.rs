@@ -2,12 +2,16 @@
 //!
 //! The checks of a test run note this in a folder: see `blocks/reached.rs` of `interloper`. The folder has a file
 //! `crates`, with a line for each crate: a number, and where its sources are, separated by tabs. A check leaves the file
-//! `checked`, and for each crate that has made a step a file with the number of the crate.
+//! `checked`, for each crate that has made a step a file with the number of the crate, and for each atomic block that has run
+//! a file whose name begins with `block-` and whose content is the name of the block.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::control::Controlled;
+use crate::place::Place;
+use crate::project::Role;
 use crate::refusal::Refusal;
 
 /// The variable with the folder.
@@ -20,6 +24,16 @@ pub struct Reached {
     pub checked: bool,
     /// The crates that were named, and of which no check has seen a step: `dashmap 6.1.0`.
     pub missed: Vec<String>,
+    /// The atomic blocks that the sources of one's own crates mark, and that no check has run, with the place of each:
+    /// `transfer`, `src/lib.rs:12`.
+    pub idle: Vec<(String, String)>,
+}
+
+/// The names of the blocks that have run.
+fn blocks(folder: &Path) -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
+    let notes = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("block-"));
+    notes.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect()
 }
 
 impl Controlled {
@@ -53,9 +67,29 @@ impl Controlled {
         let crates = self.named_crates().into_iter().enumerate();
         let missed = crates.filter(|(number, _)| is_missed(number)).map(|(_, (label, _))| label).collect();
         let checked = folder.join("checked").exists();
+        let ran = blocks(&folder);
+        let idle = self.marked_blocks().into_iter().filter(|(name, _)| !ran.contains(name)).collect();
         // What is left behind is in nobody's way.
         let _ = fs::remove_dir_all(&folder);
-        Reached { checked, missed }
+        Reached { checked, missed, idle }
+    }
+
+    /// The atomic blocks that the sources of one's own crates mark, with their places. What a `cfg` may leave out is left out.
+    fn marked_blocks(&self) -> Vec<(String, String)> {
+        let own = self.project.packages.iter().filter(|package| package.role == Role::Own);
+        let mut all = Vec::new();
+        for package in own {
+            let folder = self.named_folder(&package.folder);
+            for root in &package.roots {
+                // What cannot be read does not build either.
+                let Ok(reading) = self.project.reading(package, root) else { continue };
+                let place = |place: &Place| format!("{}:{}", folder.join(&place.file).display(), place.line);
+                all.extend(reading.marked.iter().map(|(name, at)| (name.clone(), place(at))));
+            }
+        }
+        all.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
+        all.dedup();
+        all
     }
 
     /// The crates that were asked for, with the folders of their sources. What stands in for another crate has its

@@ -1,4 +1,4 @@
-//! Which of the crates that `cargo interloper test` puts under control have made steps.
+//! Which of the crates that `cargo interloper test` puts under control have made steps, and which atomic blocks have run.
 //!
 //! If a chosen crate makes no step in any check, controlling it is useless: perhaps the tests call another version of
 //! the crate, or run it outside of checks. A variable, which the command sets, names the folder for these notes;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use interloper_scheduler::Event;
 
@@ -25,17 +25,25 @@ struct Crate {
     reached: AtomicBool,
 }
 
-/// The places of steps that were looked at, by their addresses.
+/// What was looked at: the places of steps, by their addresses, and the names of blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Places(BTreeSet<usize>);
+pub(crate) struct Known {
+    places: BTreeSet<usize>,
+    blocks: BTreeSet<&'static str>,
+}
 
-/// Takes note of the crates that an execution has reached. Without the variable it does nothing.
-pub(crate) fn note(trace: &[Event], places: &mut Places) {
+/// Takes note of the crates that an execution has reached, and of its blocks. Without the variable it does nothing.
+pub(crate) fn note(trace: &[Event], blocks: impl Iterator<Item = &'static str>, known: &mut Known) {
     static LOOKED: OnceLock<Option<Looked>> = OnceLock::new();
     let Some(looked) = LOOKED.get_or_init(Looked::from_environment) else { return };
+    for block in blocks {
+        if known.blocks.insert(block) {
+            looked.note_block(block);
+        }
+    }
     for event in trace {
         let location = event.operation.location;
-        if places.0.insert(std::ptr::from_ref(location).addr()) {
+        if known.places.insert(std::ptr::from_ref(location).addr()) {
             looked.reach(location.file());
         }
     }
@@ -58,9 +66,20 @@ impl Looked {
         }
     }
 
-    /// A folder that no longer exists has no reader, so an error does not matter.
+    /// The name of a block need not be one of a file.
+    fn note_block(&self, block: &str) {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.put(&format!("block-{}-{number}", std::process::id()), block);
+    }
+
     fn write(&self, name: &str) {
-        let _ = fs::write(self.folder.join(name), "");
+        self.put(name, "");
+    }
+
+    /// A folder that no longer exists has no reader, so an error does not matter.
+    fn put(&self, name: &str, content: &str) {
+        let _ = fs::write(self.folder.join(name), content);
     }
 }
 

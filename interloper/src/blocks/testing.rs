@@ -34,7 +34,8 @@ pub struct Site {
 
 /// Runs a test: first the failures of earlier times, then the search.
 ///
-/// # Panics If the test fails, or if a variable in the environment has a wrong value.
+/// # Panics
+/// If the test fails, or if a variable in the environment has a wrong value.
 pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Body<'_>) {
     let mut settings = Settings::default();
     change(&mut settings);

@@ -20,7 +20,7 @@ use super::judge::{Judge, Judgement};
 use super::lines::Lines;
 use super::misuse::Misuse;
 use super::outcome::Outcome;
-use super::reached::{self, Places};
+use super::reached;
 use super::report::{Finding, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule};
@@ -38,7 +38,7 @@ pub(crate) struct Worker<'a> {
     judge: Judge<'a>,
     deadline: Deadline,
     fingerprints: Fingerprints,
-    places: Places,
+    reached: reached::Known,
     /// Potential violations that have a warning already.
     known: Vec<Twice>,
     /// What the steps of collections were in the last replay.
@@ -141,7 +141,7 @@ impl<'a> Worker<'a> {
             judge: Judge::new(program, settings, config, rule, deadline),
             deadline,
             fingerprints: Fingerprints::default(),
-            places: Places::default(),
+            reached: reached::Known::default(),
             known: Vec::new(),
             said: Vec::new(),
             futures: Known::default(),
@@ -188,7 +188,8 @@ impl<'a> Worker<'a> {
         summary.executions += 1;
         summary.steps += made.execution.steps;
         summary.saw_plain_memory |= made.execution.plain > 0;
-        reached::note(&engine.trace(), &mut self.places);
+        let blocks = (0..).map_while(|number| engine.block_name(number));
+        reached::note(&engine.trace(), blocks, &mut self.reached);
         let fingerprint = engine.fingerprint(&mut self.fingerprints);
         summary.traces.note(fingerprint);
         let seen = &mut summary.seen;

@@ -6,6 +6,7 @@
 
 pub(crate) mod condition;
 mod evidence;
+mod marks;
 pub(crate) mod orderings;
 mod paths;
 mod walk;
@@ -24,6 +25,8 @@ pub(crate) struct Reading {
     pub(crate) evidence: Vec<Found>,
     /// Whether what is mirrored is named through `core::`.
     pub(crate) names_core: bool,
+    /// The names of the atomic blocks that the crate marks, each with its place, in the order in which a reader meets them.
+    pub(crate) marked: Vec<(String, Place)>,
 }
 
 /// Evidence with its place.

@@ -8,6 +8,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use super::condition::{self, Configuration, Truth};
 use super::evidence::{self, Kind};
+use super::marks::{self, Mark};
 use super::{Found, Reading, Unreadable};
 use crate::place::Place;
 use crate::text;
@@ -41,6 +42,13 @@ struct Scope<'a> {
 struct Attributes {
     active: Truth,
     path: Option<String>,
+    mark: Option<Mark>,
+}
+
+impl Attributes {
+    fn new(active: Truth) -> Attributes {
+        Attributes { active, path: None, mark: None }
+    }
 }
 
 impl Walk<'_> {
@@ -62,7 +70,7 @@ impl Walk<'_> {
         let mut at = 0;
         while at < tokens.len() {
             let Some(TokenTree::Group(attribute)) = inner_attribute(tokens, at) else { break };
-            let mut attributes = Attributes { active: scope.active, path: None };
+            let mut attributes = Attributes::new(scope.active);
             self.attribute(attribute.stream(), &mut attributes);
             if attributes.active == Truth::False {
                 return Ok(());
@@ -70,7 +78,7 @@ impl Walk<'_> {
             at += 3;
         }
         while at < tokens.len() {
-            let mut attributes = Attributes { active: scope.active, path: None };
+            let mut attributes = Attributes::new(scope.active);
             while let Some(attribute) = outer_attribute(tokens, at) {
                 self.attribute(attribute.stream(), &mut attributes);
                 at += 2;
@@ -79,7 +87,13 @@ impl Walk<'_> {
                 at = past(tokens, at);
                 continue;
             }
-            at = self.one(tokens, behind_visibility(tokens, at), &attributes, scope)?;
+            at = behind_visibility(tokens, at);
+            if let Some(mark) = attributes.mark.as_ref().filter(|_| attributes.active == Truth::True)
+                && let Some((name, line)) = marks::of_function(mark, tokens, at)
+            {
+                self.reading.marked.push((name, self.place(scope.file, line)));
+            }
+            at = self.one(tokens, at, &attributes, scope)?;
         }
         Ok(())
     }
@@ -97,7 +111,7 @@ impl Walk<'_> {
             // It is said of one thing, behind which the scope goes on as before.
             let end = past(tokens, at).max(at + 1);
             let inner = Scope { active: attributes.active, ..scope };
-            let same = Attributes { active: inner.active, path: attributes.path.clone() };
+            let same = Attributes { path: attributes.path.clone(), ..Attributes::new(inner.active) };
             let (thing, mut index) = (&tokens[at..end], 0);
             while index < thing.len() {
                 index = self.one(thing, index, &same, inner)?;
@@ -117,8 +131,12 @@ impl Walk<'_> {
                 }
                 _ => Ok(at + 1),
             },
-            TokenTree::Ident(_) => {
+            TokenTree::Ident(word) => {
                 self.evidence(tokens, at, scope);
+                if let Some(name) = marks::of_call(tokens, at).filter(|_| scope.active == Truth::True) {
+                    let place = self.place(scope.file, word.span().start().line);
+                    self.reading.marked.push((name, place));
+                }
                 Ok(at + 1)
             }
             _ => Ok(at + 1),
@@ -175,7 +193,7 @@ impl Walk<'_> {
             let mut condition = Truth::True;
             while !matches!(&tokens[at], TokenTree::Group(group) if group.delimiter() == Delimiter::Brace) {
                 if let Some(attribute) = outer_attribute(&tokens, at) {
-                    let mut attributes = Attributes { active: Truth::True, path: None };
+                    let mut attributes = Attributes::new(Truth::True);
                     self.attribute(attribute.stream(), &mut attributes);
                     condition = attributes.active;
                     at += 1;
@@ -195,7 +213,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Takes note of `cfg`, `path`, and `cfg_attr` with these.
+    /// Takes note of `cfg`, `path`, `atomic`, and `cfg_attr` with these.
     fn attribute(&self, attribute: TokenStream, into: &mut Attributes) {
         let tokens: Vec<TokenTree> = attribute.into_iter().collect();
         match &tokens[..] {
@@ -212,7 +230,7 @@ impl Walk<'_> {
             [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(value), ..] if name == "path" => {
                 into.path = Some(value.to_string().trim_matches('"').to_owned());
             }
-            _ => {}
+            other => into.mark = marks::of_attribute(other).or(into.mark.take()),
         }
     }
 }
