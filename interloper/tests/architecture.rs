@@ -51,24 +51,28 @@ fn declared() -> Edges {
     edges.collect()
 }
 
-/// The sources of a crate, without comments, texts and tests.
+/// The sources of a crate, its build script among them, without comments, texts and tests.
 fn sources(folder: &str) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    let mut folders = vec![Path::new(ROOT).join(folder).join("src")];
+    let folder = Path::new(ROOT).join(folder);
+    let mut files = Vec::from_iter(Some(folder.join("build.rs")).filter(|script| script.exists()));
+    let mut folders = vec![folder.join("src")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.extend((!path.ends_with("tests")).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
-                let text = fs::read_to_string(&path).expect("a source");
-                let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-                let line = |line: &str| without_texts(line.split("//").next().unwrap_or_default());
-                found.push((path, code.lines().map(line).collect::<Vec<_>>().join("\n")));
+                files.push(path);
             }
         }
     }
-    found
+    let code = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a source");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let line = |line: &str| without_texts(line.split("//").next().unwrap_or_default());
+        (path, code.lines().map(line).collect::<Vec<_>>().join("\n"))
+    };
+    files.into_iter().map(code).collect()
 }
 
 fn without_texts(line: &str) -> String {

@@ -274,9 +274,12 @@ fn what_is_never_freed_is_a_leak_if_that_is_asked_for() {
     assert_eq!(run(true, || drop(Box::new([0_u64; 5]))), End::Finished);
 }
 
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+type Blocks = Box<[Option<Box<u64>>; 3]>;
+
 /// What an execution puts here is not dropped at its end.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-struct Kept(UnsafeCell<Option<Box<[Option<Box<u64>>; 3]>>>);
+struct Kept(UnsafeCell<Option<Blocks>>);
 // SAFETY: the tasks of an execution run on one thread, one at a time, and only one test uses it.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 unsafe impl Sync for Kept {}

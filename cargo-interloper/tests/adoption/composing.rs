@@ -207,7 +207,7 @@ fn operations_are_run_on_their_real_collections() {
     project.put(
         "Cargo.toml",
         "[package]\nname = \"numbers\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ndashmap = \"6\"\n\
-         crossbeam = \"0.8\"\ncrossbeam-skiplist = \"0.1\"\n",
+         crossbeam = \"0.8\"\ncrossbeam-skiplist = \"0.1\"\n\n[profile.dev]\ndebug = false\n",
     );
     project.put("src/lib.rs", RUN);
     let before = files(project.folder());

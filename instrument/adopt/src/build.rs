@@ -24,6 +24,10 @@ const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
 const RACES: &str = "INTERLOPER_RACES";
 /// Where the mirror of std finds the folders whose code is not the program's but ours.
 const REPLACED: &str = "INTERLOPER_REPLACED";
+/// Where the build of the mirror of std looks whether freed memory is kept.
+const QUARANTINE: &str = "INTERLOPER_QUARANTINE";
+/// Where the build of the mirror of parking_lot looks whether it is parking_lot itself.
+const REAL_PARKING_LOT: &str = "INTERLOPER_REAL_PARKING_LOT";
 /// Where tests look for how many of them run at once.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
@@ -163,6 +167,10 @@ impl Controlled {
         if let Some(triple) = &options.target {
             command.args(["--target", triple]);
         }
+        // Not flags: a flag is for all crates, and all of them would be compiled again when it changes.
+        let says = |on: bool| if on { "on" } else { "off" };
+        command.env(QUARANTINE, says(self.own_allocator.is_none()));
+        command.env(REAL_PARKING_LOT, says(self.controls("interloper-parking-lot", "parking_lot")));
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
         if project.announces() {
             announce::add(&mut command, &self.crates(), &project.folder, &project.triple)?;
@@ -207,12 +215,6 @@ impl Controlled {
         ];
         if self.project.announces() {
             flags.extend(announce::ALL.map(str::to_owned));
-        }
-        if self.own_allocator.is_none() {
-            flags.push("--cfg=interloper_quarantine".to_owned());
-        }
-        if self.controls("interloper-parking-lot", "parking_lot") {
-            flags.push("--cfg=interloper_real_parking_lot".to_owned());
         }
         flags
     }

@@ -22,7 +22,7 @@
 //! - There is no deadlock detection of its own: the runtime's is the better one.
 
 #![warn(missing_docs)]
-#![allow(unexpected_cfgs, reason = "`cargo interloper` sets one")]
+#![allow(unexpected_cfgs, reason = "`cargo interloper` has another name for one")]
 
 /// The original, which is under control itself, or a mirror in its place: see `cargo interloper`.
 #[cfg(interloper_real_parking_lot)]
