@@ -161,7 +161,7 @@ impl Controlled {
         command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
         // Reports need the lines of dependencies and nothing else, and more takes long to build. Without the second, an execution
         // takes fifteen times as long. What the user says comes later, and counts.
-        command.args(["--config", "profile.dev.package.\"*\".debug=\"line-tables-only\""]);
+        command.args(["--config", "profile.dev.package.\"*\".debug=\"limited\""]);
         for package in QUICK {
             command.args(["--config", &format!("profile.dev.package.{package}.opt-level=2")]);
         }
