@@ -197,13 +197,7 @@ fn within(campaign: Campaign, subject: &Subject, args: &ObjectArgs, search: &Sea
     Ok(Campaign { engine: subject.engine(search)?, bound, time: search.time, ..campaign })
 }
 
-fn row(
-    subject: &Subject,
-    campaign: &Campaign,
-    method: MethodId,
-    visits: &mut Visits,
-    watcher: &mut Watcher,
-) -> Row {
+fn row(subject: &Subject, campaign: &Campaign, method: MethodId, visits: &mut Visits, watcher: &mut Watcher) -> Row {
     let label = subject.object.label(method);
     let deadline = Deadline::of(campaign.time);
     let searched = campaign.method_after(method, visits, &mut |progress| {

@@ -9,8 +9,8 @@ use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Deadline, Executions};
 
 use super::{
-    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, changed, minimise,
-    passes,
+    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, changed,
+    minimise, passes,
 };
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
@@ -209,12 +209,7 @@ impl Campaign {
     ///
     /// A pass that gives up after some schemas in a row gives up after its share of them in each part. The visits of all parts
     /// are therefore not quite those of a whole search: the end makes those that are missing.
-    pub fn part(
-        &self,
-        method: MethodId,
-        visits: &mut Visits,
-        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
-    ) -> Hunted {
+    pub fn part(&self, method: MethodId, visits: &mut Visits, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
         self.visit(method, visits, Deadline::of(self.time), watch)
     }
 
