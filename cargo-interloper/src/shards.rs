@@ -206,7 +206,7 @@ mod tests {
             let error = join(files).expect_err("not all parts of one search").to_string();
             assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
         };
-        refused(&[two.clone()], "shard 1 of 2 is missing");
+        refused(std::slice::from_ref(&two), "shard 1 of 2 is missing");
         refused(&[one.clone(), write("a", "2/2", "x hunt map", hunts(&[]))], "belong to different searches: hunt of");
         refused(&[one.clone(), write("b", "2/3", "x hunt", hunts(&[]))], "different searches: shard 1/2, and 2/3");
         refused(

@@ -127,12 +127,15 @@ pub(super) struct At {
     pub(super) pass: usize,
 }
 
+/// What is given each visit.
+type Keeper = Box<dyn FnMut(&Visit)>;
+
 /// The visits that a search need not make, and what it does with those that it makes.
 #[derive(Default)]
 pub struct Visits {
     made: BTreeMap<At, Visit>,
     shard: Option<Shard>,
-    keep: Option<Box<dyn FnMut(&Visit)>>,
+    keep: Option<Keeper>,
 }
 
 impl std::fmt::Debug for Visits {
