@@ -1,11 +1,15 @@
 //! The command line as typed.
 
+mod searches;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use interloper_adopt::{Options, Races};
+
+pub use searches::{ComposedArgs, HuntArgs};
 
 /// Crates under control, without editing them
 ///
@@ -84,35 +88,7 @@ pub enum Command {
     /// `[package.metadata.interloper.composed]` and `[workspace.metadata.interloper.composed]` add collections
     /// (`collections = { "ShardedMap" = "map" }`; or "queue", "atomic", "once", "swap", "lock") and constructors
     /// (`constructors = { "Cache" = "Cache::with_capacity(8)" }`).
-    Composed {
-        #[command(flatten)]
-        common: Common,
-        /// Only this package
-        #[arg(short, long, value_name = "NAME")]
-        package: Vec<String>,
-        /// Read tests, benchmarks and examples too
-        #[arg(long)]
-        tests: bool,
-        /// Run each operation that can be run, against an adversary
-        ///
-        /// Builds the project with tests in its stand-in in the target directory, and runs each operation on its real collections,
-        /// each call one turn. The driver knows `DashMap`, `SegQueue`, `ArrayQueue` and `SkipMap` as they were published; other operations are listed with what they need. Exit code 1 if
-        /// an operation is not linearizable.
-        #[arg(long)]
-        run: bool,
-        /// The most operations of the environment in one execution
-        #[arg(long, value_name = "N", requires = "run", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
-        bound: u32,
-        /// The longest time for one operation, in seconds; a search that takes longer is unfinished
-        #[arg(long, value_name = "SECONDS", requires = "run", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-        time: u64,
-        /// How to print the result
-        #[arg(long, value_enum, default_value_t = Rendering::Text)]
-        format: Rendering,
-        /// Only operations whose names contain this
-        #[arg(value_name = "NAME")]
-        name: Option<String>,
-    },
+    Composed(ComposedArgs),
     /// Hunt concurrent objects: for each method, a small program with an outcome that no sequential order explains
     ///
     /// Hunts the objects that the workspace describes with `#[interloper::object]`. Builds each crate with a test for each object
@@ -123,36 +99,17 @@ pub enum Command {
     /// runs 1,000 times under the search that reads-from pairs guide, and then in all interleavings while that pays.
     ///
     /// Exit code 1 if a violation is found.
-    Hunt {
-        #[command(flatten)]
-        common: Common,
-        /// Only this package
-        #[arg(short, long, value_name = "NAME", conflicts_with = "published")]
-        package: Vec<String>,
-        /// A published crate, as name or name@version
-        #[arg(long = "crate", id = "published", value_name = "CRATE", conflicts_with_all = ["manifest_path", "instrument"])]
-        published: Option<String>,
-        /// Only this method
-        #[arg(long, value_name = "METHOD")]
-        method: Option<String>,
-        /// Only this schema, such as '{ push(1) } || { len() }', in all its interleavings
-        #[arg(long, value_name = "SCHEMA", conflicts_with = "method")]
-        schema: Option<String>,
-        /// Determines the schemas and the schedules
-        #[arg(long, value_name = "N", default_value_t = 42)]
-        seed: u64,
-        /// The most schemas of a method
-        #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
-        schemas: u64,
-        /// The longest time for a method, in seconds
-        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-        time: Option<u64>,
-        /// How to print the result
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
-        /// Only objects whose names contain this
-        #[arg(value_name = "NAME")]
-        name: Option<String>,
+    Hunt(HuntArgs),
+    /// Join the results of all shards of `hunt` or `composed --run` into the report that one machine would have printed
+    ///
+    /// Runs in the project that was split, or anywhere for a published crate: findings are run again, so that they can be shown.
+    Merge {
+        /// What each shard printed
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// How to print the result: `hunt` has text and json
+        #[arg(long, value_enum, default_value_t = Rendering::Text)]
+        format: Rendering,
     },
     /// Run a binary or example of the project, built like the tests
     Run {

@@ -5,14 +5,18 @@ mod manifest;
 mod running;
 mod shown;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use interloper::Shard;
 use interloper_adopt::{Members, Options, Refusal};
 use interloper_composed::{Found, Package, scan};
 
 use crate::args::Rendering;
+use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 
+pub use running::Outcome;
 #[cfg(test)]
 pub use shown::VERSION;
 
@@ -26,6 +30,18 @@ pub struct Asked {
     pub name: Option<String>,
     /// Whether the operations are run, and for how long each.
     pub run: Option<Limits>,
+    /// Which of them are run here.
+    pub split: Split,
+}
+
+/// Which of the operations are run here, and what was done before.
+pub enum Split {
+    /// All of them.
+    Whole,
+    /// Those of a part, dealt by their numbers; its document names the search.
+    Shard(Shard, shards::Asked),
+    /// None: all parts have run.
+    Joined(BTreeMap<usize, Outcome>),
 }
 
 /// How far an operation is searched.
@@ -46,7 +62,23 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
     let members = Members::read(folder, options)?;
     let found = find(&members, asked)?;
     if let Some(limits) = asked.run {
-        let results = running::run(folder, options, &members, &found, limits)?;
+        let results = match &asked.split {
+            Split::Whole => running::run(folder, options, &members, &found, limits, Shard::WHOLE)?,
+            Split::Shard(shard, asked) => {
+                let results = running::run(folder, options, &members, &found, limits, *shard)?;
+                let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64)).collect();
+                print(&shards::document(*shard, asked.clone(), Told::Operations(own)))?;
+                return Ok(EXPECTED);
+            }
+            Split::Joined(outcomes) if outcomes.len() == found.operations.len() => outcomes.values().cloned().collect(),
+            Split::Joined(outcomes) => {
+                return Err(Refusal::Request(format!(
+                    "the shards have {} operations, and there are {} here: merge where the same sources are",
+                    outcomes.len(),
+                    found.operations.len()
+                )));
+            }
+        };
         print(&shown::results(&found, &results, format))?;
         annotate(|| shown::annotations(&found, &results));
         let violated = results.iter().any(|result| result.is_violation());

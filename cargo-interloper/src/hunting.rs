@@ -3,9 +3,12 @@
 mod crates;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use interloper::Shard;
+use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
 use interloper::objects::hunted::{BEGIN, END, Ending, VARIABLE};
 use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
@@ -13,6 +16,8 @@ use interloper_composed::{Access, Described, Package};
 use serde_json::{Value, json};
 
 use crate::args::Format;
+use crate::shards::{self, Told};
+use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print};
 
 /// Whose objects are hunted.
@@ -23,6 +28,18 @@ pub struct Subjects {
     pub packages: Vec<String>,
     /// Only objects whose names contain this.
     pub name: Option<String>,
+}
+
+/// Which part of the hunt runs here, and what was done before.
+pub enum Split {
+    /// All of it.
+    Whole,
+    /// A part of the schemas; its document names the search.
+    Shard(Shard, shards::Asked),
+    /// All of it, continued: the line names the search.
+    Kept(State, String),
+    /// The end, after the visits of all parts.
+    Joined(BTreeMap<String, Vec<Visit>>),
 }
 
 /// The module with the tests of a file.
@@ -41,12 +58,19 @@ pub fn run(
     selection: &Selection,
     subjects: &Subjects,
     asked: &Asked,
+    split: &Split,
     format: Format,
 ) -> Result<u8, Refusal> {
-    let mut results = Results::default();
+    let mut results = Results { split, hunted: Vec::new(), left: Vec::new(), parts: BTreeMap::new() };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
+    }
+    if let Split::Shard(shard, asked) = split {
+        results.left.iter().for_each(|(object, reason)| note(&format!("{object}: {reason}")));
+        let code = results.code();
+        print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts)))?;
+        return Ok(code);
     }
     print(&results.shown(format))?;
     Ok(results.code())
@@ -59,7 +83,7 @@ fn published_crate(
     published: &str,
     subjects: &Subjects,
     asked: &Asked,
-    results: &mut Results,
+    results: &mut Results<'_>,
 ) -> Result<(), Refusal> {
     let (known, version) = crates::find(published)?;
     let is_asked = |object: &str| subjects.name.as_ref().is_none_or(|part| object.contains(part.as_str()));
@@ -107,7 +131,7 @@ fn workspace(
     selection: &Selection,
     subjects: &Subjects,
     asked: &Asked,
-    results: &mut Results,
+    results: &mut Results<'_>,
 ) -> Result<(), Refusal> {
     let members = Members::read(folder, options)?;
     if let Some(name) = subjects.packages.iter().find(|name| !members.packages.iter().any(|own| own.name == **name)) {
@@ -200,15 +224,17 @@ fn says_control(controlled: &Controlled) {
 }
 
 /// What came of the objects.
-#[derive(Default)]
-struct Results {
+struct Results<'s> {
+    split: &'s Split,
     /// Each with its ending, and its report or data.
     hunted: Vec<(String, Ending, String)>,
     /// Those that were not hunted, with the reason.
     left: Vec<(String, String)>,
+    /// Of a shard: the visits of each object.
+    parts: BTreeMap<String, Vec<Visit>>,
 }
 
-impl Results {
+impl Results<'_> {
     /// Runs the tests, each in a process of its own.
     fn take(&mut self, controlled: &Controlled, built: &Built, hunts: &[Hunt], asked: &Asked) -> Result<(), Refusal> {
         let [binary] = &built.tests[..] else {
@@ -217,16 +243,42 @@ impl Results {
         };
         for hunt in hunts {
             note(&format!("hunts {}", hunt.object));
-            let command = format!("{} {}", asked.command, hunt.object);
-            let asked = serde_json::to_string(&Asked { command, ..asked.clone() }).expect("texts and numbers");
-            let mut command = controlled.test_command(binary);
-            command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
-            let output = command.env(VARIABLE, asked).output().map_err(|error| Refusal::System {
+            let failed = |error: std::io::Error| Refusal::System {
                 doing: format!("run {}", binary.executable.display()),
                 reason: error.to_string(),
-            })?;
+            };
+            let key = format!("{} {} {}", hunt.object, binary.name, hunt.test);
+            let mut asked = Asked { command: format!("{} {}", asked.command, hunt.object), ..asked.clone() };
+            let (mut input, mut visits) = (Stdio::null(), None);
+            match self.split {
+                Split::Whole => {}
+                Split::Shard(shard, _) => asked.shard = Some(shard.to_string()),
+                Split::Kept(state, line) => {
+                    let program = state::program(&binary.executable).map_err(failed)?;
+                    asked.state = Some((state.path(&key), format!("{line} with the program {program}")));
+                    input = state.held().map_err(failed)?;
+                }
+                Split::Joined(hunts) => {
+                    let own = hunts.get(&key).map_or(&[][..], |visits| &visits[..]);
+                    visits = Some(serde_json::to_vec(own).expect("numbers are always JSON"));
+                    (asked.joined, input) = (true, Stdio::piped());
+                }
+            }
+            let asked = serde_json::to_string(&asked).expect("texts and numbers");
+            let mut command = controlled.test_command(binary);
+            command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).env(VARIABLE, asked);
+            let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+            let mut child = child.map_err(failed)?;
+            if let (Some(visits), Some(mut input)) = (visits, child.stdin.take()) {
+                // A test that has failed before it read them says why itself.
+                let _ = input.write_all(&visits);
+            }
+            let output = child.wait_with_output().map_err(failed)?;
             let out = String::from_utf8_lossy(&output.stdout);
             match result(&out) {
+                Some((Ending::Part, text)) => {
+                    self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());
+                }
                 Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),
                 None => {
                     let said = String::from_utf8_lossy(&output.stderr);

@@ -13,18 +13,22 @@ mod orderings;
 #[cfg(test)]
 #[path = "../../cli/src/reference.rs"]
 mod reference;
+mod shards;
+mod state;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use args::{Command, Common, Format, Request};
+use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use orderings::Asked;
 use serde::Serialize;
+use shards::Told;
+use state::State;
 
 /// Nothing unexpected.
 const EXPECTED: u8 = 0;
@@ -91,17 +95,9 @@ fn run() -> Result<u8, Refusal> {
             let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
             orderings::run(&controlled, asked, format)
         }
-        Command::Composed { common, package, tests, run, bound, time, format, name } => {
-            let limits = run.then_some(composed::Limits { bound, time });
-            let asked = composed::Asked { packages: package, tests, name, run: limits };
-            composed::run(&folder, &common.options([]), &asked, format)
-        }
-        Command::Hunt { common, package, published, method, schema, seed, schemas, time, format, name } => {
-            let subjects = hunting::Subjects { published, packages: package, name };
-            let (json, command) = (format == Format::Json, "cargo interloper hunt".to_owned());
-            let asked = hunting::Asked { seed, schemas, time, method, schema, json, command };
-            hunting::run(&folder, &common.options([]), &selection(&common), &subjects, &asked, format)
-        }
+        Command::Composed(args) => composed(&folder, args, None),
+        Command::Hunt(args) => hunt(&folder, args, None),
+        Command::Merge { files, format } => merge(&folder, &files, format),
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
@@ -116,6 +112,65 @@ fn run() -> Result<u8, Refusal> {
             if dry_run { Ok(EXPECTED) } else { init::write(&changes, undo).map(|()| EXPECTED) }
         }
         Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
+    }
+}
+
+fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
+    let ComposedArgs { common, package, tests, run, bound, time, shard, format, name } = args;
+    let limits = run.then_some(composed::Limits { bound, time });
+    let split = match (shard, joined) {
+        (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
+        (_, Some(_)) => return Err(other_parts()),
+        (Some(shard), None) => composed::Split::Shard(shard, typed(&[])),
+        (None, None) => composed::Split::Whole,
+    };
+    let asked = composed::Asked { packages: package, tests, name, run: limits, split };
+    composed::run(folder, &common.options([]), &asked, format)
+}
+
+fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refusal> {
+    let HuntArgs { common, package, published, method, schema, seed, schemas, time, shard, state, format, name } = args;
+    let split = match (shard, state, joined) {
+        (.., Some(Told::Hunts(hunts))) => hunting::Split::Joined(hunts),
+        (.., Some(_)) => return Err(other_parts()),
+        (Some(shard), ..) => hunting::Split::Shard(shard, typed(&[])),
+        (None, Some(state), None) => {
+            hunting::Split::Kept(State::open(&folder.join(state))?, typed(&["--state", "--time"]).line())
+        }
+        (None, None, None) => hunting::Split::Whole,
+    };
+    let subjects = hunting::Subjects { published, packages: package, name };
+    let (json, command) = (format == Format::Json, "cargo interloper hunt".to_owned());
+    let asked = hunting::Asked { seed, schemas, time, method, schema, json, command, ..hunting::Asked::default() };
+    hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, &split, format)
+}
+
+/// What was typed, without these options and those that never determine a result.
+fn typed(without: &[&str]) -> shards::Asked {
+    shards::Asked::typed(std::env::args_os(), &[&["--shard", "--format"], without].concat())
+}
+
+fn other_parts() -> Refusal {
+    Refusal::Request("the files are not parts of the command that they name".to_owned())
+}
+
+/// Joins the results of all shards: the command that was split runs again, without what the shards have done.
+fn merge(folder: &Path, files: &[PathBuf], format: Rendering) -> Result<u8, Refusal> {
+    let (asked, told) = shards::join(files)?;
+    let Request::Run(cli) = args::parse(asked.again()) else { return Err(other_parts()) };
+    match cli.command {
+        Command::Composed(args) => composed(folder, ComposedArgs { format, ..args }, Some(told)),
+        Command::Hunt(args) => {
+            let format = match format {
+                Rendering::Text => Format::Text,
+                Rendering::Json => Format::Json,
+                Rendering::Junit | Rendering::Sarif => {
+                    return Err(Refusal::Request("'hunt' has the forms text and json".to_owned()));
+                }
+            };
+            hunt(folder, HuntArgs { format, ..args }, Some(told))
+        }
+        _ => Err(other_parts()),
     }
 }
 
@@ -269,6 +324,7 @@ mod tests {
             ("`test --list --format json`", listed::VERSION),
             ("`composed --format json`", composed::VERSION),
             ("`orderings --format json`", interloper::report::orderings::VERSION),
+            ("results of shards", shards::VERSION),
         ];
         let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);
         reference::assert_table("files.md", "### Of `cargo interloper`", &rows);

@@ -1,6 +1,7 @@
 //! The command line as typed, before anything is looked up.
 
 mod judges;
+mod objects;
 
 use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::failure::Failure;
 
 pub use judges::{CheckHistoryArgs, GenerateHistoryArgs, OutcomesArgs};
+pub use objects::{EngineArg, HuntArgs, ObjectArgs};
 
 /// The seed when none is given.
 pub const DEFAULT_SEED: u64 = 42;
@@ -100,16 +102,7 @@ pub enum Command {
     /// List the concurrent objects of the study
     Objects,
     /// Search for a harness that shows that a method of a concurrent object is not atomic
-    Hunt {
-        #[command(flatten)]
-        object: ObjectArgs,
-        /// Only this schema: `{ put(1,0); size() } || { remove(1) }`
-        #[arg(long, conflicts_with_all = ["programs", "method"])]
-        schema: Option<String>,
-        /// Write the first violation as a self-contained page
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-    },
+    Hunt(HuntArgs),
     /// Derive how much each method of a concurrent object sees of the calls before it
     Visibility {
         #[command(flatten)]
@@ -126,34 +119,6 @@ pub enum Command {
         #[arg(long, value_name = "EXPRESSION")]
         expression: Option<String>,
     },
-}
-
-/// Which concurrent object, and how its harnesses are run.
-#[derive(Debug, Args)]
-pub struct ObjectArgs {
-    /// The name of the object, as `objects` lists it
-    #[arg(value_name = "OBJECT")]
-    pub name: String,
-    /// Only this method; write `remove/1` to tell methods of one name apart by their number of arguments
-    #[arg(long, value_name = "M")]
-    pub method: Option<String>,
-    /// The engine that runs each harness [default: systematic for instrumented objects, stress for others]
-    #[arg(long, value_enum)]
-    pub engine: Option<EngineArg>,
-    /// The most harnesses to try for each method
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
-    pub programs: Option<NonZeroU64>,
-    /// Skip a harness whose correct outcomes take more than this many configurations to compute [default: 1000000]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = judges::limit)]
-    pub limit: Option<NonZeroUsize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineArg {
-    /// Real threads: the findings depend on the machine
-    Stress,
-    /// Every interleaving, under the scheduler: for objects written over the mirror of std
-    Systematic,
 }
 
 /// What is checked, and the files that are written beside the result.
@@ -234,7 +199,7 @@ pub struct SearchArgs {
     /// How many cases to check at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// The suite and `run`: only this part of the work, `2/4` for the second of four. The result is a JSON document for
+    /// The suite, `run` and `hunt`: only this part of the work, `2/4` for the second of four. The result is a JSON document for
     /// `interloper merge`
     #[arg(long, global = true, value_name = "I/N")]
     pub shard: Option<Shard>,

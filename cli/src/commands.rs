@@ -44,9 +44,7 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
         Some(Command::GenerateHistory(arguments)) => generate_history::run(arguments, search, output),
         Some(Command::Types { name }) => types::run(name.as_deref(), search, output),
         Some(Command::Objects) => objects::objects(search, output),
-        Some(Command::Hunt { object, schema, html }) => {
-            hunt::hunt(object, schema.as_deref(), html.as_deref(), search, output)
-        }
+        Some(Command::Hunt(arguments)) => hunt::hunt(arguments, search, output),
         Some(Command::Visibility { object }) => visibility::visibility(object, search, output),
         Some(Command::Generate { object, out, expression }) => {
             generate::generate(object, out, expression.as_deref(), search, output)

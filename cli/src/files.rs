@@ -38,6 +38,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use interloper::objects::journal;
     use interloper_report::replay_file::{About, ReplayFile};
     use interloper_report::{explorer, json, replay_file};
     use serde_json::Value;
@@ -58,6 +59,7 @@ mod tests {
             ("a counterexample in JSON", json::VERSION),
             ("results of shards", shards::VERSION),
             ("progress of searches", state::VERSION),
+            ("progress of hunts", journal::VERSION),
         ];
         let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);
         assert_table("files.md", "## Versions", &rows);

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use interloper::Shard;
 use interloper::blocks::progress::Progress;
+use interloper::objects::hunt::Visit;
 use serde::{Deserialize, Serialize};
 
-use crate::args::SearchArgs;
+use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
 use crate::entries::cases::CheckedCase;
 use crate::entries::programs::CheckedProgram;
@@ -53,6 +54,9 @@ pub struct Asked {
     suite: String,
     /// The names given to `run`. None of them for the suite.
     pub names: Vec<String>,
+    /// The object of a hunt, and the options that say how it is hunted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hunt: Vec<String>,
     pub seed: u64,
     /// The options that determine the result, as they are typed.
     pub options: String,
@@ -66,16 +70,38 @@ impl Asked {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             suite: suite(),
             names: names.to_vec(),
+            hunt: Vec::new(),
             seed: search.seed(),
             options: search.typed(),
             time: search.time.map(|time| time.as_secs_f64()),
         }
     }
 
+    /// The same for a hunt.
+    pub fn hunt(object: &ObjectArgs, search: &SearchArgs) -> Asked {
+        Asked { hunt: object.typed(), ..Asked::new(&[], search) }
+    }
+
+    /// The search in one line: two searches with the same line have the same result.
+    pub fn line(&self) -> String {
+        let Asked { tool, suite, options, .. } = self;
+        format!("{} {options} of version {tool} with the suite {suite}", self.what())
+    }
+
+    /// The command that was split, in words.
+    fn what(&self) -> String {
+        match (&self.hunt[..], &self.names[..]) {
+            ([], []) => "the suite".to_owned(),
+            ([], names) => format!("run {}", names.join(" ")),
+            (hunt, _) => format!("hunt {}", hunt.join(" ")),
+        }
+    }
+
     /// The command line that asks for it again.
     pub fn again(&self) -> impl Iterator<Item = String> {
-        let names = self.names.iter().map(String::as_str);
-        let words = ["interloper", "run"].into_iter().chain(names).chain(self.options.split(' '));
+        let names = self.names.iter().chain(&self.hunt).map(String::as_str);
+        let command = if self.hunt.is_empty() { "run" } else { "hunt" };
+        let words = ["interloper", command].into_iter().chain(names).chain(self.options.split(' '));
         words.map(str::to_owned).collect::<Vec<String>>().into_iter()
     }
 
@@ -95,15 +121,11 @@ impl Asked {
 
     /// What differs from another request, in words.
     pub fn difference(&self, other: &Asked) -> Option<String> {
-        let what = |asked: &Asked| match &asked.names[..] {
-            [] => "the suite".to_owned(),
-            names => format!("run {}", names.join(" ")),
-        };
         let time = |asked: &Asked| asked.time.map_or("no --time".to_owned(), |time| format!("--time {time}"));
         let version = |asked: &Asked| format!("version {} with the suite {}", asked.tool, asked.suite);
         let parts = [
             (version(self), version(other)),
-            (what(self), what(other)),
+            (self.what(), other.what()),
             (self.options.clone(), other.options.clone()),
             (time(self), time(other)),
         ];
@@ -119,6 +141,15 @@ fn suite() -> String {
     format!("{:016x}", text.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step))
 }
 
+/// Refuses a form for a shard: its document is for `merge`, which has all the forms.
+pub fn refuse_form(search: &SearchArgs, output: &OutputArgs) -> Result<(), Failure> {
+    if search.shard.is_some() && !matches!(output.format, Format::Text | Format::Json) {
+        let reason = "a shard prints a document for 'interloper merge'; give --format to 'merge'";
+        return Err(Failure::Request(reason.to_owned()));
+    }
+    Ok(())
+}
+
 /// What a shard prints.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +162,9 @@ pub struct ShardResult {
     /// Where the search of one program is split: what this part of its executions gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     executions: Option<Progress>,
+    /// Where a hunt is split: the visits of this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    visits: Option<Vec<Visit>>,
 }
 
 /// What the shards of a search gave together.
@@ -139,6 +173,8 @@ pub struct Joined {
     pub told: Told,
     /// Where the search of one program was split: what its executions gave.
     pub executions: Option<Progress>,
+    /// Where a hunt was split: the visits of all parts.
+    pub visits: Option<Vec<Visit>>,
 }
 
 /// Only the version: it decides whether the rest can be expected to have today's shape.
@@ -151,7 +187,17 @@ struct Header {
 
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
-        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions: None }
+        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions: None, visits: None }
+    }
+
+    /// The result of a part of a hunt.
+    pub fn of_visits(shard: Shard, asked: Asked, visits: Vec<Visit>) -> ShardResult {
+        ShardResult { visits: Some(visits), ..ShardResult::new(shard, asked, Told::default()) }
+    }
+
+    /// The document in one line: a hunt has many visits.
+    pub fn in_a_line(&self) -> String {
+        serde_json::to_string(self).expect("strings and numbers are always JSON") + "\n"
     }
 
     /// The result of a part of one search.
@@ -180,6 +226,7 @@ struct Read {
     asked: Asked,
     told: Told,
     executions: Option<Progress>,
+    visits: Option<Vec<Visit>>,
 }
 
 impl Read {
@@ -187,8 +234,8 @@ impl Read {
         let name = path.display().to_string();
         let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
         let text = read(path).map_err(wrong)?;
-        let (shard, ShardResult { asked, told, executions, .. }) = ShardResult::parse(&text).map_err(wrong)?;
-        Ok(Read { name, text, shard, asked, told, executions })
+        let (shard, ShardResult { asked, told, executions, visits, .. }) = ShardResult::parse(&text).map_err(wrong)?;
+        Ok(Read { name, text, shard, asked, told, executions, visits })
     }
 }
 
@@ -247,10 +294,14 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
     let mut shards: Vec<Read> = shards.into_values().collect();
     if shards.iter().all(|read| read.executions.is_some()) {
         let executions = shards.iter_mut().filter_map(|read| read.executions.take()).reduce(Progress::and);
-        return Ok(Joined { asked, told: Told::default(), executions });
+        return Ok(Joined { asked, told: Told::default(), executions, visits: None });
+    }
+    if shards.iter().all(|read| read.visits.is_some()) {
+        let visits = shards.into_iter().filter_map(|read| read.visits).flatten().collect();
+        return Ok(Joined { asked, told: Told::default(), executions: None, visits: Some(visits) });
     }
     let told = gather(&asked.entries()?, shards)?;
-    Ok(Joined { asked, told, executions: None })
+    Ok(Joined { asked, told, executions: None, visits: None })
 }
 
 /// Puts the entries of all shards into the order of the whole.

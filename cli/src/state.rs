@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use interloper::blocks::progress::{Keep, Progress};
+use interloper::objects::hunt::Visits;
+use interloper::objects::journal::Journal;
 use interloper_report::file;
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +84,24 @@ impl State {
         }
         let (last, failed) = (Mutex::new(Instant::now()), AtomicBool::new(false));
         Ok(OnDisk { path, asked, earlier, last, failed })
+    }
+}
+
+impl State {
+    /// The visits of a hunt that are in this folder; further ones are kept there.
+    ///
+    /// # Errors
+    /// When the folder has the progress of a hunt of this object that was asked for otherwise, and when it is damaged.
+    pub fn hunt(&self, object: &str, asked: &Asked) -> Result<Visits, Failure> {
+        let path = self.folder.join(format!("hunt-{object}.jsonl"));
+        can_write(&path)?;
+        let (journal, made) = Journal::open(&path, &asked.line()).map_err(Failure::Request)?;
+        let visits = Visits::after(made);
+        if visits.executions() > 0 {
+            let executions = crate::counts::plural(visits.executions(), "execution");
+            output::note(&format!("{object}: continues after {executions}"));
+        }
+        Ok(visits.kept_by(journal.keeper(output::note)))
     }
 }
 

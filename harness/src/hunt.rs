@@ -6,6 +6,7 @@ mod minimise;
 mod passes;
 #[cfg(test)]
 mod tests;
+mod visits;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Deadline, Freedoms, Traces, Unseen};
+use interloper_scheduler::{Deadline, Freedoms, Unseen};
 
 use crate::judge::{Disagreement, Judge, Refusal};
 use crate::judged::{self, PATIENCE};
@@ -29,6 +30,8 @@ pub use engine::{Engine, Runs};
 use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::Pass;
+use visits::At;
+pub use visits::{Visit, Visits};
 
 /// How an object is searched.
 #[derive(Clone, Debug)]
@@ -94,13 +97,24 @@ impl Hunt {
     /// nothing until the object or the model is fixed. Therefore the first schema with a difference ends the search. Without
     /// a model, the object is compared with its own sequential behaviour.
     pub fn run(&self, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
+        self.run_after(&mut Visits::default(), (MethodId(0), 0), watch)
+    }
+
+    /// The same, without the visits that were made before. `of` says which method is searched, with which of the sources of
+    /// its campaign.
+    pub(crate) fn run_after(
+        &self,
+        visits: &mut Visits,
+        of: (MethodId, usize),
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Hunted {
         let start = Instant::now();
         let mut hunted = Hunted::nothing();
         let deadline = self.engine.deadline().and(Deadline::of(self.time));
         let mut engine = self.engine.until(deadline);
-        for schema in self.source.schemas(&self.object, &self.pool) {
+        for (number, schema) in (0..).zip(self.source.schemas(&self.object, &self.pool)) {
             let out_of_time = deadline.is_over();
-            let over = out_of_time || self.schemas.is_some_and(|most| hunted.schemas >= most);
+            let over = out_of_time || self.schemas.is_some_and(|most| number >= most);
             let progress = Progress {
                 schema: &schema,
                 schemas: hunted.schemas,
@@ -112,7 +126,17 @@ impl Hunt {
                 hunted.end = if out_of_time { Ended::OutOfTime } else { Ended::Enough };
                 break;
             }
+            if !visits.has(number) {
+                continue;
+            }
             hunted.schemas += 1;
+            let at = At { method: of.0.0, pass: of.1, schema: number };
+            if let Some(visit) = visits.earlier(at, &hunted.coverage) {
+                hunted.executions += visit.executions;
+                hunted.coverage.take(visit);
+                hunted.coverage.see(visit.unseen());
+                continue;
+            }
             match self.object.program(&schema).map_err(Refusal::Model) {
                 Err(refusal) => hunted.skipped.push((schema, refusal)),
                 Ok(program) => match attempt(&program, &self.visibility, self.bound, &mut engine) {
@@ -131,7 +155,7 @@ impl Hunt {
                     }
                     Ok(attempt) => {
                         hunted.executions += attempt.runs.executions();
-                        hunted.coverage.note(&program, &attempt.runs, &engine);
+                        let visit = hunted.coverage.note(&program, &attempt.runs, &engine);
                         let cut_short = attempt.runs.timed_out(deadline);
                         if let Some(found) = attempt.finding(&schema) {
                             hunted.end = Ended::Found(Box::new(found));
@@ -141,6 +165,7 @@ impl Hunt {
                             hunted.end = Ended::OutOfTime;
                             break;
                         }
+                        visit.into_iter().for_each(|visit| visits.note(at, visit));
                     }
                 },
             }
@@ -299,42 +324,30 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Takes note of the result of running a schema.
-    pub(crate) fn note(&mut self, program: &Program, runs: &Runs, engine: &Engine) {
-        let Runs::Systematic(explored) = runs else { return };
-        self.revisit(program, explored, explored.traces.number(), !explored.traces.is_exact());
-        let unseen = explored.sample.unseen();
-        if engine.draws() && explored.stopped.is_none() && unseen.executions > 0 {
-            self.see(unseen);
-        }
+    /// Takes note of the result of running a schema, if the scheduler ran it.
+    pub(crate) fn note(&mut self, program: &Program, runs: &Runs, engine: &Engine) -> Option<Visit> {
+        let Runs::Systematic(explored) = runs else { return None };
+        let visit = Visit::of(program, explored, explored.traces.number(), !explored.traces.is_exact());
+        let is_sample = engine.draws() && explored.stopped.is_none();
+        let visit = if is_sample { visit.saw(explored.sample.unseen()) } else { visit };
+        self.revisit(program, explored, &visit);
+        self.see(visit.unseen());
+        Some(visit)
     }
 
-    /// Takes note of further executions of a schema, which showed so many new traces, and perhaps more.
-    pub(crate) fn revisit(&mut self, program: &Program, explored: &Explored, traces: u64, more: bool) {
-        self.steps += explored.steps;
-        self.traces += traces;
-        self.more_traces |= more;
-        self.cut += explored.cut;
-        self.complete += u64::from(explored.complete);
-        self.instrumented |= explored.instrumented;
-        let method = |call: usize| program.calls()[call].0;
-        let pairs = explored.overlapped.iter().map(|&(one, other)| (method(one), method(other)));
-        self.pairs.extend(pairs.map(|(one, other)| (one.min(other), one.max(other))));
+    /// Takes note of a visit, of which the executions are there.
+    pub(crate) fn revisit(&mut self, program: &Program, explored: &Explored, visit: &Visit) {
+        self.take(visit);
         if let (None, Some(cut)) = (&self.first_cut, &explored.first_cut) {
             self.first_cut = Some(Box::new((program.schema().clone(), (**cut).clone())));
         }
     }
 
-    /// A schema is left with these traces of executions drawn at random, and not all its interleavings ran.
-    pub(crate) fn leave(&mut self, sample: &Traces) {
-        let unseen = sample.unseen();
+    /// A schema is left, of which executions drawn at random say this, and not all its interleavings ran.
+    pub(crate) fn see(&mut self, unseen: Unseen) {
         if unseen.executions > 0 {
-            self.see(unseen);
+            self.unseen = Some(self.unseen.map_or(unseen, |before| before.and(unseen)));
         }
-    }
-
-    fn see(&mut self, unseen: Unseen) {
-        self.unseen = Some(self.unseen.map_or(unseen, |before| before.and(unseen)));
     }
 }
 

@@ -60,6 +60,8 @@
 pub mod findings;
 #[doc(hidden)]
 pub mod hunted;
+#[doc(hidden)]
+pub mod journal;
 
 pub use interloper_harness::explain::{explain, explain_cut, explain_until, explored, history};
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator, Stateful};

@@ -8,15 +8,18 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use interloper::Shard;
 use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
 use interloper_composed::{Found, Recipe};
+use serde::{Deserialize, Serialize};
 
 use super::Limits;
 use super::harness::{self, Tests};
 use crate::{init, note};
 
 /// What came of an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It ran.
     Judged {
@@ -45,13 +48,14 @@ const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
 const BUILDS: usize = 8;
 
-/// Runs all operations that can be run; gives what came of each.
+/// Runs the operations of a shard that can be run; gives what came of each.
 pub fn run(
     folder: &Path,
     options: &Options,
     members: &Members,
     found: &Found,
     limits: Limits,
+    shard: Shard,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
         .operations
@@ -62,7 +66,7 @@ pub fn run(
         for (at, (name, root)) in member.crates.iter().enumerate() {
             let recipes: Vec<(usize, Recipe)> = (0..)
                 .zip(&found.operations)
-                .filter(|(_, one)| one.package == member.name)
+                .filter(|(number, one)| shard.has(*number as u64) && one.package == member.name)
                 .filter_map(|(number, one)| Some((number, one.recipe.clone().ok()?)))
                 .filter(|(_, recipe)| recipe.root == *root)
                 .collect();

@@ -79,6 +79,34 @@ fn the_objects_of_a_project_are_hunted() {
     assert_eq!(hunt(&["Registry", "--schemas", "40"], 1), found, "the same bytes each time");
     assert_eq!(files(project.folder()), before, "the project stays as it is");
 
+    // In parts, which are joined; killed in the middle of a line and continued.
+    for number in ["1", "2", "3"] {
+        let part = hunt(&["Registry", "--schemas", "40", "--shard", &format!("{number}/3")], 0);
+        fs::write(project.folder().join(format!("part-{number}.json")), part).expect("a file");
+    }
+    let merge = |files: &[&str], code: i32| project.run(&[&["merge"], files].concat()).expect(code);
+    let files_of_parts = ["part-3.json", "part-1.json", "part-2.json", "part-1.json"];
+    assert_eq!(merge(&files_of_parts, 1).out, found, "what one machine prints");
+    let missing = merge(&files_of_parts[..2], 2).err;
+    assert!(missing.contains("error: shard 2 of 3 is missing"), "{missing}");
+    let kept = &["Registry", "--schemas", "40", "--state", "kept"][..];
+    assert_eq!(hunt(kept, 1), found);
+    let entries = fs::read_dir(project.folder().join("kept")).expect("the folder");
+    let journal = entries.map(|entry| entry.expect("a file").path()).find(|path| path.extension().is_some());
+    let journal = journal.expect("the progress");
+    let text = fs::read_to_string(&journal).expect("text");
+    assert!(text.lines().count() > 20, "{text}");
+    fs::write(&journal, &text[..text.len() / 2]).expect("a file");
+    assert_eq!(hunt(kept, 1), found);
+    assert_eq!(fs::read_to_string(&journal).expect("text"), text);
+    let other = project.run(&["hunt", "--offline", "Registry", "--state", "kept"]).expect(2).out;
+    assert!(other.contains("the progress of another search: hunt --offline Registry --schemas 40 of"), "{other}");
+    fs::remove_dir_all(project.folder().join("kept")).expect("the folder");
+    for number in ["1", "2", "3"] {
+        fs::remove_file(project.folder().join(format!("part-{number}.json"))).expect("a file");
+    }
+    assert_eq!(files(project.folder()), before, "the project stays as it is");
+
     // The method that is atomic alone, and the schema of the finding, as the report says it.
     let sound = hunt(&["Registry", "--schemas", "40", "--method", "intern_at_once"], 0);
     assert!(sound.contains("✓ intern_at_once") && !sound.contains("✗"), "{sound}");

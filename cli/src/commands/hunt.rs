@@ -1,9 +1,8 @@
 //! `interloper hunt`.
 
-use std::path::Path;
-
+use interloper::Shard;
 use interloper::objects::findings::{self, Findings, Row};
-use interloper::objects::hunt::{Campaign, Engine, Pass};
+use interloper::objects::hunt::{Campaign, Engine, Pass, Visit, Visits};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
 use interloper::objects::{MethodId, Next, Schema, explored};
@@ -13,13 +12,15 @@ use interloper_report::text::render;
 use serde_json::json;
 
 use crate::answer::{Answer, JSON_VERSION, json};
-use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
+use crate::args::{EngineArg, Format, HuntArgs, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::plural;
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{can_write, make_folder, write_page};
 use crate::output;
 use crate::services::{self, Judged};
+use crate::shards::{Asked, ShardResult, refuse_form};
+use crate::state::State;
 use crate::strategy;
 use crate::subject::{Subject, Watcher};
 
@@ -28,33 +29,109 @@ pub const OPTIONS: [&str; 8] =
     ["--seed", "--executions", "--time", "--strategy", "--freedoms", "--memory", "--q", "--depth"];
 
 /// Searches the methods of an object, or runs one schema.
-pub fn hunt(
-    args: &ObjectArgs,
-    schema: Option<&str>,
-    html: Option<&Path>,
-    search: &SearchArgs,
-    output: &OutputArgs,
-) -> Result<Answer, Failure> {
-    search.only("hunt", &OPTIONS)?;
+pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    search.only("hunt", &[&OPTIONS[..], &["--shard"]].concat())?;
     output.no_html("hunt")?;
-    let subject = Subject::find(args)?;
-    if let Some(path) = html {
+    refuse_form(search, output)?;
+    let subject = Subject::find(&args.object)?;
+    refuse_split(args, &subject, search)?;
+    if let Some(path) = &args.html {
         make_folder(path)?;
         can_write(path)?;
     }
-    let campaign = staged(&subject, args, search)?;
+    let asked = Asked::hunt(&args.object, search);
+    if let Some(shard) = search.shard {
+        return part(args, &subject, shard, asked, search);
+    }
+    let state = args.state.as_deref().map(State::open).transpose()?;
+    let visits = match &state {
+        Some(state) => state.hunt(&args.object.name, &asked)?,
+        None => Visits::default(),
+    };
+    searched(args, &subject, visits, search, output)
+}
+
+/// Refuses to split or to keep what cannot be.
+fn refuse_split(args: &HuntArgs, subject: &Subject, search: &SearchArgs) -> Result<(), Failure> {
+    let option = match (search.shard, &args.state) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::Request("--state is for a whole search, not for a shard".to_owned()));
+        }
+        (Some(_), None) => "--shard",
+        (None, Some(_)) => "--state",
+        (None, None) => return Ok(()),
+    };
+    let refused = |reason: &str| Err(Failure::Request(format!("{option} {reason}")));
+    if args.schema.is_some() {
+        return refused("does not go with --schema: one schema is not split");
+    }
+    if subject.engine == EngineArg::Stress {
+        return refused("is for the systematic engine: on real threads, no process repeats what another one has seen");
+    }
+    if search.shard.is_some() && args.html.is_some() {
+        return Err(Failure::Request("--html is for a whole search, not for a shard".to_owned()));
+    }
+    if search.shard.is_some() && search.time.is_some() {
+        return refused("does not go with --time: all schemas of a part must run; use --programs");
+    }
+    Ok(())
+}
+
+/// Makes the visits of a shard. A part has no verdict: that is for the whole.
+fn part(
+    args: &HuntArgs,
+    subject: &Subject,
+    shard: Shard,
+    asked: Asked,
+    search: &SearchArgs,
+) -> Result<Answer, Failure> {
+    let campaign = staged(subject, &args.object, search)?;
+    let (mut watcher, mut visits) = (Watcher::start(), Visits::of_shard(shard));
+    for &method in &subject.methods {
+        let label = subject.object.label(method);
+        let hunted = campaign.part(method, &mut visits, &mut |progress| {
+            watcher.search(&label, progress);
+            Next::Continue
+        });
+        watcher.done(hunted.schemas, hunted.executions);
+    }
+    watcher.finish();
+    Ok(Answer::expected(ShardResult::of_visits(shard, asked, visits.into_made().collect()).in_a_line()))
+}
+
+/// The end of a hunt whose parts were made elsewhere.
+pub fn concluded(
+    args: &HuntArgs,
+    search: &SearchArgs,
+    visits: Vec<Visit>,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
+    searched(args, &Subject::find(&args.object)?, Visits::after(visits), search, output)
+}
+
+/// Searches without what was visited before, and says what was found.
+fn searched(
+    args: &HuntArgs,
+    subject: &Subject,
+    mut visits: Visits,
+    search: &SearchArgs,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
+    let campaign = staged(subject, &args.object, search)?;
     let mut watcher = Watcher::start();
-    let rows: Vec<Row> = match schema {
-        Some(schema) => vec![one_schema(&subject, &campaign, schema)?],
-        None => subject.methods.iter().map(|&method| row(&subject, &campaign, method, &mut watcher)).collect(),
+    let rows: Vec<Row> = match &args.schema {
+        Some(schema) => vec![one_schema(subject, &campaign, schema)?],
+        None => {
+            subject.methods.iter().map(|&method| row(subject, &campaign, method, &mut visits, &mut watcher)).collect()
+        }
     };
     watcher.finish();
     let strategy = Subject::strategy(&campaign, search);
     let mut findings = Findings { campaign, about: Some(subject.studied.about.to_owned()), strategy, rows };
     for row in &mut findings.rows {
-        row.replay = replay(&subject, findings.campaign.seed, row)?;
+        row.replay = replay(subject, findings.campaign.seed, row)?;
     }
-    if let Some(path) = html {
+    if let Some(path) = &args.html {
         match exploration(&findings) {
             Some(exploration) => write_page(&page::render(&exploration), path)?,
             None => output::note(&format!("no violation was found, so {} was not written", path.display())),
@@ -71,9 +148,11 @@ pub fn hunt(
     };
     services::annotate(&judged);
     let text = match output.format {
-        Format::Json => json(&document(&subject, search, &findings)),
+        Format::Json => json(&document(subject, search, &findings)),
         Format::Junit | Format::Sarif => services::document(output.format, judged),
-        Format::Text | Format::Html => findings.text(args.method.is_some() || schema.is_some(), style, &cut),
+        Format::Text | Format::Html => {
+            findings.text(args.object.method.is_some() || args.schema.is_some(), style, &cut)
+        }
     };
     Ok(Answer::new(text, Finding::unexpected_if(findings.is_wrong())))
 }
@@ -118,10 +197,10 @@ fn within(campaign: Campaign, subject: &Subject, args: &ObjectArgs, search: &Sea
     Ok(Campaign { engine: subject.engine(search)?, bound, time: search.time, ..campaign })
 }
 
-fn row(subject: &Subject, campaign: &Campaign, method: MethodId, watcher: &mut Watcher) -> Row {
+fn row(subject: &Subject, campaign: &Campaign, method: MethodId, visits: &mut Visits, watcher: &mut Watcher) -> Row {
     let label = subject.object.label(method);
     let deadline = Deadline::of(campaign.time);
-    let searched = campaign.method(method, &mut |progress| {
+    let searched = campaign.method_after(method, visits, &mut |progress| {
         watcher.search(&label, progress);
         Next::Continue
     });

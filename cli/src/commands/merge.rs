@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use interloper::blocks::Program;
 use interloper::blocks::progress::{InMemory, Progress};
+use interloper::objects::hunt::Visit;
 
+use super::hunt;
 use super::suite::{told, whole};
 use crate::answer::Answer;
-use crate::args::{OutputArgs, Request, SearchArgs, parse};
+use crate::args::{Command, OutputArgs, Request, SearchArgs, parse};
 use crate::catalogue::{self, Entry};
 use crate::entries::programs::check_kept;
 use crate::entries::told::Told as One;
@@ -20,7 +22,10 @@ use crate::shards::{Asked, Joined, Told, join};
 pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("merge", &["--jobs"])?;
     output.no_html("merge")?;
-    let Joined { asked, told, executions } = join(files)?;
+    let Joined { asked, told, executions, visits } = join(files)?;
+    if let Some(visits) = visits {
+        return hunted(&asked, visits, output);
+    }
     if let Some(executions) = executions {
         let told = concluded(&asked, executions, search)?;
         return whole(&asked, told, output);
@@ -30,14 +35,26 @@ pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Res
     whole(&asked, told, output)
 }
 
+/// Ends a hunt whose visits were made before: makes those with findings again, and makes the findings smaller.
+fn hunted(asked: &Asked, visits: Vec<Visit>, output: &OutputArgs) -> Result<Answer, Failure> {
+    let Ok(Request::Run(cli)) = parse(asked.again().map(OsString::from)) else { return Err(other_parts()) };
+    match &cli.command {
+        Some(Command::Hunt(args)) => hunt::concluded(args, &cli.search, visits, output),
+        _ => Err(other_parts()),
+    }
+}
+
+fn other_parts() -> Failure {
+    Failure::Request("not the result of a shard: the search of one program is split".to_owned())
+}
+
 /// Ends a search whose executions were run before: reruns what they found, and makes it smaller.
 fn concluded(asked: &Asked, executions: Progress, search: &SearchArgs) -> Result<Told, Failure> {
-    let wrong = || Failure::Request("not the result of a shard: the search of one program is split".to_owned());
     let program: Program = match &asked.names[..] {
-        [name] => catalogue::find(name).ok().as_ref().and_then(Entry::program).ok_or_else(wrong)?,
-        _ => return Err(wrong()),
+        [name] => catalogue::find(name).ok().as_ref().and_then(Entry::program).ok_or_else(other_parts)?,
+        _ => return Err(other_parts()),
     };
-    let Ok(Request::Run(cli)) = parse(asked.again().map(OsString::from)) else { return Err(wrong()) };
+    let Ok(Request::Run(cli)) = parse(asked.again().map(OsString::from)) else { return Err(other_parts()) };
     let search = SearchArgs { jobs: search.jobs, ..cli.search };
     let checked = check_kept(&program, &search, Arc::new(InMemory::after(executions)))?;
     Ok(Told { of_programs: told(&[checked], |_| true, &search)?, ..Told::default() })

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
 use crate::services::{self, Judged};
-use crate::shards::{Asked, ShardResult, Told};
+use crate::shards::{Asked, ShardResult, Told, refuse_form};
 use crate::state::State;
 
 /// What the cases are called together.
@@ -202,15 +202,6 @@ pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, F
         }
     };
     Ok(Answer::new(text, finding))
-}
-
-/// Refuses a form for a shard: its document is for `merge`, which has all the forms.
-fn refuse_form(search: &SearchArgs, output: &OutputArgs) -> Result<(), Failure> {
-    if search.shard.is_some() && !matches!(output.format, Format::Text | Format::Json) {
-        let reason = "a shard prints a document for 'interloper merge'; give --format to 'merge'";
-        return Err(Failure::Request(reason.to_owned()));
-    }
-    Ok(())
 }
 
 /// The refusal to write a page for an entry without a violation.

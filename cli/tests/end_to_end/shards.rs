@@ -188,3 +188,46 @@ fn the_merged_parts_of_a_search_are_the_search_byte_for_byte() {
     let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
     refused(&limited, reason);
 }
+
+/// An object of which some methods are not atomic, with few schemas: no visit is left to the merge but those with findings.
+const HUNT: [&str; 4] = ["hunt", "two-lock-queue", "--programs", "40"];
+
+#[test]
+fn the_merged_hunt_is_the_hunt_byte_for_byte() {
+    let folder = Folder::new();
+    for of in [1, 3] {
+        let files = shards(&folder, &HUNT, of);
+        for format in ["text", "json", "junit", "sarif"] {
+            let whole = folder.run(&[&HUNT[..], &["--format", format]].concat());
+            let merged = merge(&folder, &files, &["--format", format]);
+            assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);
+            assert_eq!((merged.code, whole.code), (Some(1), Some(1)), "{}{}", merged.err, whole.err);
+        }
+    }
+    // With another strategy there are no passes. Of this method nothing is wrong.
+    let sound = ["hunt", "two-lock-queue", "--method", "put", "--strategy", "pct", "--depth", "2", "--programs", "20"];
+    let whole = folder.run(&sound);
+    assert_eq!((merge(&folder, &shards(&folder, &sound, 2), &[]).out, whole.code), (whole.out, Some(0)));
+}
+
+#[test]
+fn hunts_that_cannot_be_split_and_foreign_parts_are_refused() {
+    let folder = Folder::new();
+    let files = shards(&folder, &HUNT, 2);
+    refused(&merge(&folder, &files[..1], &[]), "shard 2 of 2 is missing");
+    let other = folder.run(&["hunt", "two-lock-queue", "--programs", "41", "--shard", "2/2"]);
+    folder.write("other.json", &other.out);
+    let reason = "1-of-2.json and other.json belong to different searches: hunt two-lock-queue --programs 40, and hunt \
+                  two-lock-queue --programs 41";
+    refused(&merge(&folder, &[files[0].clone(), "other.json".to_owned()], &[]), reason);
+    let with = |more: &[&str]| folder.run(&[&HUNT[..2], more].concat());
+    let threads = "is for the systematic engine: on real threads, no process repeats what another one has seen";
+    refused(&with(&["--engine", "stress", "--shard", "1/2"]), &format!("--shard {threads}"));
+    refused(&with(&["--engine", "stress", "--state", "kept"]), &format!("--state {threads}"));
+    let schema = "does not go with --schema: one schema is not split";
+    refused(&with(&["--schema", "{ add(0) }", "--shard", "1/2"]), &format!("--shard {schema}"));
+    refused(&with(&["--state", "kept", "--shard", "1/2"]), "--state is for a whole search, not for a shard");
+    refused(&with(&["--html", "a.html", "--shard", "1/2"]), "--html is for a whole search, not for a shard");
+    let time = "--shard does not go with --time: all schemas of a part must run; use --programs";
+    refused(&with(&["--time", "1", "--shard", "1/2"]), time);
+}

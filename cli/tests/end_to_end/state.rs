@@ -95,3 +95,41 @@ fn a_folder_is_for_one_process_and_one_search() {
     let shard = "--state is for a whole search, not for a shard";
     refused(&["run", NAME, "--state", "kept", "--shard", "1/2"], shard);
 }
+
+#[test]
+fn a_hunt_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let folder = Folder::new();
+    let hunt = ["hunt", "list-set", "--programs", "60"];
+    let whole = folder.run(&hunt);
+    assert_eq!(whole.code, Some(1), "{}", whole.err);
+    let kept = [&hunt[..], &["--state", "kept"]].concat();
+    let visits = "kept/hunt-list-set.jsonl";
+    let (mut kills, mut done) = (0, 0);
+    for milliseconds in [60, 350, 200, 400] {
+        let mut child = begin(&folder, &kept);
+        if done == 0 {
+            wait_for_progress(&folder, visits);
+            let refused = folder.run(&kept);
+            let reason = "error: kept is in use by another process; wait for its end, or name another folder\n";
+            assert_eq!((refused.code, refused.err.as_str()), (Some(2), reason));
+        }
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        kills += u32::from(child.try_wait().expect("a child").is_none());
+        child.kill().expect("it is a child of this process");
+        child.wait().expect("it was killed");
+        // Never less than before.
+        let now = if folder.has(visits) { folder.read(visits).lines().count() } else { 0 };
+        assert!(now >= done, "{now} after {done}");
+        done = now;
+    }
+    assert!(kills > 1 && done > 1, "the search is too short to be killed");
+    let end = folder.run(&kept);
+    assert!(end.out == whole.out, "differs:\n{}\n{}", end.out, whole.out);
+    // What is kept does not run again. A limit on the time is no other search.
+    let again = folder.run(&[&kept[..], &["--time", "1000"]].concat());
+    assert_eq!((again.out, again.code), (whole.out, whole.code));
+    assert!(again.err.starts_with("list-set: continues after "), "{}", again.err);
+    let other = folder.run(&["hunt", "list-set", "--programs", "61", "--state", "kept"]);
+    assert_eq!((other.code, other.err.lines().count()), (Some(2), 1), "{}", other.err);
+    assert!(other.err.contains("the progress of another search: hunt list-set --programs 60"), "{}", other.err);
+}

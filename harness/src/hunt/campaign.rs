@@ -9,8 +9,8 @@ use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Deadline, Executions};
 
 use super::{
-    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, What, attempt, changed, minimise,
-    passes,
+    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, changed,
+    minimise, passes,
 };
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
@@ -165,11 +165,18 @@ impl Campaign {
 
     /// Searches one method, and makes the schema of its finding smaller. `watch` sees the progress of both.
     pub fn method(&self, method: MethodId, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Searched {
+        self.method_after(method, &mut Visits::default(), watch)
+    }
+
+    /// The same, without the visits that were made before. The result is that of a search that makes all of them.
+    pub fn method_after(
+        &self,
+        method: MethodId,
+        visits: &mut Visits,
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Searched {
         let deadline = Deadline::of(self.time);
-        let all = match self.passes.is_empty() {
-            true => self.once(method, deadline, watch),
-            false => passes::Search::new(self, method, deadline, watch).run(),
-        };
+        let all = self.visit(method, visits, deadline, watch);
         let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
         let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
         let (schemas, executions, took) = (all.schemas, all.executions, all.took);
@@ -197,6 +204,28 @@ impl Campaign {
         Searched { method, hunted: all, smallest, of_core, blamed, reproduced }
     }
 
+    /// Makes the visits of a part of the search of one method: `visits` holds them afterwards. Schemas are dealt by their numbers,
+    /// and a part ends with its first finding. [`Campaign::method_after`] makes a result of the visits of all parts.
+    ///
+    /// A pass that gives up after some schemas in a row gives up after its share of them in each part. The visits of all parts
+    /// are therefore not quite those of a whole search: the end makes those that are missing.
+    pub fn part(&self, method: MethodId, visits: &mut Visits, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
+        self.visit(method, visits, Deadline::of(self.time), watch)
+    }
+
+    fn visit(
+        &self,
+        method: MethodId,
+        visits: &mut Visits,
+        deadline: Deadline,
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Hunted {
+        match self.passes.is_empty() {
+            true => self.once(method, visits, deadline, watch),
+            false => passes::Search::new(self, method, visits, deadline, watch).run(),
+        }
+    }
+
     /// Runs one schema for as long as a method would be searched. The result names no method.
     pub fn schema(&self, schema: Schema) -> Searched {
         let hunt = Hunt {
@@ -217,9 +246,15 @@ impl Campaign {
     }
 
     /// Runs each schema once.
-    fn once(&self, method: MethodId, deadline: Deadline, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
+    fn once(
+        &self,
+        method: MethodId,
+        visits: &mut Visits,
+        deadline: Deadline,
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Hunted {
         let mut all = Hunted::nothing();
-        for (source, pool, most) in self.stages(method) {
+        for (stage, (source, pool, most)) in self.stages(method).enumerate() {
             let hunt = Hunt {
                 object: self.object.clone(),
                 pool,
@@ -232,7 +267,7 @@ impl Campaign {
             };
             let (schemas, executions, took) = (all.schemas, all.executions, all.took);
             let mut stopped = false;
-            let hunted = hunt.run(&mut |progress| {
+            let hunted = hunt.run_after(visits, (method, stage), &mut |progress| {
                 let schemas = schemas + progress.schemas;
                 let executions = executions + progress.executions;
                 let next = watch(&Progress { schemas, executions, took: took + progress.took, ..*progress });

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
-use interloper_scheduler::{Deadline, Executions, Traces};
+use interloper_scheduler::{Deadline, Executions, Traces, Unseen};
 
-use super::{Campaign, Ended, Engine, Hunted, Progress, Runs, attempt};
+use super::{At, Attempt, Campaign, Ended, Engine, Hunted, Progress, Runs, Visit, Visits, attempt};
 use crate::judge::Refusal;
 use crate::object::{MethodId, Program};
 use crate::stress::Next;
@@ -83,6 +83,7 @@ impl Pass {
 pub(super) struct Search<'c> {
     campaign: &'c Campaign,
     method: MethodId,
+    visits: &'c mut Visits,
     deadline: Deadline,
     start: Instant,
     watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
@@ -92,8 +93,14 @@ pub(super) struct Search<'c> {
 /// A schema that has interleavings left.
 struct Open {
     schema: Schema,
+    /// Its number among those of the method.
+    number: u64,
     traces: Traces,
     sample: Traces,
+    /// What the sample says about further executions.
+    unseen: Unseen,
+    /// Whether an earlier visit of the schema was not made here, so that its traces are missing.
+    is_elsewhere: bool,
     /// Whether its executions have so many steps that an exhaustive search does not pay.
     is_long: bool,
 }
@@ -110,10 +117,11 @@ impl<'c> Search<'c> {
     pub(super) fn new(
         campaign: &'c Campaign,
         method: MethodId,
+        visits: &'c mut Visits,
         deadline: Deadline,
         watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
     ) -> Search<'c> {
-        Search { campaign, method, deadline, start: Instant::now(), watch, hunted: Hunted::nothing() }
+        Search { campaign, method, visits, deadline, start: Instant::now(), watch, hunted: Hunted::nothing() }
     }
 
     /// Runs the passes until a schema shows an incorrect outcome, or they are over.
@@ -122,7 +130,7 @@ impl<'c> Search<'c> {
         self.hunted.end = match self.passes(&mut open) {
             ControlFlow::Continue(end) | ControlFlow::Break(end) => end,
         };
-        open.iter().for_each(|open| self.hunted.coverage.leave(&open.sample));
+        open.iter().for_each(|open| self.hunted.coverage.see(open.unseen));
         self.hunted.took = self.start.elapsed();
         self.hunted
     }
@@ -130,8 +138,8 @@ impl<'c> Search<'c> {
     fn passes(&mut self, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
         let Some((first, later)) = self.campaign.passes.split_first() else { return ControlFlow::Break(Ended::NoMore) };
         let end = self.first(first, open)?;
-        for pass in later {
-            self.pass(pass, open)?;
+        for (number, pass) in (1..).zip(later) {
+            self.pass(number, pass, open)?;
         }
         ControlFlow::Continue(end)
     }
@@ -139,20 +147,22 @@ impl<'c> Search<'c> {
     /// The first pass: it goes through the schemas of the campaign and keeps those that have interleavings left.
     fn first(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
         let campaign = self.campaign;
-        let mut end = Ended::NoMore;
+        let (mut end, mut number) = (Ended::NoMore, 0);
         for (source, pool, most) in campaign.stages(self.method) {
-            let before = self.hunted.schemas;
+            let before = number;
             let mut schemas = source.schemas(&campaign.object, &pool);
             end = loop {
-                if self.hunted.schemas - before >= most {
+                if number - before >= most {
                     break Ended::Enough;
                 }
                 let Some(schema) = schemas.next() else { break Ended::NoMore };
+                number += 1;
+                if !self.visits.has(number - 1) {
+                    continue;
+                }
                 self.go_on(&schema)?;
                 self.hunted.schemas += 1;
-                let fresh =
-                    || Open { schema, traces: Traces::keeping(KEPT), sample: Traces::keeping(KEPT), is_long: false };
-                if let Visited::Left(left) = self.visit(pass, fresh(), true)? {
+                if let Visited::Left(left) = self.visit(0, pass, Open::new(schema, number - 1))? {
                     open.push(left);
                 }
             };
@@ -161,19 +171,19 @@ impl<'c> Search<'c> {
     }
 
     /// A later pass over the schemas that have interleavings left.
-    fn pass(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended> {
+    fn pass(&mut self, number: usize, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended> {
         let mut left = Vec::with_capacity(open.len());
         let mut rest = std::mem::take(open).into_iter();
         let mut in_vain = 0;
         let mut result = ControlFlow::Continue(());
-        while pass.gives_up_after.is_none_or(|most| in_vain < most) {
+        while pass.gives_up_after.is_none_or(|most| in_vain < self.visits.share(most)) {
             let Some(next) = rest.next() else { break };
             result = self.go_on(&next.schema);
             if result.is_break() {
                 left.push(next);
                 break;
             }
-            match self.visit(pass, next, false) {
+            match self.visit(number, pass, next) {
                 ControlFlow::Continue(Visited::Done) => in_vain = 0,
                 ControlFlow::Continue(Visited::Left(open)) => {
                     left.push(open);
@@ -203,22 +213,23 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Runs a schema as a pass says.
-    fn visit(&mut self, pass: &Pass, mut open: Open, first: bool) -> ControlFlow<Ended, Visited> {
+    /// Runs a schema as a pass says, unless that was done before.
+    fn visit(&mut self, number: usize, pass: &Pass, mut open: Open) -> ControlFlow<Ended, Visited> {
         if open.is_long && pass.settings.schedule == Schedule::Exhaustive {
             return ControlFlow::Continue(Visited::Left(open));
         }
-        let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
-        let mut engine = Engine::Passes(vec![pass.until(self.deadline)]);
-        let program = self.campaign.object.program(&open.schema).map_err(Refusal::Model);
-        let ran = program.and_then(|program| {
-            let attempt = attempt(&program, visibility, bound, &mut engine)?;
-            Ok((program, attempt))
-        });
-        let (program, attempt) = match ran {
+        let at = At { method: self.method.0, pass: number, schema: open.number };
+        if let Some(visit) = self.visits.earlier(at, &self.hunted.coverage) {
+            self.hunted.executions += visit.executions;
+            self.hunted.coverage.take(visit);
+            open.is_elsewhere = true;
+            return ControlFlow::Continue(open.after(visit));
+        }
+        self.catch_up(at, &mut open);
+        let (program, attempt) = match self.attempt(pass, &open.schema) {
             Ok(ran) => ran,
             Err(Refusal::OutOfTime) => {
-                self.hunted.schemas -= u64::from(first);
+                self.hunted.schemas -= u64::from(number == 0);
                 return ControlFlow::Break(Ended::OutOfTime);
             }
             Err(refusal) => {
@@ -231,20 +242,66 @@ impl<'c> Search<'c> {
             }
         };
         let Runs::Systematic(explored) = &attempt.runs else { unreachable!("passes run under the scheduler") };
-        self.hunted.executions += explored.executions;
         let known = open.traces.number();
-        open.traces.merge(&explored.traces);
-        open.sample.merge(&explored.sample);
-        open.is_long |= explored.steps > LONG * explored.executions;
-        let (complete, timed_out) = (explored.complete, explored.timed_out);
-        self.hunted.coverage.revisit(&program, explored, open.traces.number() - known, !open.traces.is_exact());
+        open.merge(explored);
+        let visit = Visit::of(&program, explored, open.traces.number() - known, !open.traces.is_exact());
+        let long = open.is_long || explored.steps > LONG * explored.executions;
+        let visit = Visit { long, ..visit.saw(open.sample.unseen()) };
+        self.hunted.executions += visit.executions;
+        self.hunted.coverage.revisit(&program, explored, &visit);
+        let timed_out = explored.timed_out;
         if let Some(found) = attempt.finding(&open.schema) {
             return ControlFlow::Break(Ended::Found(Box::new(found)));
         }
         if timed_out {
             return ControlFlow::Break(Ended::OutOfTime);
         }
-        ControlFlow::Continue(if complete { Visited::Done } else { Visited::Left(open) })
+        self.visits.note(at, visit.clone());
+        ControlFlow::Continue(open.after(&visit))
+    }
+
+    fn attempt(&self, pass: &Pass, schema: &Schema) -> Result<(Program, Attempt), Refusal> {
+        let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
+        let mut engine = Engine::Passes(vec![pass.until(self.deadline)]);
+        let program = self.campaign.object.program(schema).map_err(Refusal::Model)?;
+        let attempt = attempt(&program, visibility, bound, &mut engine)?;
+        Ok((program, attempt))
+    }
+
+    /// Repeats the earlier visits of a schema that were made elsewhere, for their traces.
+    fn catch_up(&self, at: At, open: &mut Open) {
+        if !std::mem::take(&mut open.is_elsewhere) {
+            return;
+        }
+        (open.traces, open.sample) = (Traces::keeping(KEPT), Traces::keeping(KEPT));
+        for pass in self.visits.passes_before(at) {
+            let attempt = self.campaign.passes.get(pass).map(|pass| self.attempt(pass, &open.schema));
+            if let Some(Ok((_, attempt))) = attempt
+                && let Runs::Systematic(explored) = &attempt.runs
+            {
+                open.merge(explored);
+            }
+        }
+    }
+}
+
+impl Open {
+    fn new(schema: Schema, number: u64) -> Open {
+        let fresh = || Traces::keeping(KEPT);
+        let (traces, sample) = (fresh(), fresh());
+        let unseen = sample.unseen();
+        Open { schema, number, traces, sample, unseen, is_elsewhere: false, is_long: false }
+    }
+
+    fn merge(&mut self, explored: &Explored) {
+        self.traces.merge(&explored.traces);
+        self.sample.merge(&explored.sample);
+    }
+
+    /// What became of it in a visit.
+    fn after(mut self, visit: &Visit) -> Visited {
+        (self.unseen, self.is_long) = (visit.unseen(), visit.long);
+        if visit.complete { Visited::Done } else { Visited::Left(self) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A violating run as its page shows it: what each step acts on, which steps depend on each other, and which decision mattered.
 
 use interloper_report::Counterexample;
-use interloper_report::explorer::{Choices, Exploration, Point, Texts};
+use interloper_report::explorer::{Choices, Exploration, Point, Swap, Texts};
 use interloper_scheduler::choices::{Choice, Plan};
 use interloper_scheduler::decisions::{Decision, Decisions, Question, RandomSource, Source};
 
@@ -30,7 +30,7 @@ pub(crate) fn explored(
         return Ok(exploration);
     }
     add_order(&mut runner.world, &mut exploration, &events, start, rules.interior);
-    exploration.choices = choices(runner, (rules, initial), (decisions, &source.options), &events);
+    exploration.choices = choices(runner, (rules, initial), (decisions, &source.options), (&events, start));
     Ok(exploration)
 }
 
@@ -80,12 +80,13 @@ fn depend(world: &mut World, steps: (Did, Did), states: [StateId; 2], interior: 
 }
 
 /// How much each decision mattered: how often a run fails in the same way that keeps the decisions before it, and goes on at
-/// random. None if it is not known which step comes after which decision, and for a run that only did not return.
+/// random; and the same with an operation of the environment exchanged with the step of the method beside it. None if it is not
+/// known which step comes after which decision, and for a run that only did not return.
 fn choices(
     runner: &mut Runner<'_>,
     (rules, initial): (&Rules, &[StateId]),
     (decisions, options): (&Decisions, &[u32]),
-    events: &[Event],
+    (events, start): (&[Event], StateId),
 ) -> Option<Choices> {
     let abort = runner.log.abort;
     if abort.is_some_and(|abort| !abort.speaks_for_itself()) {
@@ -97,34 +98,127 @@ fn choices(
     let open = options.iter().enumerate().filter(|(_, options)| **options > 1);
     let open: Vec<Choice> = open.map(choice).collect();
     let plan = Plan::new(&open, |_, _| false);
-    let verdict = |abort: Option<Abort>| abort.and_then(Abort::verdict);
+    let exchanged = exchanged(&mut runner.world, (decisions, &places), (events, start), rules.interior);
     let rules = Rules { audit: false, describes: false, ..rules.clone() };
-    let seed = runner.seed();
-    let (mut number, mut steps) = (0, 0);
+    let mut trying = Trying { rules, initial, decisions, abort, plan: &plan, number: 0, steps: 0 };
     let mut points = Vec::new();
-    'points: for choice in plan.points.iter().map(|&at| &open[at]) {
-        let mut point = Point { step: choice.steps as u32, kept: choice.kept as u32, failed: 0, of: 0 };
-        for _ in 0..plan.continuations {
-            if steps > plan.steps || runner.must_stop() {
-                break 'points;
-            }
-            let mut source = Continued::new(decisions, choice.kept, RandomSource::new(seed, number));
-            number += 1;
-            let made = make_run(runner, &mut source, &rules, initial).ok()?;
-            steps += runner.log.events.len() as u64 + 1;
-            // An operation that had to wait was not enabled: there is no such run.
-            if runner.log.abort != Some(Abort::NotEnabled) {
-                point.of += 1;
-                point.failed += u32::from(made.refuted && verdict(runner.log.abort) == verdict(abort));
-            }
+    for choice in plan.points.iter().map(|&at| &open[at]) {
+        let Some((failed, of)) = trying.share(runner, choice.kept, &[]) else { break };
+        if of > 0 {
+            points.push(Point { step: choice.steps as u32, kept: choice.kept as u32, failed, of });
         }
-        if point.of > 0 {
-            points.push(point);
+    }
+    let mut swaps = Vec::new();
+    for kept in exchanged {
+        let Some(forced) =
+            trying.answers(runner, kept, places[kept], [&events[places[kept]], &events[places[kept] + 1]])
+        else {
+            continue;
+        };
+        let Some((failed, of)) = trying.share(runner, kept, &forced) else { break };
+        let first = places[kept] as u32;
+        if of > 0 {
+            swaps.push(Swap { first, second: first + 1, failed, of });
         }
     }
     let end = events.len() as u32 + 1;
     points.push(Point { step: end, kept: decisions.0.len() as u32, failed: 1, of: 1 });
-    Some(Choices { seed, points, swaps: Vec::new() })
+    Some(Choices { seed: runner.seed(), points, swaps })
+}
+
+/// The decisions with a step of the method after them and an operation of the environment after the next one, or the other way
+/// round, where the order of the two makes a difference.
+fn exchanged(
+    world: &mut World,
+    (decisions, places): (&Decisions, &[usize]),
+    (events, start): (&[Event], StateId),
+    interior: bool,
+) -> Vec<usize> {
+    let before = |index: usize| index.checked_sub(1).map_or(start, |last| events[last].state);
+    let mut exchanged = |kept: &usize| {
+        let both = [kept, &(kept + 1)].map(|&at| decisions.0[at].question == Question::Environment);
+        let (one, other) = (places[*kept], places[kept + 1]);
+        // After the last event the method returns: that is the end of the run.
+        both == [true; 2]
+            && other < events.len()
+            && events[one].actor != events[other].actor
+            && depend(world, (events[one].did, events[other].did), [before(one), before(other)], interior)
+    };
+    (0..decisions.0.len().saturating_sub(1)).filter(|kept| exchanged(kept)).collect()
+}
+
+/// Runs continuations of a run.
+struct Trying<'t> {
+    rules: Rules,
+    initial: &'t [StateId],
+    decisions: &'t Decisions,
+    /// How the run itself ended.
+    abort: Option<Abort>,
+    plan: &'t Plan,
+    /// How many have run.
+    number: u64,
+    /// How many steps they have made.
+    steps: u64,
+}
+
+impl Trying<'_> {
+    /// How many continuations fail in the same way that keep the first decisions and then have these answers, of how many. None when
+    /// there were too many steps before.
+    fn share(&mut self, runner: &mut Runner<'_>, kept: usize, forced: &[u32]) -> Option<(u32, u32)> {
+        let verdict = |abort: Option<Abort>| abort.and_then(Abort::verdict);
+        let (mut failed, mut of) = (0, 0);
+        for _ in 0..self.plan.continuations {
+            let refuted = self.run(runner, kept, forced)?.1;
+            // An operation that had to wait was not enabled: there is no such run.
+            if runner.log.abort != Some(Abort::NotEnabled) {
+                of += 1;
+                failed += u32::from(refuted && verdict(runner.log.abort) == verdict(self.abort));
+            }
+        }
+        Some((failed, of))
+    }
+
+    /// One continuation: how many answers each forced question had, and whether no order explains it.
+    fn run(&mut self, runner: &mut Runner<'_>, kept: usize, forced: &[u32]) -> Option<(Vec<u32>, bool)> {
+        if self.steps > self.plan.steps || runner.must_stop() {
+            return None;
+        }
+        let mut source = Continued::new(self.decisions, kept, RandomSource::new(runner.seed(), self.number));
+        source.forced = forced;
+        self.number += 1;
+        let made = make_run(runner, &mut source, &self.rules, self.initial).ok()?;
+        self.steps += runner.log.events.len() as u64 + 1;
+        Some((source.options.get(kept..).unwrap_or_default().to_vec(), made.refuted))
+    }
+
+    /// The answers that exchange the steps at `place` and after it, of which one is of the environment. None if the environment does
+    /// not have its operation in the other gap, or the method makes another step then.
+    fn answers(&mut self, runner: &mut Runner<'_>, kept: usize, place: usize, steps: [&Event; 2]) -> Option<[u32; 2]> {
+        let acts = usize::from(steps[1].actor != Actor::Environment);
+        let mut answer = 1;
+        loop {
+            let mut forced = [0; 2];
+            forced[acts] = answer;
+            let (options, _) = self.run(runner, kept, &forced)?;
+            if answer >= *options.get(acts)? {
+                return None;
+            }
+            let now = runner.log.events.get(place..place + 2);
+            if now.is_some_and(|now| is_same(&now[0], steps[1]) && is_same(&now[1], steps[0])) {
+                return Some(forced);
+            }
+            answer += 1;
+        }
+    }
+}
+
+/// Whether two steps are the same, whatever came of them.
+fn is_same(one: &Event, other: &Event) -> bool {
+    one.actor == other.actor
+        && match (one.did, other.did) {
+            (Did::Call(one, _), Did::Call(other, _)) => one == other,
+            (one, other) => one == other,
+        }
 }
 
 /// For each decision, the step that comes next. Each decision of the environment is one step: an operation of its own, or, as it
@@ -154,25 +248,32 @@ fn places(decisions: &Decisions, events: &[Event]) -> Option<Vec<usize>> {
 struct Continued<'d> {
     kept: &'d [Decision],
     next: usize,
+    /// The answers after the list. An answer that a question does not have is 0.
+    forced: &'d [u32],
     chance: RandomSource,
     /// Whether the environment does nothing after the list.
     ends: bool,
     /// Whether a question was another than the one of the list.
     diverged: bool,
-    /// How many answers each question of the list had.
+    /// How many answers each question of the list, and each forced one, had.
     options: Vec<u32>,
 }
 
 impl Continued<'_> {
     fn new(decisions: &Decisions, kept: usize, chance: RandomSource) -> Continued<'_> {
         let kept = &decisions.0[..kept];
-        Continued { kept, next: 0, chance, ends: false, diverged: false, options: Vec::new() }
+        Continued { kept, next: 0, forced: &[], chance, ends: false, diverged: false, options: Vec::new() }
     }
 }
 
 impl Source for Continued<'_> {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
-        let Some(decision) = self.kept.get(self.next) else { return self.chance.decide(question, options) };
+        let Some(decision) = self.kept.get(self.next) else {
+            let Some((&answer, rest)) = self.forced.split_first() else { return self.chance.decide(question, options) };
+            self.forced = rest;
+            self.options.push(options);
+            return if answer < options { answer } else { 0 };
+        };
         self.next += 1;
         self.options.push(options);
         let fits = decision.question == question && decision.answer < options;
@@ -251,6 +352,41 @@ mod tests {
         failing
     }
 
+    /// All lists that exchange two neighbouring steps of the run, each with the first of the two steps: any two answers are tried.
+    fn exchanges(
+        runner: &mut Runner<'_>,
+        rules: &Rules,
+        initial: &[StateId],
+        decisions: &Decisions,
+    ) -> Vec<(usize, Vec<Decision>)> {
+        let mut run = |kept: usize, forced: &[u32]| {
+            let mut source = Continued::new(decisions, kept, RandomSource::new(0, 0));
+            (source.forced, source.ends) = (forced, forced.is_empty());
+            make_run(runner, &mut source, rules, initial).expect("the method can be checked");
+            runner.log.events.clone()
+        };
+        let all = run(decisions.0.len(), &[]);
+        let first = decisions.0.iter().take_while(|decision| decision.question != Question::Environment).count();
+        let mut found = Vec::new();
+        for place in 0..all.len() - 1 {
+            let kept = first + place;
+            for (one, other) in (0..40).flat_map(|one| (0..40).map(move |other| (one, other))) {
+                let events = run(kept, &[one, other]);
+                let now = events.get(place..place + 2);
+                let is_exchanged =
+                    now.is_some_and(|now| is_same(&now[0], &all[place + 1]) && is_same(&now[1], &all[place]));
+                // An answer that a question does not have is 0: such a list is found once.
+                if is_exchanged && all[place].actor != all[place + 1].actor && (one == 0) != (other == 0) {
+                    let mut list = decisions.0[..kept + 2].to_vec();
+                    (list[kept].answer, list[kept + 1].answer) = (one, other);
+                    found.push((place, list));
+                    break;
+                }
+            }
+        }
+        found
+    }
+
     fn memoize(cache: &DashMap<u64, u64>, key: u64) -> u64 {
         if let Some(known) = cache.get(&key) {
             return *known;
@@ -271,18 +407,25 @@ mod tests {
             let initial = domain::choose(runner)?;
             let rules = rules(runner, &settings, runner.world.all_letters());
             let page = explored(runner, &rules, &initial, &violation.decisions, &violation.counterexample)?;
-            let points = page.choices.expect("choices").points;
+            let Choices { points, swaps, .. } = page.choices.expect("choices");
             let kept = |point: &Point| &violation.decisions.0[..point.kept as usize];
             let (_, points) = points.split_last().expect("the whole execution");
-            let exact: Vec<f64> =
+            let mut exact: Vec<f64> =
                 points.iter().map(|point| probability(runner, &rules, &initial, kept(point))).collect();
-            Ok((points.to_vec(), exact))
+            let exchanged = exchanges(runner, &rules, &initial, &violation.decisions);
+            assert_eq!(exchanged.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 1]);
+            assert!(swaps.iter().all(|swap| swap.second == swap.first + 1));
+            assert_eq!(swaps.iter().map(|swap| swap.first).collect::<Vec<_>>(), [0, 1]);
+            exact.extend(exchanged.iter().map(|(_, list)| probability(runner, &rules, &initial, list)));
+            let shares = points.iter().map(|point| (point.failed, point.of));
+            Ok((shares.chain(swaps.iter().map(|swap| (swap.failed, swap.of))).collect::<Vec<_>>(), exact))
         })
         .expect("the method can be checked");
         assert!(drawn.len() > 3 && exact.iter().any(|share| *share > 0.5) && exact[0] < 0.5, "{exact:?}");
-        for (point, exact) in drawn.iter().zip(exact) {
-            let share = f64::from(point.failed) / f64::from(point.of);
-            assert!(point.of == 200 && (share - exact).abs() < 0.15, "{point:?}: {exact}");
+        assert_eq!(drawn.len(), exact.len());
+        for ((failed, of), exact) in drawn.into_iter().zip(exact) {
+            let share = f64::from(failed) / f64::from(of);
+            assert!(of == 200 && (share - exact).abs() < 0.15, "{failed} of {of}: {exact}");
         }
     }
 }

@@ -3,7 +3,9 @@
 use interloper_commutativity::Value;
 use interloper_harness::explain::{explain_cut, explain_until};
 use interloper_harness::generated::text;
-use interloper_harness::hunt::{Campaign, Coverage, Ended, Engine, Found, Frequency, Reproduced, Searched, What};
+use interloper_harness::hunt::{
+    Campaign, Coverage, Ended, Engine, Found, Frequency, Reproduced, Searched, Visits, What,
+};
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
 use interloper_harness::{MethodId, Object, Role};
@@ -43,9 +45,14 @@ pub struct Row {
 impl Findings {
     /// Searches methods one after the other. Findings have no command that replays them yet.
     pub fn search(campaign: Campaign, methods: &[MethodId]) -> Findings {
+        Findings::search_after(campaign, methods, &mut Visits::default())
+    }
+
+    /// The same, without the visits that were made before.
+    pub fn search_after(campaign: Campaign, methods: &[MethodId], visits: &mut Visits) -> Findings {
         let row = |&method: &MethodId| {
             let deadline = Deadline::of(campaign.time);
-            let searched = campaign.method(method, &mut |_| Next::Continue);
+            let searched = campaign.method_after(method, visits, &mut |_| Next::Continue);
             Row { label: campaign.object.label(method), searched, replay: None, deadline }
         };
         let rows = methods.iter().map(row).collect();

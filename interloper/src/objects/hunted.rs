@@ -2,10 +2,13 @@
 //! in a process of its own.
 
 use std::env;
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use interloper_harness::hunt::{Campaign, Engine, Pass};
+use interloper_harness::hunt::{Campaign, Engine, Pass, Visit, Visits};
 use interloper_harness::judge::Refusal;
+use interloper_harness::stress::Next;
 use interloper_harness::systematic::{Executions, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
@@ -15,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
+use super::journal::Journal;
 
 /// The variable of the environment that has [`Asked`], as JSON.
 pub const VARIABLE: &str = "INTERLOPER_HUNT_ASKED";
@@ -43,6 +47,12 @@ pub struct Asked {
     pub method: Option<String>,
     /// Only this schema.
     pub schema: Option<String>,
+    /// Only the visits of this part of the schemas, which are the result.
+    pub shard: Option<String>,
+    /// The file that keeps the progress, and what its first line says of the search.
+    pub state: Option<(PathBuf, String)>,
+    /// Whether the visits that were made before are on standard input, as a list in JSON.
+    pub joined: bool,
     /// Whether the result is data.
     pub json: bool,
     /// The command that hunts this object.
@@ -52,6 +62,8 @@ pub struct Asked {
 /// How a hunt has ended, as the word at the beginning of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
+    /// The result has the visits of a part of a hunt.
+    Part,
     /// No violation was found.
     Clean,
     /// There is a violation, or the object differs from its model.
@@ -63,8 +75,13 @@ pub enum Ending {
 }
 
 impl Ending {
-    const WORDS: [(Ending, &'static str); 4] =
-        [(Ending::Clean, "clean"), (Ending::Wrong, "wrong"), (Ending::Nothing, "nothing"), (Ending::Misuse, "misuse")];
+    const WORDS: [(Ending, &'static str); 5] = [
+        (Ending::Part, "part"),
+        (Ending::Clean, "clean"),
+        (Ending::Wrong, "wrong"),
+        (Ending::Nothing, "nothing"),
+        (Ending::Misuse, "misuse"),
+    ];
 
     fn word(self) -> &'static str {
         Ending::WORDS.iter().find(|(ending, _)| *ending == self).map_or("", |(_, word)| word)
@@ -96,8 +113,13 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let engine = Engine::Systematic(thorough);
     let staged = Campaign::staged(&object, asked.seed).of_at_most(asked.schemas);
     let campaign = Campaign { time, passes, engine, ..staged };
-    let mut findings = match searched(campaign, asked) {
-        Ok(findings) => findings,
+    let result = visits(asked).and_then(|visits| searched(campaign, asked, visits));
+    let mut findings = match result {
+        Ok(Came::Findings(findings)) => findings,
+        Ok(Came::Part(visits)) => {
+            let visits: Vec<Visit> = visits.into_made().collect();
+            return (Ending::Part, serde_json::to_string(&visits).expect("numbers are always JSON"));
+        }
         Err(reason) => return (Ending::Misuse, reason),
     };
     findings.strategy = Some(format!("{}, seed {}", schedules(&findings.campaign), asked.seed));
@@ -124,7 +146,32 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     (ending, text)
 }
 
-fn searched(campaign: Campaign, asked: &Asked) -> Result<Findings, String> {
+/// What came of a search.
+enum Came {
+    Findings(Box<Findings>),
+    Part(Visits),
+}
+
+/// What was visited before.
+fn visits(asked: &Asked) -> Result<Visits, String> {
+    if let Some(shard) = &asked.shard {
+        return shard
+            .parse()
+            .map(Visits::of_shard)
+            .map_err(|error: interloper_scheduler::ShardError| error.to_string());
+    }
+    if let Some((path, search)) = &asked.state {
+        let (journal, made) = Journal::open(path, search)?;
+        return Ok(Visits::after(made).kept_by(journal.keeper(|said| eprintln!("{said}"))));
+    }
+    if asked.joined {
+        let made: Vec<Visit> = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
+        return Ok(Visits::after(made));
+    }
+    Ok(Visits::default())
+}
+
+fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Came, String> {
     let object = &campaign.object;
     if let Some(schema) = &asked.schema {
         let parsed = Schema::parse(schema).and_then(|schema| object.program(&schema).map(|_| schema));
@@ -136,7 +183,7 @@ fn searched(campaign: Campaign, asked: &Asked) -> Result<Findings, String> {
             return Err(reason(refusal, schema));
         }
         let row = Row { label: "schema".to_owned(), searched, replay: None, deadline: Deadline::of(campaign.time) };
-        return Ok(Findings { campaign, about: None, strategy: None, rows: vec![row] });
+        return Ok(Came::Findings(Box::new(Findings { campaign, about: None, strategy: None, rows: vec![row] })));
     }
     let tested: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
     let methods: Vec<MethodId> = match &asked.method {
@@ -153,7 +200,13 @@ fn searched(campaign: Campaign, asked: &Asked) -> Result<Findings, String> {
     if methods.is_empty() {
         return Err(format!("{} has no method to test: all its methods are core methods", object.name()));
     }
-    Ok(Findings::search(campaign, &methods))
+    if asked.shard.is_some() {
+        for &method in &methods {
+            campaign.part(method, &mut visits, &mut |_| Next::Continue);
+        }
+        return Ok(Came::Part(visits));
+    }
+    Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
 }
 
 #[cfg(test)]
@@ -211,6 +264,35 @@ mod tests {
         assert_eq!(misuse(method), "counter has no method 'bumb' to test; it has bump");
         let schema = Asked { schema: Some("{ drop() }".to_owned()), ..asked() };
         assert!(misuse(schema).contains("there is no method drop"));
+    }
+
+    /// The visits of three parts, and those of a file, give what the whole gives.
+    #[test]
+    fn a_hunt_is_split_and_continued() {
+        for atomic in [false, true] {
+            let whole = hunted(counter(atomic), &asked());
+            let part = |number| Asked { shard: Some(format!("{number}/3")), ..asked() };
+            let parts = (1..=3).map(|number| match hunted(counter(atomic), &part(number)) {
+                (Ending::Part, visits) => serde_json::from_str::<Vec<Visit>>(&visits).expect("visits"),
+                other => panic!("{other:?}"),
+            });
+            let parts: Vec<Visit> = parts.flatten().collect();
+            assert!(!atomic || parts.len() > 10, "{}", parts.len());
+            let path = env::temp_dir().join(format!("interloper-hunted-{atomic}-{}.jsonl", std::process::id()));
+            let (mut journal, none) = Journal::open(&path, "it").expect("a file");
+            assert_eq!(none, []);
+            parts.iter().for_each(|visit| journal.add(visit).expect("a file"));
+            drop(journal);
+            let kept = Asked { state: Some((path.clone(), "it".to_owned())), ..asked() };
+            assert_eq!(hunted(counter(atomic), &kept), whole);
+            let other = Asked { state: Some((path.clone(), "that".to_owned())), ..asked() };
+            assert!(
+                matches!(hunted(counter(atomic), &other), (Ending::Misuse, said) if said.contains("another search"))
+            );
+            std::fs::remove_file(&path).expect("a file");
+        }
+        let none = Asked { shard: Some("4/3".to_owned()), ..asked() };
+        assert_eq!(hunted(counter(true), &none).0, Ending::Misuse);
     }
 
     /// Its steps are not seen, so nothing was explored.

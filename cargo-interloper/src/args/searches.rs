@@ -1,0 +1,83 @@
+//! The options of the commands that search the types and functions of a workspace.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use interloper::Shard;
+
+use super::{Common, Format, Rendering};
+
+/// What `composed` is asked.
+#[derive(Debug, Args)]
+pub struct ComposedArgs {
+    #[command(flatten)]
+    pub common: Common,
+    /// Only this package
+    #[arg(short, long, value_name = "NAME")]
+    pub package: Vec<String>,
+    /// Read tests, benchmarks and examples too
+    #[arg(long)]
+    pub tests: bool,
+    /// Run each operation that can be run, against an adversary
+    ///
+    /// Builds the project with tests in its stand-in in the target directory, and runs each operation on its real collections,
+    /// each call one turn. The driver knows `DashMap`, `SegQueue`, `ArrayQueue` and `SkipMap` as they were published; other operations are listed with what they need. Exit code 1 if
+    /// an operation is not linearizable.
+    #[arg(long)]
+    pub run: bool,
+    /// The most operations of the environment in one execution
+    #[arg(long, value_name = "N", requires = "run", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub bound: u32,
+    /// The longest time for one operation, in seconds; a search that takes longer is unfinished
+    #[arg(long, value_name = "SECONDS", requires = "run", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    pub time: u64,
+    /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
+    #[arg(long, value_name = "I/N", requires = "run")]
+    pub shard: Option<Shard>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Rendering::Text)]
+    pub format: Rendering,
+    /// Only operations whose names contain this
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// What `hunt` is asked.
+#[derive(Debug, Args)]
+pub struct HuntArgs {
+    #[command(flatten)]
+    pub common: Common,
+    /// Only this package
+    #[arg(short, long, value_name = "NAME", conflicts_with = "published")]
+    pub package: Vec<String>,
+    /// A published crate, as name or name@version
+    #[arg(long = "crate", id = "published", value_name = "CRATE", conflicts_with_all = ["manifest_path", "instrument"])]
+    pub published: Option<String>,
+    /// Only this method
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<String>,
+    /// Only this schema, such as '{ push(1) } || { len() }', in all its interleavings
+    #[arg(long, value_name = "SCHEMA", conflicts_with = "method")]
+    pub schema: Option<String>,
+    /// Determines the schemas and the schedules
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    pub seed: u64,
+    /// The most schemas of a method
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    pub schemas: u64,
+    /// The longest time for a method, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub time: Option<u64>,
+    /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["schema", "time", "state"])]
+    pub shard: Option<Shard>,
+    /// Keep the progress of the hunt in this folder, and continue what was begun there
+    #[arg(long, value_name = "DIR", conflicts_with = "schema")]
+    pub state: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Only objects whose names contain this
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}

@@ -1,0 +1,231 @@
+//! Parts of hunts and of composed operations: the document that a shard prints, and how the documents of all shards are joined.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use interloper::Shard;
+use interloper::objects::hunt::Visit;
+use interloper_adopt::Refusal;
+use serde::{Deserialize, Serialize};
+
+use crate::composed::Outcome;
+
+/// The format of the document.
+pub const VERSION: u32 = 1;
+
+/// A larger document is something else.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What was asked for: the same for all shards of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The version of the command.
+    tool: String,
+    /// The words after `cargo interloper` that determine the result.
+    arguments: Vec<String>,
+}
+
+impl Asked {
+    /// What was typed, without the options in `without`, which have a value each.
+    pub fn typed(arguments: impl IntoIterator<Item = OsString>, without: &[&str]) -> Asked {
+        let words = arguments.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let mut kept = Vec::new();
+        let mut words = words.enumerate().filter(|(number, word)| *number > 0 || word != "interloper");
+        while let Some((_, word)) = words.next() {
+            let is_it = |option: &&&str| {
+                word.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            };
+            match without.iter().find(is_it) {
+                Some(option) if word == **option => drop(words.next()),
+                Some(_) => {}
+                None => kept.push(word),
+            }
+        }
+        Asked { tool: env!("CARGO_PKG_VERSION").to_owned(), arguments: kept }
+    }
+
+    /// The command line that asks for it again.
+    pub fn again(&self) -> impl Iterator<Item = OsString> {
+        ["cargo-interloper"].into_iter().chain(self.arguments.iter().map(String::as_str)).map(OsString::from)
+    }
+
+    /// In one line.
+    pub fn line(&self) -> String {
+        format!("{} of version {}", self.arguments.join(" "), self.tool)
+    }
+}
+
+/// What a shard prints.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u32,
+    shard: String,
+    asked: Asked,
+    gave: Told,
+}
+
+/// What the shards gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// The visits of each object, by the name of its test.
+    Hunts(BTreeMap<String, Vec<Visit>>),
+    /// What came of operations, by their numbers.
+    Operations(BTreeMap<usize, Outcome>),
+}
+
+impl Told {
+    /// What two shards gave.
+    fn and(self, other: Told) -> Option<Told> {
+        Some(match (self, other) {
+            (Told::Hunts(mut hunts), Told::Hunts(others)) => {
+                others.into_iter().for_each(|(test, visits)| hunts.entry(test).or_default().extend(visits));
+                Told::Hunts(hunts)
+            }
+            (Told::Operations(mut operations), Told::Operations(others)) => {
+                operations.extend(others);
+                Told::Operations(operations)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The document of a shard, in one line.
+pub fn document(shard: Shard, asked: Asked, told: Told) -> String {
+    let document = Document { version: VERSION, shard: shard.to_string(), asked, gave: told };
+    serde_json::to_string(&document).expect("plain data is always JSON") + "\n"
+}
+
+/// Joins the documents of all shards of one search. A shard that is given twice counts once.
+///
+/// # Errors
+/// When a file is not the document of a shard, when the files belong to different searches, and when shards are missing.
+pub fn join(files: &[PathBuf]) -> Result<(Asked, Told), Refusal> {
+    let refused = |reason: String| Err(Refusal::Request(reason));
+    let mut shards: BTreeMap<u32, (String, String, Shard, Document)> = BTreeMap::new();
+    for path in files {
+        let name = path.display().to_string();
+        let (text, shard, document) = read(path).map_err(|reason| Refusal::Request(format!("{name}: {reason}")))?;
+        if let Some((first, _, other, one)) = shards.values().next() {
+            if one.asked != document.asked {
+                let (one, another) = (one.asked.line(), document.asked.line());
+                return refused(format!("{first} and {name} belong to different searches: {one}, and {another}"));
+            }
+            if other.of() != shard.of() {
+                return refused(format!("{first} and {name} belong to different searches: shard {other}, and {shard}"));
+            }
+        }
+        if let Some((same, its, ..)) = shards.get(&shard.number())
+            && *its != text
+        {
+            return refused(format!("{same} and {name} are both shard {shard}, and have different results"));
+        }
+        shards.insert(shard.number(), (name, text, shard, document));
+    }
+    let Some((name, _, shard, first)) = shards.values().next() else {
+        return refused("no shard is given".to_owned());
+    };
+    if first.asked.tool != env!("CARGO_PKG_VERSION") {
+        return refused(format!("{name}: another version of interloper has made it; merge with that version"));
+    }
+    let (asked, of) = (first.asked.clone(), shard.of());
+    let missing: Vec<String> =
+        (1..=of).filter(|number| !shards.contains_key(number)).map(|number| number.to_string()).collect();
+    if !missing.is_empty() {
+        let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
+        return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
+    }
+    let told = shards.into_values().map(|(.., document)| Some(document.gave));
+    let told = told.reduce(|one, other| one?.and(other?)).flatten();
+    told.map(|told| (asked, told)).ok_or_else(|| Refusal::Request("the files are of different commands".to_owned()))
+}
+
+fn read(path: &Path) -> Result<(String, Shard, Document), String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err("not the result of a shard: not a file, or too large".to_owned());
+    }
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| format!("not the result of a shard: {error}"))?;
+    match value["version"].as_u64() {
+        Some(version) if version == u64::from(VERSION) => {}
+        Some(version) => {
+            return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
+        }
+        None => return Err("not the result of a shard: it has no version".to_owned()),
+    }
+    if value["told"].is_object() {
+        return Err("the result of a shard of `interloper`: join it with `interloper merge`".to_owned());
+    }
+    let document: Document =
+        serde_json::from_value(value).map_err(|error| format!("not the result of a shard: {error}"))?;
+    let shard = document.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
+    Ok((text, shard, document))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(line: &str) -> Asked {
+        Asked::typed(line.split(' ').map(OsString::from), &["--shard", "--format"])
+    }
+
+    #[test]
+    fn what_does_not_determine_the_result_is_left_out() {
+        let asked = typed("x interloper hunt --shard 1/2 --seed 7 --format=json map --shard=2/2 --format text");
+        assert_eq!(asked.arguments, ["hunt", "--seed", "7", "map"]);
+        assert_eq!(typed("x hunt --seed 7 interloper").arguments, ["hunt", "--seed", "7", "interloper"]);
+        assert_eq!(typed("x hunt --shards").arguments, ["hunt", "--shards"]);
+        assert_eq!(asked.again().collect::<Vec<_>>(), ["cargo-interloper", "hunt", "--seed", "7", "map"]);
+    }
+
+    #[test]
+    fn complete_parts_are_joined_and_others_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, shard: &str, line: &str, told: Told| {
+            let path = folder.path().join(name);
+            let text = document(shard.parse().expect("a shard"), typed(line), told);
+            fs::write(&path, text).expect("a file");
+            path
+        };
+        let visit = |schema| Visit { schema, ..Visit::default() };
+        let hunts =
+            |schemas: &[u64]| Told::Hunts([("t".to_owned(), schemas.iter().copied().map(visit).collect())].into());
+        let one = write("1", "1/2", "x hunt", hunts(&[0, 2]));
+        let two = write("2", "2/2", "x hunt", hunts(&[1]));
+        let joined = join(&[two.clone(), one.clone(), two.clone()]).expect("all parts");
+        assert_eq!(joined, (typed("x hunt"), hunts(&[0, 2, 1])));
+        let refused = |files: &[PathBuf], reason: &str| {
+            let error = join(files).expect_err("not all parts of one search").to_string();
+            assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
+        };
+        refused(std::slice::from_ref(&two), "shard 1 of 2 is missing");
+        refused(&[one.clone(), write("a", "2/2", "x hunt map", hunts(&[]))], "belong to different searches: hunt of");
+        refused(&[one.clone(), write("b", "2/3", "x hunt", hunts(&[]))], "different searches: shard 1/2, and 2/3");
+        refused(
+            &[one.clone(), write("c", "1/2", "x hunt", hunts(&[]))],
+            "are both shard 1/2, and have different results",
+        );
+        let operations = Told::Operations([(0, Outcome::NotRun("so".to_owned()))].into());
+        refused(&[one.clone(), write("d", "2/2", "x hunt", operations)], "the files are of different commands");
+        for (text, reason) in [
+            ("", "not the result of a shard: EOF"),
+            ("{}", "it has no version"),
+            ("{\"version\":2}", "written by another interloper (version 2, this one reads version 1)"),
+            ("{\"version\":1,\"told\":{}}", "join it with `interloper merge`"),
+            ("{\"version\":1,\"shard\":\"1/1\"}", "not the result of a shard: "),
+        ] {
+            let path = folder.path().join("e");
+            fs::write(&path, text).expect("a file");
+            refused(&[path], reason);
+        }
+        refused(&[folder.path().to_owned()], "not a file");
+    }
+}

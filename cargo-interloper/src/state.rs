@@ -1,0 +1,54 @@
+//! The folder of `--state`, in which hunts keep their progress.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use interloper_adopt::Refusal;
+
+/// A folder that no other hunt uses, as long as this value or a process that it was given to lives.
+pub struct State {
+    folder: PathBuf,
+    locked: File,
+}
+
+impl State {
+    /// Locks the folder, and makes it where it is missing.
+    ///
+    /// # Errors
+    /// When another hunt uses the folder, and when it cannot be written to.
+    pub fn open(folder: &Path) -> Result<State, Refusal> {
+        let path = folder.join("lock");
+        let wrong = |error: std::io::Error| Refusal::Request(format!("cannot write {}: {error}", path.display()));
+        fs::create_dir_all(folder).map_err(wrong)?;
+        let locked = File::options().create(true).read(true).append(true).open(&path).map_err(wrong)?;
+        match fs4::FileExt::try_lock(&locked) {
+            Ok(()) => Ok(State { folder: folder.canonicalize().map_err(wrong)?, locked }),
+            Err(fs4::TryLockError::WouldBlock) => Err(Refusal::Request(format!(
+                "{} is in use by another process; wait for its end, or name another folder",
+                folder.display()
+            ))),
+            Err(fs4::TryLockError::Error(error)) => Err(wrong(error)),
+        }
+    }
+
+    /// The file with the progress of an object.
+    pub fn path(&self, of: &str) -> PathBuf {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+        self.folder.join(format!("hunt-{}.jsonl", of.chars().map(plain).collect::<String>()))
+    }
+
+    /// The standard input of a process that writes there: it holds the lock, too, in case this process is killed before it.
+    ///
+    /// # Errors
+    /// When the system has no more descriptors.
+    pub fn held(&self) -> std::io::Result<Stdio> {
+        self.locked.try_clone().map(Stdio::from)
+    }
+}
+
+/// Identifies a program: a hash of its file (FNV-1a). Progress is that of one program.
+pub fn program(path: &Path) -> std::io::Result<String> {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    Ok(format!("{:016x}", fs::read(path)?.iter().fold(0xcbf2_9ce4_8422_2325, step)))
+}

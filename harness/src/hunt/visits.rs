@@ -1,0 +1,203 @@
+//! What the visits of a search have shown, as data: so another process can continue the search, and several can share it.
+//!
+//! A search visits schemas: a visit runs one schema as one pass says. What comes of a visit depends on the object, the
+//! campaign, the pass and the schema alone, so it does not matter which process makes it. A search that is given [`Visits`]
+//! skips the visits in it, and its result is that of a search that makes all of them.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interloper_scheduler::{Shard, Unseen};
+use serde::{Deserialize, Serialize};
+
+use super::Coverage;
+use crate::object::{MethodId, Program};
+use crate::systematic::Explored;
+
+/// What one visit has shown. A visit with a finding, or of a schema that cannot be judged, is not kept: it is made again,
+/// because a report needs the execution itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Visit {
+    /// The number of the method that is searched.
+    pub method: usize,
+    /// The number of the pass, counted from 0; in a search without passes, of the source of schemas.
+    pub pass: usize,
+    /// The number of the schema, counted from 0, among those of the method; in a search without passes, of the source.
+    pub schema: u64,
+    /// How many executions there were.
+    pub executions: u64,
+    /// How many steps they had.
+    pub steps: u64,
+    /// How many of their traces earlier visits of the schema had not shown.
+    pub traces: u64,
+    /// Whether there were more traces than are counted.
+    #[serde(skip_serializing_if = "is_false")]
+    pub more_traces: bool,
+    /// How many executions ended without an outcome.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cut: u64,
+    /// Whether every interleaving ran.
+    #[serde(skip_serializing_if = "is_false")]
+    pub complete: bool,
+    /// Whether a call made a step that the scheduler saw.
+    pub instrumented: bool,
+    /// The numbers of methods whose calls overlapped, each pair with the smaller number first.
+    pub pairs: BTreeSet<(usize, usize)>,
+    /// Of how many executions drawn at random the traces are counted, in all visits of the schema up to this one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub drawn: u64,
+    /// Of how many of these the trace came once.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub once: u64,
+    /// Whether the executions have so many steps that an exhaustive search does not pay.
+    #[serde(skip_serializing_if = "is_false")]
+    pub long: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Visit {
+    /// What the executions of a visit have shown, with this many new traces, and perhaps more.
+    pub(super) fn of(program: &Program, explored: &Explored, traces: u64, more_traces: bool) -> Visit {
+        let method = |call: usize| program.calls()[call].0.0;
+        let pairs = explored.overlapped.iter().map(|&(one, other)| (method(one), method(other)));
+        Visit {
+            executions: explored.executions,
+            steps: explored.steps,
+            traces,
+            more_traces,
+            cut: explored.cut,
+            complete: explored.complete,
+            instrumented: explored.instrumented,
+            pairs: pairs.map(|(one, other)| (one.min(other), one.max(other))).collect(),
+            ..Visit::default()
+        }
+    }
+
+    /// The same at its place.
+    pub(super) fn at(self, at: At) -> Visit {
+        Visit { method: at.method, pass: at.pass, schema: at.schema, ..self }
+    }
+
+    /// The same with what its schema's executions say about traces that have not been shown.
+    pub(super) fn saw(self, unseen: Unseen) -> Visit {
+        Visit { drawn: unseen.executions, once: unseen.once, ..self }
+    }
+
+    /// What the executions of its schema say about traces that have not been shown.
+    pub(super) fn unseen(&self) -> Unseen {
+        Unseen { executions: self.drawn, once: self.once }
+    }
+}
+
+impl Coverage {
+    /// Adds a visit.
+    pub(super) fn take(&mut self, visit: &Visit) {
+        self.steps += visit.steps;
+        self.traces += visit.traces;
+        self.more_traces |= visit.more_traces;
+        self.cut += visit.cut;
+        self.complete += u64::from(visit.complete);
+        self.instrumented |= visit.instrumented;
+        self.pairs.extend(visit.pairs.iter().map(|&(one, other)| (MethodId(one), MethodId(other))));
+    }
+
+    /// Whether a known visit says all that this coverage needs of it: the first execution that was cut is shown itself.
+    fn can_take(&self, visit: &Visit) -> bool {
+        visit.cut == 0 || self.first_cut.is_some()
+    }
+}
+
+/// Which visit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    pub(super) method: usize,
+    pub(super) schema: u64,
+    pub(super) pass: usize,
+}
+
+/// What is given each visit.
+type Keeper = Box<dyn FnMut(&Visit)>;
+
+/// The visits that a search need not make, and what it does with those that it makes.
+#[derive(Default)]
+pub struct Visits {
+    made: BTreeMap<At, Visit>,
+    shard: Option<Shard>,
+    keep: Option<Keeper>,
+}
+
+impl std::fmt::Debug for Visits {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Visits({}, {:?})", self.made.len(), self.shard)
+    }
+}
+
+impl Visits {
+    /// These visits were made before. One that is given twice counts once.
+    pub fn after(made: impl IntoIterator<Item = Visit>) -> Visits {
+        let at = |visit: &Visit| At { method: visit.method, schema: visit.schema, pass: visit.pass };
+        Visits { made: made.into_iter().map(|visit| (at(&visit), visit)).collect(), ..Visits::default() }
+    }
+
+    /// The same, and each visit that the search makes is given to `keep`.
+    #[must_use]
+    pub fn kept_by(self, keep: impl FnMut(&Visit) + 'static) -> Visits {
+        Visits { keep: Some(Box::new(keep)), ..self }
+    }
+
+    /// Only the visits of a part of the schemas: see [`Campaign::part`](super::Campaign::part).
+    pub fn of_shard(shard: Shard) -> Visits {
+        Visits { shard: Some(shard), ..Visits::default() }
+    }
+
+    /// All visits that were made, in the order of their methods, schemas and passes.
+    pub fn into_made(self) -> impl Iterator<Item = Visit> {
+        self.made.into_values()
+    }
+
+    /// How many executions the visits had.
+    pub fn executions(&self) -> u64 {
+        self.made.values().map(|visit| visit.executions).sum()
+    }
+
+    /// Whether a schema belongs to this search.
+    pub(super) fn has(&self, schema: u64) -> bool {
+        self.shard.is_none_or(|shard| shard.has(schema))
+    }
+
+    /// What of this many visits in a row belongs to this search.
+    pub(super) fn share(&self, visits: u64) -> u64 {
+        self.shard.map_or(visits, |shard| visits.div_ceil(u64::from(shard.of())))
+    }
+
+    /// A visit that was made before, if it says all that is needed.
+    pub(super) fn earlier(&self, at: At, coverage: &Coverage) -> Option<&Visit> {
+        self.made.get(&at).filter(|visit| coverage.can_take(visit))
+    }
+
+    /// The passes before this one in which the schema was visited.
+    pub(super) fn passes_before(&self, at: At) -> impl Iterator<Item = usize> {
+        self.made.range(At { pass: 0, ..at }..at).map(|(at, _)| at.pass)
+    }
+
+    /// Keeps a visit.
+    pub(super) fn note(&mut self, at: At, visit: Visit) {
+        let visit = visit.at(at);
+        if let Some(keep) = &mut self.keep {
+            keep(&visit);
+        }
+        self.made.insert(at, visit);
+    }
+}

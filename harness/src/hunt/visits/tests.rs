@@ -1,0 +1,148 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use interloper_scheduler::Executions;
+use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+use super::*;
+use crate::hunt::{Campaign, Ended, Engine, Hunted, Pass, Searched};
+use crate::object::Object;
+use crate::schemas::Bounds;
+use crate::stress::Next;
+use crate::systematic::{Schedule, Settings};
+
+/// A map of two keys over the mirror, with a size that is counted by reading one key after the other, and a method that is one
+/// step.
+fn pair() -> (Object, Arc<AtomicU64>) {
+    let made = Arc::new(AtomicU64::new(0));
+    let counting = Arc::clone(&made);
+    let new = move || {
+        counting.fetch_add(1, Relaxed);
+        [AtomicI64::new(-1), AtomicI64::new(-1)]
+    };
+    let object = Object::describe("pair", new)
+        .core("put", |pair, (key, value): (usize, i64)| pair[key].swap(value, SeqCst))
+        .core("remove", |pair, (key,): (usize,)| pair[key].swap(-1, SeqCst))
+        .method("size", |pair, ()| pair.iter().filter(|cell| cell.load(SeqCst) != -1).count())
+        .reads()
+        .method("swap", |pair, (key, value): (usize, i64)| pair[key].swap(value, SeqCst))
+        .method("increase", |pair, (key,): (usize,)| {
+            let value = pair[key].load(SeqCst);
+            pair[key].store(value + 1, SeqCst);
+        })
+        .method("touch", |pair, ()| (0..8).filter(|round| pair[round % 2].load(SeqCst) > 100).count())
+        .reads()
+        .build();
+    (object, made)
+}
+
+/// Campaigns of every kind, short ones.
+fn campaigns(object: &Object) -> Vec<Campaign> {
+    // So few executions that schemas are left for each later pass.
+    let thorough = Settings { seed: 1, executions: Executions::AtMost(12), ..Settings::default() };
+    let mut passes = Pass::before(&thorough);
+    passes[1].gives_up_after = Some(6);
+    let staged = Campaign { passes, ..Campaign::staged(object, 1).of_at_most(60) };
+    let random = Settings { schedule: Schedule::Random, executions: Executions::AtMost(20), ..thorough };
+    let once = Campaign { engine: Engine::Systematic(random), ..Campaign::systematic(object, 1).of_at_most(40) };
+    let bounds = Bounds { invocations: 2..=3, ..Bounds::default() };
+    let small = Campaign { random: Some((bounds, 30)), ..Campaign::systematic(object, 1).of_at_most(30) };
+    vec![staged, once, small]
+}
+
+fn go_on() -> impl FnMut(&crate::hunt::Progress<'_>) -> Next {
+    |_| Next::Continue
+}
+
+/// Without the time, which is never the same.
+fn timeless(searched: Searched) -> Searched {
+    Searched { hunted: Hunted { took: Duration::ZERO, ..searched.hunted }, ..searched }
+}
+
+fn parts(campaign: &Campaign, method: MethodId, of: u32) -> Vec<Vec<Visit>> {
+    let part = |number| {
+        let mut visits = Visits::of_shard(Shard::new(number, of).expect("a shard"));
+        campaign.part(method, &mut visits, &mut go_on());
+        visits.into_made().collect()
+    };
+    (1..=of).map(part).collect()
+}
+
+#[test]
+fn the_parts_together_give_the_result_of_the_whole() {
+    let (object, _) = pair();
+    let (mut found, mut sound) = (0, 0);
+    for campaign in campaigns(&object) {
+        for name in ["size", "swap", "increase", "touch"] {
+            let method = object.named(name).next().expect("a method");
+            let whole = timeless(campaign.method(method, &mut go_on()));
+            for of in [1, 2, 3, 7] {
+                let parts = parts(&campaign, method, of);
+                // No schema belongs to two parts.
+                for (number, part) in (0..).zip(&parts) {
+                    assert!(part.iter().all(|visit| visit.schema % u64::from(of) == number));
+                }
+                let mut visits = Visits::after(parts.into_iter().flatten());
+                assert_eq!(timeless(campaign.method_after(method, &mut visits, &mut go_on())), whole, "{name} of {of}");
+            }
+            *if whole.found().is_some() { &mut found } else { &mut sound } += 1;
+        }
+    }
+    assert!(found >= 3 && sound >= 6, "{found} {sound}");
+}
+
+/// Where parts run to their ends, the end runs nothing: no object is made.
+#[test]
+fn nothing_runs_twice_where_no_pass_gives_up() {
+    let (object, made) = pair();
+    let swap = object.named("swap").next().expect("a method");
+    let [_, _, small] = &campaigns(&object)[..] else { unreachable!("three kinds") };
+    let whole = timeless(small.method(swap, &mut go_on()));
+    assert!(whole.found().is_none() && whole.hunted.schemas > 30, "{}", whole.hunted.schemas);
+    let of_whole = made.swap(0, Relaxed);
+    let parts = parts(small, swap, 4);
+    let executions: u64 = parts.iter().flatten().map(|visit| visit.executions).sum();
+    assert_eq!(executions, whole.hunted.executions);
+    assert_eq!(made.swap(0, Relaxed), of_whole);
+    let mut visits = Visits::after(parts.into_iter().flatten());
+    assert_eq!(timeless(small.method_after(swap, &mut visits, &mut go_on())), whole);
+    assert_eq!(made.load(Relaxed), 0);
+}
+
+/// After each of its visits a search can be continued, and nothing that was kept runs again unless its traces are needed.
+#[test]
+fn a_search_goes_on_after_any_visit() {
+    let (object, _) = pair();
+    for campaign in campaigns(&object) {
+        for name in ["increase", "touch"] {
+            let method = object.named(name).next().expect("a method");
+            let kept = Rc::new(RefCell::new(Vec::new()));
+            let all = Rc::clone(&kept);
+            let mut visits = Visits::default().kept_by(move |visit| all.borrow_mut().push(visit.clone()));
+            let whole = timeless(campaign.method_after(method, &mut visits, &mut go_on()));
+            let kept = kept.borrow();
+            assert!(name == "increase" || kept.len() > 20, "{}", kept.len());
+            for cut in (0..=kept.len()).step_by(3) {
+                let mut visits = Visits::after(kept[..cut].to_vec());
+                let again = timeless(campaign.method_after(method, &mut visits, &mut go_on()));
+                assert_eq!(again, whole, "{name} after {cut} visits");
+            }
+        }
+    }
+}
+
+/// A visit that the deadline has cut is not kept: it would say too little.
+#[test]
+fn what_the_time_has_cut_is_not_kept() {
+    let (object, _) = pair();
+    let swap = object.named("swap").next().expect("a method");
+    for campaign in campaigns(&object) {
+        let mut visits = Visits::default();
+        let none = Campaign { time: Some(Duration::ZERO), ..campaign };
+        let searched = none.method_after(swap, &mut visits, &mut go_on());
+        assert_eq!((searched.hunted.end, visits.into_made().count()), (Ended::OutOfTime, 0));
+    }
+}

@@ -1,0 +1,194 @@
+//! The visits of a hunt in a file, so that another process can continue the hunt.
+//!
+//! The file has JSON Lines: the first line says which search it belongs to, and each further line is a visit. A visit is added
+//! with a single write at the end, so a process that is killed leaves whole lines, or one last line that is cut. A line that is
+//! cut is dropped when the file is opened again.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use interloper_harness::hunt::Visit;
+use interloper_report::file;
+use serde::{Deserialize, Serialize};
+
+/// The format of the file.
+pub const VERSION: u32 = 1;
+
+/// A larger file is something else.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    version: u32,
+    asked: String,
+}
+
+/// Only the version: it decides whether the rest can be expected to have today's shape.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+/// A file of visits that is open for more. No two processes may have it open at the same time: the caller holds a lock.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Opens the file of the search that `asked` describes, and gives the visits in it. Writes a file without visits where there
+    /// is none.
+    ///
+    /// # Errors
+    /// In one line, with the path: when the file is that of another search, when it is damaged, and when it cannot be written.
+    pub fn open(path: &Path, asked: &str) -> Result<(Journal, Vec<Visit>), String> {
+        let refused = |reason: String| format!("{}: {reason}", path.display());
+        let failed = |error: io::Error| refused(error.to_string());
+        let head = || serde_json::to_string(&Head { version: VERSION, asked: asked.to_owned() }).expect("plain data");
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                file::write(path, format!("{}\n", head()).as_bytes()).map_err(failed)?;
+            }
+            metadata => {
+                let metadata = metadata.map_err(failed)?;
+                if !metadata.is_file() || metadata.len() > MAX_BYTES {
+                    let reason = "not the progress of a hunt: not a file, or too large; name another folder";
+                    return Err(refused(reason.to_owned()));
+                }
+            }
+        }
+        let text = fs::read(path).map_err(failed)?;
+        let (visits, whole) = parse(&text, asked).map_err(refused)?;
+        let file = File::options().append(true).open(path).map_err(failed)?;
+        file.set_len(whole).map_err(failed)?;
+        Ok((Journal { file }, visits))
+    }
+
+    /// Adds a visit.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add(&mut self, visit: &Visit) -> io::Result<()> {
+        let mut line = serde_json::to_vec(visit).expect("numbers are always JSON");
+        line.push(b'\n');
+        self.file.write_all(&line)
+    }
+
+    /// What adds each visit, and tells once if that fails: the search is worth its result all the same.
+    pub fn keeper(mut self, tell: impl Fn(&str) + 'static) -> impl FnMut(&Visit) + 'static {
+        let mut failed = false;
+        move |visit| {
+            if failed {
+                return;
+            }
+            if let Err(error) = self.add(visit) {
+                failed = true;
+                tell(&format!("cannot keep the progress: {error}"));
+            }
+        }
+    }
+}
+
+/// The visits, and how many bytes are whole lines.
+fn parse(bytes: &[u8], asked: &str) -> Result<(Vec<Visit>, u64), String> {
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let damaged = |line: usize, error: String| {
+        format!("not the progress of a hunt: line {}: {error}; delete it to begin anew", line + 1)
+    };
+    let text = std::str::from_utf8(&bytes[..whole]).map_err(|error| damaged(0, error.to_string()))?;
+    let (first, rest) = text.split_once('\n').ok_or_else(|| damaged(0, "it is missing".to_owned()))?;
+    let wrong = |error: serde_json::Error| damaged(0, error.to_string());
+    let Version { version } = serde_json::from_str(first).map_err(wrong)?;
+    if version != VERSION {
+        return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
+    }
+    let head: Head = serde_json::from_str(first).map_err(wrong)?;
+    if head.asked != asked {
+        return Err(format!("the progress of another search: {}, and {asked}; name another folder", head.asked));
+    }
+    let visit = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error: serde_json::Error| damaged(number, error.to_string()))
+    };
+    let visits = (1..).zip(rest.lines()).map(visit).collect::<Result<Vec<Visit>, String>>()?;
+    Ok((visits, whole as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(schema: u64) -> Visit {
+        Visit { schema, executions: 3, pairs: [(0, 2)].into(), ..Visit::default() }
+    }
+
+    /// A file of its own for a test.
+    struct Scratch(std::path::PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let folder = std::env::temp_dir().join(format!("interloper-journal-{name}-{}", std::process::id()));
+            fs::create_dir_all(&folder).expect("a folder");
+            Scratch(folder)
+        }
+
+        fn path(&self) -> std::path::PathBuf {
+            self.0.join("hunt.jsonl")
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// Cut at any byte after its first line, the file gives the visits of its whole lines, and goes on from there.
+    #[test]
+    fn a_file_that_was_cut_goes_on_after_its_last_whole_line() {
+        let scratch = Scratch::new("cut");
+        let path = scratch.path();
+        let (mut journal, none) = Journal::open(&path, "a hunt").expect("a new file");
+        assert_eq!(none, []);
+        let first = fs::metadata(&path).expect("a file").len() as usize;
+        let visits: Vec<Visit> = (0..3).map(visit).collect();
+        visits.iter().for_each(|visit| journal.add(visit).expect("a file"));
+        drop(journal);
+        let all = fs::read(&path).expect("a file");
+        for cut in first..=all.len() {
+            fs::write(&path, &all[..cut]).expect("a file");
+            let whole = all[..cut].iter().filter(|&&byte| byte == b'\n').count() - 1;
+            let (mut journal, kept) = Journal::open(&path, "a hunt").expect("whole lines");
+            assert_eq!(kept, visits[..whole]);
+            journal.add(&visit(9)).expect("a file");
+            drop(journal);
+            let (_, kept) = Journal::open(&path, "a hunt").expect("whole lines");
+            assert_eq!(kept, [&visits[..whole], &[visit(9)]].concat());
+        }
+    }
+
+    #[test]
+    fn what_is_something_else_is_refused_in_one_line() {
+        let scratch = Scratch::new("else");
+        let path = scratch.path();
+        let refused = |text: &str, reason: &str| {
+            fs::write(&path, text).expect("a file");
+            let error = Journal::open(&path, "a hunt").expect_err("it is something else");
+            assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
+            // It stays as it was.
+            assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        };
+        refused("", "not the progress of a hunt: line 1: it is missing");
+        refused("{\"version\":1", "line 1: it is missing");
+        refused("{\"version\":1}\n", "line 1: missing field `asked`");
+        refused("{\"version\":7,\"asked\":3}\n", "written by another interloper (version 7, this one reads version 1)");
+        refused("{\"version\":1,\"asked\":\"b\"}\n", "the progress of another search: b, and a hunt; name another");
+        refused("{\"version\":1,\"asked\":\"a hunt\"}\n{}\n[\n{}\n", "line 3: ");
+        refused("{\"version\":1,\"asked\":\"a hunt\"}\n{\"shcema\":3}\n", "line 2: unknown field `shcema`");
+        fs::remove_file(&path).expect("a file");
+        fs::create_dir(&path).expect("a folder");
+        assert!(Journal::open(&path, "a hunt").is_err_and(|error| error.contains("not a file")));
+    }
+}
