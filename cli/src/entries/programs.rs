@@ -50,7 +50,7 @@ pub struct ProgramResult {
     /// For random schedules: of how many executions, how many were the only ones of their traces (Good–Turing).
     #[serde(skip_serializing_if = "Option::is_none")]
     unseen: Option<Unseen>,
-    /// What the time did not suffice for.
+    /// What the time or the memory did not suffice for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     cut_short: String,
     /// Executions in which a block was violated.

@@ -291,7 +291,8 @@ impl Checker {
         report.coverage.serial = summary.serial.and(worker.take_needed());
         let out_of_time = search.deadline.is_over();
         report.coverage.cut_short = CutShort {
-            search: summary.timed_out,
+            search: summary.timed_out && summary.memory.is_none(),
+            memory: summary.memory,
             serial: out_of_time && summary.undecided > 0 && !report.coverage.serial.complete,
             shrinking: out_of_time && !minimal,
         };

@@ -297,6 +297,7 @@ impl Summary {
             cut: self.cut.or(later.cut),
             stale: self.stale.or(later.stale),
             timed_out: self.timed_out || later.timed_out,
+            memory: self.memory.or(later.memory),
             serial: self.serial.and(later.serial),
         }
     }

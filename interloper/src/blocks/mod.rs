@@ -49,6 +49,7 @@ pub mod progress;
 mod reached;
 mod reference;
 mod report;
+mod room;
 mod runner;
 mod schedule;
 mod sections;

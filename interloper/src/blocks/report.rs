@@ -261,11 +261,14 @@ pub struct Coverage {
     pub cut_short: CutShort,
 }
 
-/// The parts of a check that ended early because the time ran out.
+/// The parts of a check that ended early because the time or the memory ran out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CutShort {
     /// The executions of the search.
     pub search: bool,
+    /// The executions of the search, because the process had so many bytes of memory: see
+    /// [`Settings::most_memory`](super::Settings::most_memory).
+    pub memory: Option<u64>,
     /// The serial orders: some outcomes are undecided.
     pub serial: bool,
     /// The shrinking of the finding: the execution that is shown may not be the smallest.
@@ -273,12 +276,19 @@ pub struct CutShort {
 }
 
 impl fmt::Display for CutShort {
-    /// The parts, or nothing.
+    /// What ran out during which parts, or nothing.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts =
             [(self.search, "the search"), (self.serial, "the serial orders"), (self.shrinking, "the shrinking")];
         let parts: Vec<&str> = parts.into_iter().filter_map(|(cut, part)| cut.then_some(part)).collect();
-        out.write_str(&parts.join(" and "))
+        if !parts.is_empty() {
+            write!(out, "the time ran out during {}", parts.join(" and "))?;
+        }
+        if let Some(bytes) = self.memory {
+            let and = if parts.is_empty() { "" } else { "; " };
+            write!(out, "{and}the memory ran out during the search: the process has {} MiB", bytes >> 20)?;
+        }
+        Ok(())
     }
 }
 
@@ -351,7 +361,7 @@ impl fmt::Display for Coverage {
             write!(out, "; {}", unseen.text("trace"))?;
         }
         if self.cut_short != CutShort::default() {
-            write!(out, "; the time ran out during {}", self.cut_short)?;
+            write!(out, "; {}", self.cut_short)?;
         }
         Ok(())
     }

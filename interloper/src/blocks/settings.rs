@@ -53,6 +53,9 @@ pub struct Settings {
     /// The longest time for the search, the serial orders and the shrinking of a finding together, checked between
     /// executions. The moment at which it runs out differs from run to run; the report says what it cut short.
     pub time: Option<Duration>,
+    /// The most memory that the process may use, in bytes: the search ends when it uses more, and the report says so. `None` is
+    /// three quarters of what the machine, or the container, has.
+    pub most_memory: Option<u64>,
     /// The most steps of one execution.
     pub steps: StepBound,
     /// What happens to threads that still run when the program returns.
@@ -189,6 +192,7 @@ impl Default for Settings {
             seed: 42,
             executions: 10_000,
             time: None,
+            most_memory: None,
             steps: StepBound::FailAfter(1_000_000),
             detached: Detached::GivenUp,
             livelock_rounds: 1_000,

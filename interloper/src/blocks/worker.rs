@@ -20,7 +20,6 @@ use super::judge::{Judge, Judgement};
 use super::lines::Lines;
 use super::misuse::Misuse;
 use super::outcome::Outcome;
-use super::reached;
 use super::report::{Finding, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule};
@@ -28,6 +27,7 @@ use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
+use super::{reached, room};
 use crate::locate::knows_lines;
 use crate::tasks::known::{self, Known};
 
@@ -37,6 +37,8 @@ pub(crate) struct Worker<'a> {
     runner: Runner<'a>,
     judge: Judge<'a>,
     deadline: Deadline,
+    /// In bytes.
+    most_memory: Option<u64>,
     fingerprints: Fingerprints,
     reached: reached::Known,
     /// Potential violations that have a warning already.
@@ -67,8 +69,10 @@ pub(crate) struct Summary {
     pub(crate) cut: Option<&'static str>,
     /// How weak memory was: see [`Coverage::stale`](super::report::Coverage::stale).
     pub(crate) stale: Option<u32>,
-    /// The time ran out before all executions had run.
+    /// The time or the memory ran out before all executions had run.
     pub(crate) timed_out: bool,
+    /// The memory of the process, in bytes, if it was too much.
+    pub(crate) memory: Option<u64>,
     /// Some execution accessed plain memory in a way that the engine saw.
     pub(crate) saw_plain_memory: bool,
     /// The steps of the executions.
@@ -134,12 +138,15 @@ impl<'a> Worker<'a> {
         config: &Config,
         rule: &Rule,
         deadline: Deadline,
+        /// In bytes.
+        most_memory: Option<u64>,
     ) -> Worker<'a> {
         Worker {
             settings,
             runner: Runner::new(program, config.clone()),
             judge: Judge::new(program, settings, config, rule, deadline),
             deadline,
+            most_memory: settings.most_memory.or_else(room::most),
             fingerprints: Fingerprints::default(),
             reached: reached::Known::default(),
             known: Vec::new(),
@@ -159,6 +166,14 @@ impl<'a> Worker<'a> {
             if self.deadline.is_over() {
                 summary.timed_out = true;
                 break;
+            }
+            if number.is_multiple_of(room::EVERY) && summary.executions > 0 {
+                let is_too_much = |used: &u64| self.most_memory.is_some_and(|most| *used > most);
+                summary.memory = room::used().filter(is_too_much);
+                if summary.memory.is_some() {
+                    summary.timed_out = true;
+                    break;
+                }
             }
             let Some(made) = self.runner.run(strategy) else {
                 summary.exhausted = true;

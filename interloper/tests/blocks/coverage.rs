@@ -222,6 +222,36 @@ fn the_time_bounds_making_an_execution_smaller() {
     assert_eq!((short.grade, short.coverage.cut_short), (Grade::Bug, CutShort::default()));
 }
 
+/// What an execution forgets stays allocated: here half a MiB each, which the search sees after 256 executions.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_bounds_a_search() {
+    let used = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    };
+    let check = |most: u64, program: fn()| {
+        let checker = Checker::new("forgets").schedule(Schedule::Random).executions(1_000);
+        let report = checker.settings(|settings| settings.most_memory = Some(most)).check(program).unwrap();
+        assert_eq!(report.grade, Grade::Clean, "{report}");
+        report
+    };
+    let forgets = check(used() + (64 << 20), || {
+        two(true, 1);
+        std::mem::forget(vec![1_u8; 1 << 19]);
+    });
+    assert_eq!(forgets.coverage.executions, 256);
+    assert!(forgets.coverage.cut_short.memory.is_some() && !forgets.coverage.cut_short.search);
+    let text = forgets.to_string();
+    assert!(text.contains("; the memory ran out during the search: the process has "), "{text}");
+    let frees = check(u64::MAX, || {
+        two(true, 1);
+        drop(vec![1_u8; 1 << 19]);
+    });
+    assert_eq!((frees.coverage.executions, frees.coverage.cut_short), (1_000, CutShort::default()));
+}
+
 /// Eight tasks of two blocks each have 81,729,648,000 serial orders.
 #[test]
 fn the_time_bounds_the_serial_orders() {
