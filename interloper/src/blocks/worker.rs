@@ -138,8 +138,6 @@ impl<'a> Worker<'a> {
         config: &Config,
         rule: &Rule,
         deadline: Deadline,
-        /// In bytes.
-        most_memory: Option<u64>,
     ) -> Worker<'a> {
         Worker {
             settings,
