@@ -165,7 +165,7 @@ impl<'a> Worker<'a> {
                 summary.timed_out = true;
                 break;
             }
-            if number.is_multiple_of(room::EVERY) && summary.executions > 0 {
+            if number > 0 && number.is_multiple_of(room::EVERY) {
                 let is_too_much = |used: &u64| self.most_memory.is_some_and(|most| *used > most);
                 summary.memory = room::used().filter(is_too_much);
                 if summary.memory.is_some() {
