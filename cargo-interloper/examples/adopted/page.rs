@@ -73,7 +73,7 @@ const HEAD: &str = "# Crates under control
 Each row is a small program over a published crate, unmodified, as `cargo interloper test` builds it: a wrong program with a planted
 bug, and its correct twin. The sources are in `cargo-interloper/adopted`. `crates.txt` there is the list of crates, written before
 any of them was tried: widely used crates with threads or async, chosen from memory, since no download counts were read. Every
-name of the list has a row; a crate that does not work has one too, with the reason.
+name that was tried has a row; a crate that does not work has one too, with the reason.
 
 This page is printed from `cargo-interloper/adopted/results.json`; a test compares the two. In the root of the repository,
 
@@ -86,9 +86,9 @@ runs programs again, and prints the page. Both programs are checked with the def
 most 10,000 executions. *Found* is the number of the execution that shows the bug: the median of five seeds (42 to 46), the least
 and the most, and the kind of finding. *Clean* is the number of executions of the correct twin, all without a finding (seed 42).
 *Steps* is the mean of an execution of the correct twin. *Rate* is the number of its executions in a second on the machine that
-measured it, one of two cores that others used too, with the mirror optimised as little as `opt-level = 1` does; another run
-gives other numbers. With *races*, executions were judged for data races as well, which is the default if all crates that
-synchronise are under control.
+measured it, one of two cores that others used too, with `opt-level = 1`; another run gives other numbers. The programs that are
+run together share one project, so that it is built once. With *races*, executions were judged for data races as well, which is
+the default if all crates of the project that synchronise are under control: here foldhash was not.
 ";
 
 /// The page.
