@@ -47,7 +47,7 @@ pub fn planted() {
 pub fn correct() {
     two(|pool| {
         // Asks again if a wait ends early.
-        let mut one = || loop {
+        let one = || loop {
             if let Ok(connection) = pool.get() {
                 break connection;
             }
