@@ -252,3 +252,47 @@ fn cleaning_removes_all_that_was_written() {
     assert!(!target.join("interloper").exists() && target.join("other").exists());
     run(&["clean"]);
 }
+
+/// The checker reads debug information with memchr, which may be under control: what it does there is no step of the program.
+#[test]
+fn what_the_checker_uses_itself_comes_under_control() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\nmemchr = \"2\"\n[dev-dependencies.interloper]\npath = {interloper:?}\n"
+    ));
+    project.put(
+        "tests/words.rs",
+        r#"
+#[cfg(interloper)]
+#[macro_use]
+extern crate interloper_std as std;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+fn two(add: fn(&AtomicUsize, usize)) {
+    let sum = AtomicUsize::new(0);
+    let own = || add(&sum, memchr::memchr(b'b', b"aab").unwrap());
+    std::thread::scope(|scope| {
+        scope.spawn(own);
+        own();
+    });
+    assert_eq!(sum.into_inner(), 4);
+}
+
+#[interloper::test(executions = 200)]
+fn wrong() {
+    two(|sum, number| sum.store(sum.load(SeqCst) + number, SeqCst));
+}
+
+#[interloper::test(executions = 200)]
+fn right() {
+    two(|sum, number| _ = sum.fetch_add(number, SeqCst));
+}
+"#,
+    );
+    let ran = project.run(&["test", "--instrument", "memchr", "--test", "words"]).expect(1);
+    assert!(ran.err.contains("under control: memchr 2."), "{}", ran.err);
+    assert!(ran.out.contains("test right ... ok\n") && ran.out.contains("test wrong ... FAILED\n"), "{}", ran.out);
+    assert!(ran.out.contains("left: 2") || ran.out.contains("left: 2,"), "{}", ran.out);
+    assert!(!ran.out.contains("already borrowed"), "{}", ran.out);
+}

@@ -3,6 +3,7 @@
 //!
 //! The Rust blocks of its pages are tests of the crate `interloper`, and the pages of options are tests of the command.
 
+mod adopted;
 mod console;
 mod findings;
 mod page;

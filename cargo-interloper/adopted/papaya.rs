@@ -1,0 +1,36 @@
+//! A lost update: a value is read, and written back later.
+//!
+//! With its default features papaya needs a barrier of seize that waits in the kernel, so seize is left out of control, and
+//! papaya does not build.
+//!
+//! ```toml
+//! papaya = { version = "0.2", default-features = false }
+//! [package.metadata.interloper]
+//! instrument = ["papaya"]
+//! ```
+
+use std::thread;
+
+use papaya::HashMap;
+
+fn two(add: fn(&HashMap<u32, u32>)) {
+    let map = HashMap::new();
+    map.pin().insert(7, 0);
+    thread::scope(|scope| {
+        scope.spawn(|| add(&map));
+        add(&map);
+    });
+    assert_eq!(map.pin().get(&7), Some(&2));
+}
+
+pub fn planted() {
+    two(|map| {
+        let map = map.pin();
+        let read = *map.get(&7).unwrap();
+        map.insert(7, read + 1);
+    });
+}
+
+pub fn correct() {
+    two(|map| _ = map.pin().update(7, |value| value + 1));
+}

@@ -1,0 +1,42 @@
+//! The page about published crates under control, docs/ADOPTED.md, and the data that it is printed from.
+//!
+//! `print` prints the page. `run FOLDER [NAME…]` builds a project in the folder with the programs of `cargo-interloper/adopted`, or
+//! those that are named, runs each with the `cargo interloper` that was built beside this example, and writes what comes of it
+//! into the data. What is built is in `FOLDER/target`.
+
+mod page;
+mod running;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use page::Data;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("adopted");
+    let file = folder.join("results.json");
+    let text = fs::read_to_string(&file).expect("the data");
+    let mut data: Data = serde_json::from_str(&text).expect("the data has its form");
+    let list = fs::read_to_string(folder.join("crates.txt")).expect("the list");
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["print"] => print!("{}", page::page(&list, &data)),
+        ["run", place, names @ ..] => {
+            let all: Vec<&str> = list.lines().filter(|name| folder.join(format!("{name}.rs")).exists()).collect();
+            let names = if names.is_empty() { &all[..] } else { names };
+            running::run(&folder, Path::new(place), names, |name, ran| {
+                eprintln!("{name}: {}", page::brief(&ran));
+                data.programs.insert(name.to_owned(), ran);
+                // What is known is kept, whatever becomes of the next one.
+                let text = serde_json::to_string_pretty(&data).expect("plain data is always JSON");
+                fs::write(&file, text + "\n").expect("the data can be written");
+            });
+        }
+        _ => {
+            eprintln!("error: expected `print` or `run FOLDER [NAME…]`");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,169 @@
+//! Runs programs in a project that they share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::page::{Checked, Ran};
+
+/// The check of both programs.
+const MEASURED: &str = include_str!("measured.rs");
+
+/// What the comment at the top of a program says.
+struct Header {
+    what: String,
+    /// Its lines of `[dependencies]`, by name.
+    dependencies: BTreeMap<String, String>,
+    /// The names of those that it wants to be under control.
+    instrument: Vec<String>,
+}
+
+/// Writes a project with these programs, each in an integration test, and builds it. Each program then runs in a process of its own.
+///
+/// If the project does not build, what does not build is one of its programs, or something that all of them need.
+pub fn run(sources: &Path, place: &Path, names: &[&str], mut take: impl FnMut(&str, Ran)) {
+    let project = place.join("project");
+    let headers = write(sources, &project, names);
+    // All at once, as far as they build.
+    let built = command(place, &project, &["--no-run"]);
+    fs::write(project.join("build.txt"), both(&built)).expect("a file");
+    let control = text(&built.stderr);
+    let control = control.lines().find_map(|line| line.strip_prefix("under control: ")).unwrap_or_default();
+    let control = control.replace(", and with it ", ", ");
+    let versions = versions(&project);
+    for (name, header) in names.iter().zip(headers) {
+        let is_own = |label: &&str| label.split_once(' ').is_some_and(|(of, _)| header.dependencies.contains_key(of));
+        let own = |labels: &mut dyn Iterator<Item = &str>| labels.filter(is_own).map(str::to_owned).collect();
+        let mut ran = Ran {
+            what: header.what.clone(),
+            versions: own(&mut versions.iter().map(String::as_str)),
+            control: own(&mut control.split(", ")),
+            planted: Vec::new(),
+            correct: None,
+            failed: None,
+        };
+        let output = command(place, &project, &["--test", name, "--", "--nocapture"]);
+        fs::write(project.join(format!("{name}.txt")), both(&output)).expect("a file");
+        let out = text(&output.stdout);
+        let checks = out.lines().filter_map(|line| line.strip_prefix("measured: "));
+        let checks = checks.map(|line| serde_json::from_str::<Checked>(line).expect("what the check prints"));
+        let (planted, correct): (Vec<Checked>, Vec<Checked>) = checks.partition(|one| one.program == "planted");
+        ran.planted = planted;
+        ran.correct = correct.into_iter().next();
+        ran.failed = (!output.status.success()).then(|| reason(&output));
+        take(name, ran);
+    }
+}
+
+/// Writes the project.
+fn write(sources: &Path, project: &Path, names: &[&str]) -> Vec<Header> {
+    let _ = fs::remove_dir_all(project);
+    for folder in ["src", "tests", "programs"] {
+        fs::create_dir_all(project.join(folder)).expect("a folder");
+    }
+    let put = |file: &str, text: &str| fs::write(project.join(file), text).expect("a file");
+    let mut headers = Vec::new();
+    let mut dependencies = BTreeMap::new();
+    let mut instrument = BTreeSet::new();
+    for name in names {
+        let source = fs::read_to_string(sources.join(format!("{name}.rs"))).expect("a program");
+        let one = header(&source);
+        for (of, line) in &one.dependencies {
+            let known = dependencies.entry(of.clone()).or_insert_with(|| line.clone());
+            assert!(known == line, "{name}: another program asks for {known}: run them one after the other");
+        }
+        instrument.extend(one.instrument.iter().cloned());
+        put(&format!("programs/{name}.rs"), &source);
+        put(
+            &format!("tests/{name}.rs"),
+            &format!(
+                "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n\n#[path = \"../measured.rs\"]\nmod \
+                 measured;\n#[path = \"../programs/{name}.rs\"]\nmod program;\n"
+            ),
+        );
+        headers.push(one);
+    }
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper").canonicalize().expect("it is there");
+    let dependencies: String = dependencies.values().flat_map(|line| [line.as_str(), "\n"]).collect();
+    let instrument: Vec<String> = instrument.into_iter().collect();
+    put("measured.rs", MEASURED);
+    put("src/lib.rs", "");
+    put(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = \"adopted\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [dependencies]\n{dependencies}\n[dev-dependencies]\ninterloper = {{ path = {interloper:?} }}\n\n\
+             [package.metadata.interloper]\ninstrument = {instrument:?}\n\n\
+             [lints.rust]\nunexpected_cfgs = {{ level = \"warn\", check-cfg = [\"cfg(interloper)\"] }}\n\n\
+             [profile.dev]\nopt-level = 1\n\n[workspace]\n"
+        ),
+    );
+    headers
+}
+
+/// The first lines of the comment at the top of a program, and the piece of a manifest in it.
+fn header(source: &str) -> Header {
+    let comment = || source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim_start);
+    let what: Vec<&str> = comment().take_while(|line| !line.is_empty()).collect();
+    let manifest = || comment().skip_while(|line| *line != "```toml").skip(1).take_while(|line| *line != "```");
+    let entries = manifest().take_while(|line| !line.starts_with("[package")).filter_map(|line| {
+        let (name, _) = line.split_once(" = ")?;
+        Some((name.to_owned(), line.to_owned()))
+    });
+    let instrument = manifest().find_map(|line| line.strip_prefix("instrument = "));
+    Header {
+        what: what.join(" "),
+        dependencies: entries.collect(),
+        instrument: instrument.map(|list| serde_json::from_str(list).expect("a list")).unwrap_or_default(),
+    }
+}
+
+/// Runs `cargo interloper test` in the project.
+fn command(place: &Path, project: &Path, arguments: &[&str]) -> Output {
+    let own = std::env::current_exe().expect("a path");
+    // Cargo builds the command beside the folder of the examples.
+    let tool: PathBuf = own.parent().and_then(Path::parent).expect("a folder").join("cargo-interloper");
+    let mut command = Command::new(tool);
+    command.args(["interloper", "test"]).args(arguments).current_dir(project).stdin(Stdio::null());
+    command.env("CARGO_TARGET_DIR", place.canonicalize().expect("it is there").join("target"));
+    command.env("CARGO_TERM_COLOR", "never").output().expect("the command was built")
+}
+
+/// The packages of the project, with the versions that cargo has chosen.
+fn versions(project: &Path) -> Vec<String> {
+    let mut command = Command::new("cargo");
+    command.args(["metadata", "--format-version=1"]).current_dir(project).stderr(Stdio::null());
+    let output = command.output().expect("cargo");
+    let Ok(document) = serde_json::from_slice::<Value>(&output.stdout) else { return Vec::new() };
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let (root, nodes) = (&document["resolve"]["root"], list(&document["resolve"]["nodes"]));
+    let Some(node) = nodes.iter().find(|node| node["id"] == *root) else { return Vec::new() };
+    let (direct, packages) = (list(&node["dependencies"]), list(&document["packages"]));
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let labels = packages.iter().filter(|package| direct.contains(&package["id"]));
+    let mut labels: Vec<String> =
+        labels.map(|package| format!("{} {}", text(&package["name"]), text(&package["version"]))).collect();
+    labels.sort();
+    labels
+}
+
+/// The first line that says what went wrong.
+fn reason(output: &Output) -> String {
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let starts = |start: &'static str| move |line: &&str| line.starts_with(start);
+    let compiler = || out.lines().chain(err.lines()).find(starts("error["));
+    let panicked = || out.lines().chain(err.lines()).find(|line| line.contains("panicked at"));
+    let other = || err.lines().find(starts("error")).or_else(|| err.lines().last());
+    compiler().or_else(panicked).or_else(other).unwrap_or("it said nothing").trim().to_owned()
+}
+
+fn both(output: &Output) -> String {
+    format!("{}\n{}", text(&output.stdout), text(&output.stderr))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
