@@ -6,7 +6,7 @@ const TESTED: &str = r#"
     use std::collections::BTreeSet;
     use std::io::{ErrorKind, Read, Write};
     use std::net::{TcpListener, TcpStream, UdpSocket};
-    use std::os::fd::AsRawFd;
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::os::unix::process::CommandExt;
     use std::sync::Mutex;
@@ -255,6 +255,65 @@ const TESTED: &str = r#"
         assert_eq!(ends(io, Exhaustive::new(), 100, peeks).1, BTreeSet::from([(5, 5)]), "a datagram is one piece");
     }
 
+    const EDGE: u32 = 1 << 31;
+
+    #[repr(C, packed)]
+    struct Event {
+        flags: u32,
+        data: u64,
+    }
+
+    unsafe extern "C" {
+        fn epoll_create1(flags: i32) -> i32;
+        fn epoll_ctl(queue: i32, operation: i32, descriptor: i32, event: *mut Event) -> i32;
+        fn epoll_wait(queue: i32, events: *mut Event, count: i32, timeout: i32) -> i32;
+    }
+
+    /// How four bytes arrive at a reader who waits for an event, and reads into a buffer until it is not full, as tokio does.
+    fn read_by_edges(buffer: usize, until_short: bool) -> Vec<usize> {
+        let (mut a, mut b) = UnixStream::pair().unwrap();
+        a.set_nonblocking(true).unwrap();
+        let queue = unsafe { OwnedFd::from_raw_fd(epoll_create1(0)) };
+        let mut event = Event { flags: 1 | EDGE, data: 7 };
+        assert_eq!(unsafe { epoll_ctl(queue.as_raw_fd(), 1, a.as_raw_fd(), &mut event) }, 0);
+        b.write_all(b"abcd").unwrap();
+        let mut pieces = Vec::new();
+        while pieces.iter().sum::<usize>() < 4 {
+            assert_eq!(unsafe { epoll_wait(queue.as_raw_fd(), &mut event, 1, -1) }, 1);
+            loop {
+                match a.read(&mut vec![0; buffer]) {
+                    Ok(count) => {
+                        pieces.push(count);
+                        if count < buffer || !until_short {
+                            break;
+                        }
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+        pieces
+    }
+
+    /// epoll(7): after a read that did not fill the buffer, what arrives is told of again. So what a short read leaves behind
+    /// arrives again.
+    #[test]
+    fn a_short_read_of_a_stream_that_is_watched_for_edges() {
+        let io = Freedoms::NONE.with(Freedom::Io, 1);
+        let (_, seen, ended) = ends(io, Exhaustive::new(), 1_000, || read_by_edges(8, true));
+        assert_eq!((seen, ended), (BTreeSet::from([vec![4], vec![1, 3]]), vec![End::Finished]));
+        let (_, seen, ended) = ends(io, Exhaustive::new(), 1_000, || read_by_edges(2, true));
+        assert_eq!((seen, ended), (BTreeSet::from([vec![2, 2], vec![1, 2, 1], vec![2, 1, 1]]), vec![End::Finished]));
+    }
+
+    /// A full buffer promises nothing: whoever waits for an event then waits for ever.
+    #[test]
+    fn a_reader_that_leaves_bytes_behind_an_edge_waits_for_ever() {
+        let (_, _, ended) = ends(Freedoms::NONE, Exhaustive::new(), 1_000, || read_by_edges(2, false));
+        assert!(matches!(ended[..], [End::Deadlock { .. }]), "{ended:?}");
+    }
+
     /// What an execution leaves open is closed at its end.
     #[test]
     fn descriptors_do_not_leak() {
@@ -299,6 +358,6 @@ fn what_waits_for_input_and_output_waits_in_the_runtime() {
     let ran = project.run(&["test", "--offline"]).expect(0);
     let tests = TESTED.split("#[test]\n    fn ").skip(1);
     let names: Vec<&str> = tests.map(|test| test.split_once('(').expect("a function").0).collect();
-    assert_eq!(names.len(), 16);
+    assert_eq!(names.len(), 18);
     ran.assert_passed(&names);
 }

@@ -35,7 +35,19 @@ pub(super) struct Open {
     pub(super) kind: Kind,
     /// What steps about it are about: steps with different keys do not depend on each other.
     pub(super) key: u64,
+    /// The event loops that tell of it when something arrives, and not as long as something is there.
+    edges: Vec<Edge>,
 }
+
+/// A descriptor as an event loop knows it, with `EPOLLET`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) queue: c_int,
+    pub(super) event: Event,
+}
+
+/// An `epoll_event`, which has no padding on this architecture: its flags, and what the program says.
+pub(super) type Event = [u8; 12];
 
 /// What an execution has opened.
 struct Table {
@@ -100,7 +112,7 @@ pub(super) fn opened(descriptor: c_int, kind: Kind, key: Option<u64>) -> u64 {
         begin(&current);
         with_table(|table| {
             let key = key.unwrap_or_else(|| table.fresh_key());
-            table.open.insert(descriptor, Open { kind, key });
+            table.open.insert(descriptor, Open { kind, key, edges: Vec::new() });
             key
         })
     });
@@ -132,6 +144,30 @@ fn begin(current: &Current<'_>) {
         let _ = unsafe { system::call(number::CLOSE, [descriptor as usize]) };
     }
     current.runtime().set_shared(SLOT.index(), Rc::new(Closes(execution)));
+}
+
+/// An event loop has been told about a descriptor; without an event it forgets the descriptor.
+pub(super) fn watched(descriptor: c_int, queue: c_int, event: Option<Event>) {
+    const ONCE: u32 = 1 << 30;
+    const EDGE: u32 = 1 << 31;
+    known(descriptor, |open| {
+        open.edges.retain(|edge| edge.queue != queue);
+        let is_edge = |event: &Event| {
+            let flags = u32::from_ne_bytes([event[0], event[1], event[2], event[3]]);
+            flags & EDGE != 0 && flags & ONCE == 0
+        };
+        open.edges.extend(event.filter(is_edge).map(|event| Edge { queue, event }));
+    });
+}
+
+/// Lets event loops tell of a descriptor once more, as if something had arrived.
+pub(super) fn arrives_again(descriptor: c_int) {
+    const MODIFY: usize = 3;
+    for Edge { queue, event } in known(descriptor, |open| open.edges.clone()).unwrap_or_default() {
+        let event = (&raw const event).expose_provenance();
+        // SAFETY: the event stands here. A loop that is gone, or has forgotten the descriptor, changes nothing.
+        let _ = unsafe { system::call(number::EPOLL_CTL, [queue as usize, MODIFY, descriptor as usize, event]) };
+    }
 }
 
 /// Forgets a descriptor that is about to be closed.

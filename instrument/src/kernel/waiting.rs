@@ -109,7 +109,13 @@ pub(super) fn moving(moves: About, count: usize, mut attempt: impl FnMut(usize) 
             let is_short = runtime::with(|current| current.runtime().is_short()).unwrap_or(false);
             most = Some(if is_short { 1 } else { count });
         }
-        attempt(most.unwrap_or(count))
+        let outcome = attempt(most.unwrap_or(count));
+        // What was left behind arrives later: epoll(7) promises that a short read or write has come to the end of what there is,
+        // so that a program may wait for the next event then.
+        if most == Some(1) && count > 1 && outcome.is_ok() {
+            descriptors::arrives_again(moves.descriptor);
+        }
+        outcome
     })
 }
 

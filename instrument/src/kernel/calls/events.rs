@@ -1,7 +1,7 @@
 //! Event loops and timers.
 
 use super::{answer_int, at, at_once, made};
-use crate::kernel::descriptors::{self, Kind};
+use crate::kernel::descriptors::{self, Event, Kind};
 use crate::kernel::system::{EINVAL, Polled, Time, Timer, answer, call, number};
 use crate::kernel::waiting::{self, about};
 use crate::runtime::{self, Verb};
@@ -30,7 +30,14 @@ pub(super) unsafe extern "C" fn epoll_ctl(
     // SAFETY: as the caller says.
     let attempt =
         || unsafe { call(number::EPOLL_CTL, [queue as usize, operation as usize, descriptor as usize, at(event)]) };
-    answer_int(about(at_once(queue, Verb::Open), attempt))
+    let outcome = about(at_once(queue, Verb::Open), attempt);
+    if outcome.is_ok() {
+        const FORGET: c_int = 2;
+        // SAFETY: the kernel has read the event.
+        let event = (operation != FORGET).then(|| unsafe { event.cast::<Event>().read_unaligned() });
+        descriptors::watched(descriptor, queue, event);
+    }
+    answer_int(outcome)
 }
 
 fn epoll(queue: c_int, events: *mut c_void, count: c_int, timeout: Option<Duration>, mask: *const c_void) -> c_int {
