@@ -19,9 +19,9 @@ fn joins(before: bool) {
     let own = sender.clone();
     let sends = thread::spawn(move || (1..=2).for_each(|number| _ = own.try_broadcast(number)));
     let late = early.unwrap_or_else(|| keeper.activate_cloned());
-    sends.join().unwrap();
     drop(sender);
     assert_eq!(block_on(late.collect::<Vec<u32>>()), [1, 2]);
+    sends.join().unwrap();
 }
 
 pub fn planted() {

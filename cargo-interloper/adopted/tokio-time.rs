@@ -6,11 +6,12 @@
 //! instrument = ["tokio"]
 //! ```
 
+use std::thread;
 use std::time::Duration;
 
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{self, Receiver};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// The halves that were taken are in `taken`, or only in the future.
 async fn message(halves: &mut Receiver<u32>, taken: &mut Vec<u32>, kept: bool) -> (u32, u32) {
@@ -25,12 +26,11 @@ async fn message(halves: &mut Receiver<u32>, taken: &mut Vec<u32>, kept: bool) -
 fn reads(kept: bool) {
     Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
         let (sender, mut halves) = mpsc::channel(2);
-        let sends = tokio::spawn(async move {
+        let sends = thread::spawn(move || {
             for half in [1, 2] {
-                sender.send(half).await.unwrap();
-                sleep(Duration::from_millis(10)).await;
+                sender.blocking_send(half).unwrap();
+                thread::sleep(Duration::from_millis(10));
             }
-            sender.closed().await;
         });
         let mut taken = Vec::new();
         let read = loop {
@@ -41,8 +41,7 @@ fn reads(kept: bool) {
             }
         };
         assert_eq!(read, (1, 2));
-        drop(halves);
-        sends.await.unwrap();
+        sends.join().unwrap();
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use interloper::blocks::{Bug, Coverage, Expected, Grade, Program, Report, Schedule, Settings, Unexpected};
+use interloper::blocks::{Bug, Coverage, Expected, Freedom, Grade, Program, Report, Schedule, Settings, Unexpected};
 use interloper_suite::blocks::{Row, find_program, programs, table_1};
 
 /// A program with a bug shows it within so many executions; but for the ABA, which takes three preemptions at the right
@@ -35,7 +35,10 @@ const LARGE: [&str; 6] = ["array-list", "linked-list", "hash-set", "tree-set", "
 /// Goes through the schedules of a program up to the first with a bug.
 fn search(program: &Program) -> Report {
     let schedule = if LARGE.contains(&program.name) { Schedule::Preemptions(1) } else { Schedule::Exhaustive };
-    let settings = Settings { schedule, executions: 20_000, ..program.own_settings() };
+    let own = program.own_settings();
+    // Without rounds of spinning threads, a search is not complete.
+    let freedoms = own.freedoms.map(|freedoms| freedoms.with(Freedom::Hints, 2));
+    let settings = Settings { schedule, executions: 20_000, freedoms, ..own };
     program.check_with(&settings).unwrap_or_else(|misuse| panic!("{}: {misuse}", program.name))
 }
 

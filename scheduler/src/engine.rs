@@ -17,6 +17,7 @@ mod progress;
 mod reports;
 mod rounds;
 mod runtime;
+mod stale;
 mod state;
 mod task;
 mod turn;

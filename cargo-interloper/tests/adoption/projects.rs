@@ -86,12 +86,18 @@ fn a_fence_that_is_written_as_assembly_is_a_fence() {
     ));
     project.dependency(
         "fenced",
-        "use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};\n\
+        "mod fences;\nuse std::sync::atomic::{AtomicUsize, Ordering::Relaxed};\n\
          pub fn says(mine: &AtomicUsize, theirs: &AtomicUsize, fence: bool) -> usize {\n    \
-             let local = 0usize;\n    \
              mine.store(1, Relaxed);\n    \
-             if fence { unsafe { std::arch::asm!(\"lock not qword ptr [{0}]\", in(reg) &local) } }\n    \
+             if fence { fences::full() }\n    \
              theirs.load(Relaxed)\n}\n",
+    );
+    // As in event-listener, in a module of its own.
+    project.put(
+        "fenced/src/fences.rs",
+        "pub fn full() {\n    \
+             let local = 0usize;\n    \
+             unsafe { std::arch::asm!(\"lock not qword ptr [{0}]\", in(reg) &local) }\n}\n",
     );
     let test = |name: &str, fence: bool| {
         format!(

@@ -368,7 +368,8 @@ impl fmt::Display for Coverage {
 }
 
 fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let ending = if noun.ends_with('s') { "es" } else { "s" };
+    format!("{count} {noun}{}", if count == 1 { "" } else { ending })
 }
 
 impl Report {

@@ -3,7 +3,7 @@
 //! The programs use nothing of the mirror that std lacks, so that the same files can be compiled against another
 //! library with this API.
 
-pub(super) use interloper::{atomic, sync, thread};
+pub(super) use interloper::{atomic, hint, sync, thread};
 
 use self::sync::Arc;
 

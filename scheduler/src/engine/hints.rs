@@ -27,9 +27,15 @@ const BURST: u32 = 2048;
 /// After this many hints in a row, without a step between them, the next hint is a step again.
 const IN_A_ROW: u32 = 256;
 
+/// A loop may wait between two looks by giving this many hints, as back-off with doubled pauses does. Only further hints
+/// without a look are rounds in vain.
+const PAUSE: u32 = 4096;
+
 /// What became of the hints of a task.
 #[derive(Default)]
 pub(super) struct Hints {
+    /// How many hints the task has given since its last other step.
+    since_look: u32,
     /// How often it has gone on at once.
     taken: u32,
     /// The task goes on as long as it only looks.
@@ -71,7 +77,7 @@ struct Burst {
 
 impl Hints {
     pub(super) fn restart(&mut self) {
-        (self.taken, self.burst, self.in_a_row, self.attempt) = (0, None, 0, None);
+        (self.since_look, self.taken, self.burst, self.in_a_row, self.attempt) = (0, 0, None, 0, None);
         self.patient.clear();
     }
 
@@ -95,6 +101,16 @@ impl Hints {
         let waits = burst.steps == steps;
         self.burst = None;
         Some(if glued && !waits { Goes::Away } else { Goes::NoFurther })
+    }
+
+    /// The task waits at a hint, which may follow another one directly.
+    pub(super) fn waits(&mut self, follows: bool) {
+        self.since_look = if follows { self.since_look.saturating_add(1) } else { 0 };
+    }
+
+    /// Whether the task has not looked since its last hint, and may still be about to.
+    pub(super) fn pauses(&self) -> bool {
+        (1..=PAUSE).contains(&self.since_look)
     }
 
     /// Whether the task has left its loop after looks that were no steps.

@@ -234,7 +234,8 @@ impl State {
                 self.changes += 1;
                 self.enable_yielded(self.idle());
             } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
-                self.idle_rounds += 1;
+                let pauses = self.yielded.iter().any(|task| self.tasks[*task].hints.pauses());
+                self.idle_rounds += u32::from(!pauses);
                 self.enable_yielded(self.idle());
             } else {
                 return false;

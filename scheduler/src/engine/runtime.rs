@@ -542,7 +542,10 @@ impl Core {
         state.settle();
         let task = state.current;
         if !state.aborting {
+            let follows = state.operation(task).action == Action::Yield;
+            state.tasks[task].hints.waits(follows);
             state.yielded.push(task);
+            self.synchronise(|kept| kept.waits(TaskId(task as u32)));
         }
     }
 }

@@ -21,6 +21,7 @@ use interloper_std::runtime::{
 
 use super::core::Core;
 use super::progress::Spin;
+use super::stale::{Again, StaleLooks};
 use super::state::State;
 use crate::decisions::{Decision, Question};
 use crate::execution::Older;
@@ -47,6 +48,8 @@ pub(super) struct Kept {
     released: Vec<Released>,
     /// The places that an access may take.
     places: Vec<Spot>,
+    /// What tasks saw that was stale.
+    stale: StaleLooks,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
     /// The steps that stored what is at these places.
@@ -83,6 +86,7 @@ impl Kept {
         self.sites.begin();
         self.locations.clear();
         self.released.clear();
+        self.stale.clear();
         self.forget_accesses();
         self.memory.begin_task(None);
         self.over = false;
@@ -133,6 +137,11 @@ impl Kept {
     pub(super) fn release(&mut self, task: TaskId, object: ObjectId, mode: Mode) {
         let (memory, released) = self.released(object);
         memory.release(task, if mode == Mode::Exclusive { &mut released.alone } else { &mut released.shared });
+    }
+
+    /// The task waits for a change.
+    pub(super) fn waits(&mut self, task: TaskId) {
+        self.stale.waits(task);
     }
 
     /// The places that an access may take, the newest first.
@@ -194,6 +203,9 @@ impl Core {
             return newest;
         }
         asks(kept);
+        if let Some(spot) = self.place_again(state, kept, at) {
+            return spot;
+        }
         if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
             return newest;
         }
@@ -216,6 +228,25 @@ impl Core {
             }
         }
         spot
+    }
+
+    /// A task that looks here again may be bound to what is newer, or see the same once more without a decision.
+    fn place_again(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Option<Spot> {
+        let here = (TaskId(state.current as u32), at, state.operation(state.current).location);
+        let Kept { memory, stale, places, .. } = kept;
+        let position = |places: &[Spot], store| places.iter().position(|&spot| memory.origin(at, spot) == store);
+        match stale.again(here) {
+            Again::NewerThan(store) => places.truncate(position(places, store).unwrap_or(places.len())),
+            _ if state.tasks[state.current].hints.has_left() => {
+                return stale.last(here).and_then(|store| position(places, store)).map(|index| places[index]);
+            }
+            Again::Enough(store) => {
+                state.withheld = true;
+                places.truncate(position(places, store).unwrap_or(places.len()));
+            }
+            Again::Anything => {}
+        }
+        None
     }
 
     fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Spot {
@@ -326,6 +357,12 @@ impl Runtime for Weak<'_> {
         let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
         kept.accesses.push((event, of));
         kept.steps.push(state.steps);
+        let of_stale = (!is_newest).then(|| kept.memory.origin(at, spot));
+        let here = (task, at, state.operation(state.current).location);
+        let is_same_look = state.tasks[state.current].hints.has_left() && kept.stale.last(here) == of_stale;
+        if !matches!(effect, Effect::Store(_)) && !is_same_look {
+            kept.stale.looks(here, of_stale);
+        }
         if !is_newest {
             kept.older.push(Older { event, of, stores: written.is_some() });
             // A stale access is a choice of its own, so this is not one more round of a loop that waits.

@@ -381,7 +381,8 @@ impl Exhaustive {
         if admitted > 0 && complete {
             self.coverage.older = Some(if may_have_more { self.level.bound() } else { u32::MAX });
         }
-        if may_have_more && self.level.bound() < admitted && complete {
+        // Also after a level that left something out: what the next one adds can be wrong where nothing was so far.
+        if may_have_more && self.level.bound() < admitted {
             self.level = Level { number: number + 1, admitted, limited: false };
             self.begun = false;
             self.history.clear();

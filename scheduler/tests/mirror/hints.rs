@@ -39,7 +39,7 @@ fn gives_up_looking(rounds: usize, look: fn(&AtomicU32) -> u32, hint: fn()) -> i
 
 /// What a program gives in all its executions, and what the search says of itself.
 #[track_caller]
-fn results<T: Ord>(freedoms: Freedoms, program: impl Fn() -> T) -> (BTreeSet<T>, Exploration) {
+pub(crate) fn results<T: Ord>(freedoms: Freedoms, program: impl Fn() -> T) -> (BTreeSet<T>, Exploration) {
     let seen = RefCell::new(BTreeSet::new());
     let mut engine = Engine::new(config(freedoms));
     let mut search = Exhaustive::new();

@@ -13,5 +13,6 @@ mod open_choices;
 mod orderings;
 mod rounds;
 mod seeds;
+mod stale;
 mod statics;
 mod weak_memory;

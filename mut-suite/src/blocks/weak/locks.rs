@@ -1,12 +1,12 @@
 //! Locks that are taken with Acquire and given back with Release, or ought to be.
 //!
-//! Nobody waits for ever: a thread that does not get the lock soon goes on without.
+//! A thread that does not get the lock soon goes on without, except where a program says that it spins.
 
 use interloper::ToValue;
 
-use super::platform::beside;
 use super::platform::sync::Arc;
 use super::platform::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use super::platform::{beside, hint};
 use super::{Bug, CLASSIC, Expected, Family, Program};
 
 use Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -37,6 +37,32 @@ pub(super) fn programs() -> Vec<Program> {
             Expected::Clean,
             "Takes the lock with Acquire and gives it back with Release.",
             || spin_lock(Acquire, Release).to_value(),
+        ),
+        FILE.showing("spinning").bad(
+            "spinning-lock-relaxed-unlock",
+            "spinning-lock-release",
+            LOST,
+            "Spins until it has the lock, and gives it back with Relaxed instead of Release.",
+            || spinning_lock(Relaxed).to_value(),
+        ),
+        FILE.showing("spinning").good(
+            "spinning-lock-release",
+            Expected::Clean,
+            "Spins until it has the lock, and gives it back with Release.",
+            || spinning_lock(Release).to_value(),
+        ),
+        FILE.showing("spinning-ticket-lock").bad(
+            "spinning-ticket-lock-relaxed",
+            "spinning-ticket-lock-acquire",
+            LOST,
+            "Spins until it is its turn, and looks with Relaxed instead of Acquire.",
+            || spinning_ticket_lock(Relaxed).to_value(),
+        ),
+        FILE.showing("spinning-ticket-lock").good(
+            "spinning-ticket-lock-acquire",
+            Expected::Clean,
+            "Spins until it is its turn, and looks with Acquire.",
+            || spinning_ticket_lock(Acquire).to_value(),
         ),
         FILE.showing("ticket-lock").bad(
             "ticket-lock-relaxed",
@@ -98,6 +124,23 @@ fn spin_lock(takes: Ordering, gives_back: Ordering) {
 }
 // end
 
+// case: spinning
+/// Two threads increment a number under a flag, for which they spin.
+fn spinning_lock(gives_back: Ordering) {
+    let shared: Arc<(AtomicBool, Number)> = Arc::default();
+    let increment = move |(held, number): &(AtomicBool, Number)| {
+        while held.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
+            hint::spin_loop();
+        }
+        let increments = number.increment();
+        held.store(false, gives_back);
+        increments
+    };
+    let increments = beside(&shared, increment, increment);
+    shared.1.is(increments);
+}
+// end
+
 // case: ticket-lock
 /// The number of the next one to come, and of the one whose turn it is.
 #[derive(Default)]
@@ -119,6 +162,24 @@ fn ticket_lock(looks: Ordering) {
         increments
     };
     let increments = beside(&shared, try_increment, try_increment);
+    shared.1.is(increments);
+}
+// end
+
+// case: spinning-ticket-lock
+/// Two threads increment a number under a ticket lock, and spin until it is their turn.
+fn spinning_ticket_lock(looks: Ordering) {
+    let shared: Arc<(TicketLock, Number)> = Arc::default();
+    let increment = move |(lock, number): &(TicketLock, Number)| {
+        let ticket = lock.next.fetch_add(1, Relaxed);
+        while lock.serving.load(looks) != ticket {
+            hint::spin_loop();
+        }
+        let increments = number.increment();
+        lock.serving.store(ticket + 1, Release);
+        increments
+    };
+    let increments = beside(&shared, increment, increment);
     shared.1.is(increments);
 }
 // end

@@ -66,6 +66,21 @@ pub(super) fn programs() -> Vec<Program> {
             "The nodes are freed when both threads are done.",
             || linked_freed(false).to_value(),
         ),
+        LINKED.showing("linked-reused").bad(
+            "michael-scott-aba",
+            "michael-scott-tagged",
+            Bug::Panic("taken twice"),
+            "Nodes are used again. One thread has read the head, A, and the node after it, B; the other one takes the \
+             element of B, puts another one into A, and takes that too. The exchange finds A at the head as before, and \
+             the element of B is taken again. It takes no weak memory.",
+            || linked_reused(0).to_value(),
+        ),
+        LINKED.showing("linked-reused").good(
+            "michael-scott-tagged",
+            Expected::Clean,
+            "The head is counted, so that the exchange fails when it was moved meanwhile.",
+            || linked_reused(1).to_value(),
+        ),
     ]
 }
 
@@ -264,5 +279,48 @@ fn linked_freed(at_once: bool) {
     if !at_once {
         [own, other].into_iter().flatten().for_each(|node| free(&queue, node));
     }
+}
+// end
+
+// case: linked-reused
+/// The head is a node, and a count of its changes.
+const COUNT: usize = 1 << 8;
+
+impl Linked {
+    /// Takes an element, and gives the node that may be used again, and the element. Each change counts `tag`: 0 or 1.
+    fn dequeue_counted(&self, tag: usize) -> Option<(usize, i64)> {
+        loop {
+            let head = self.head.load(Acquire);
+            let node = head % COUNT;
+            let next = self.next[node].load(Acquire);
+            if next == 0 {
+                return None;
+            }
+            let element = self.values[next].load(Relaxed);
+            let moved = (head / COUNT + tag) * COUNT + next;
+            if self.head.compare_exchange(head, moved, AcqRel, Relaxed).is_ok() {
+                return Some((node, element));
+            }
+        }
+    }
+}
+
+/// One thread takes the only element, if it is there; the other one does so too, puts another one into the node that it got,
+/// and takes one again. Gives the elements that were taken.
+fn linked_reused(tag: usize) -> Vec<i64> {
+    let take_put_and_take = move |queue: &Linked| {
+        let first = queue.dequeue_counted(tag);
+        let Some((node, element)) = first else { return vec![] };
+        queue.next[node].store(0, Relaxed);
+        queue.enqueue(node, 2, Release);
+        let second = queue.dequeue_counted(tag).map(|(_, element)| element);
+        [Some(element), second].into_iter().flatten().collect()
+    };
+    let queue = Linked::new(1);
+    queue.values[2].store(1, Relaxed);
+    let (own, others) = beside(&Arc::new(queue), move |queue| queue.dequeue_counted(tag), take_put_and_take);
+    let taken: Vec<i64> = own.map(|(_, element)| element).into_iter().chain(others).collect();
+    assert!(taken.iter().filter(|element| **element == 1).count() < 2, "taken twice");
+    taken
 }
 // end

@@ -1,0 +1,125 @@
+//! Loops that look at a stale store: how long they may.
+//!
+//! C++20 lets a load see a stale store for as long as nothing orders it after a newer one, and says that stores become visible to
+//! loads "within a reasonable amount of time" ([atomics.order], paragraph 12), as std does by reference. A loop that waits for a
+//! store would otherwise go round for ever although the store is there: a correct spin lock would be a livelock, and an exhaustive
+//! search would try one stale look, then two, and so on without an end. So:
+//!
+//! - A task that yields or spins and waits there for a change sees something newer the next time: what it waits for is there.
+//! - If the hint lets it go on unchanged ([`Freedom::Hints`]), it may see the stale store again. After the rounds that the freedom
+//!   grants, the stale store is seen without a decision, until it is clear that the loop waits: see `hints.rs`.
+//! - A loop without hints sees the same stale store [`MOST_LOOKS`] times from one place.
+//!
+//! All of this depends on the steps of the task alone, and not on when others make theirs.
+//!
+//! [`Freedom::Hints`]: crate::freedoms::Freedom::Hints
+
+use interloper_std::runtime::{Place, TaskId};
+
+use crate::memory::LocationId;
+
+/// A task sees a stale store at most this often from one place, if it gives no hint.
+const MOST_LOOKS: u32 = 8;
+
+/// The last looks of tasks at stale stores.
+#[derive(Default)]
+pub(super) struct StaleLooks(Vec<Look>);
+
+struct Look {
+    task: TaskId,
+    at: LocationId,
+    place: Place,
+    /// The store that was seen, by the number of its access; `None` is what was there at first.
+    store: Option<u32>,
+    looks: u32,
+    /// The task has waited for a change since.
+    waited: bool,
+}
+
+/// What a task may see when it looks again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// What the memory admits.
+    Anything,
+    /// What is newer than this store, since the task has waited for a change.
+    NewerThan(Option<u32>),
+    /// What is newer than this store, since the task has looked often enough.
+    Enough(Option<u32>),
+}
+
+impl StaleLooks {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn position(&self, (task, at, place): (TaskId, LocationId, Place)) -> Option<usize> {
+        self.0.iter().position(|look| look.task == task && look.at == at && std::ptr::eq(look.place, place))
+    }
+
+    /// The task waits for a change.
+    pub(super) fn waits(&mut self, task: TaskId) {
+        self.0.iter_mut().filter(|look| look.task == task).for_each(|look| look.waited = true);
+    }
+
+    /// What a task may see that looks here.
+    pub(super) fn again(&self, here: (TaskId, LocationId, Place)) -> Again {
+        match self.position(here).map(|index| &self.0[index]) {
+            None => Again::Anything,
+            Some(look) if look.waited => Again::NewerThan(look.store),
+            Some(look) if look.looks >= MOST_LOOKS => Again::Enough(look.store),
+            Some(_) => Again::Anything,
+        }
+    }
+
+    /// The stale store that the task saw when it looked here last.
+    pub(super) fn last(&self, here: (TaskId, LocationId, Place)) -> Option<Option<u32>> {
+        self.position(here).map(|index| self.0[index].store)
+    }
+
+    /// The task looks here and sees a stale store, or with `None` the newest one.
+    pub(super) fn looks(&mut self, here: (TaskId, LocationId, Place), stale: Option<Option<u32>>) {
+        match (self.position(here), stale) {
+            (None, None) => {}
+            (Some(index), None) => _ = self.0.swap_remove(index),
+            (Some(index), Some(store)) if self.0[index].store == store => self.0[index].looks += 1,
+            (index, Some(store)) => {
+                let (task, at, place) = here;
+                let look = Look { task, at, place, store, looks: 1, waited: false };
+                match index {
+                    Some(index) => self.0[index] = look,
+                    None => self.0.push(look),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+
+    #[test]
+    fn a_stale_store_is_seen_until_the_task_waits_or_has_looked_often_enough() {
+        let mut looks = StaleLooks::default();
+        let mut memory = crate::memory::Memory::default();
+        memory.begin_task(None);
+        let (at, other) = (memory.add_location(0), memory.add_location(0));
+        let here = (TaskId::MAIN, at, Location::caller());
+        let elsewhere = (TaskId::MAIN, other, Location::caller());
+        assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
+        looks.looks(here, Some(Some(3)));
+        assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, Some(Some(3))));
+        looks.waits(TaskId(1));
+        assert_eq!(looks.again(here), Again::Anything, "another task has waited");
+        looks.waits(TaskId::MAIN);
+        assert_eq!((looks.again(here), looks.again(elsewhere)), (Again::NewerThan(Some(3)), Again::Anything));
+        looks.looks(here, Some(Some(5)));
+        assert_eq!(looks.again(here), Again::Anything, "another store");
+        (1..MOST_LOOKS).for_each(|_| looks.looks(here, Some(Some(5))));
+        assert_eq!(looks.again(here), Again::Enough(Some(5)));
+        looks.looks(here, None);
+        assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
+    }
+}
