@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 fn stops(waits: bool) {
-    Builder::new_current_thread().build().unwrap().block_on(async {
+    Builder::new_multi_thread().worker_threads(2).build().unwrap().block_on(async {
         let (token, tracker, done) = (CancellationToken::new(), TaskTracker::new(), Arc::new(AtomicU32::new(0)));
         for _ in 0..2 {
             let (token, done) = (token.clone(), Arc::clone(&done));

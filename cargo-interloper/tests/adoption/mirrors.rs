@@ -94,3 +94,59 @@ fn the_mirror_knows_who_holds_a_lock_and_the_real_one_does_not() {
     assert_eq!(test(&[]), "true, held: 1");
     assert_eq!(test(&["--real", "parking_lot"]), "false, held: 0");
 }
+
+/// parking_lot 0.11 waits in parking_lot_core 0.8, and 0.13 in 0.10: locks of the two are taken in both orders, and in one.
+#[test]
+fn the_versions_before_and_after_wait_under_control_too() {
+    let project = Project::of_tests(
+        "old = { package = \"parking_lot\", version = \"0.11\" }\nnew = { package = \"parking_lot\", version = \"0.13\" }\n",
+        r#"
+    use interloper_scheduler::strategies::Exhaustive;
+    use interloper_scheduler::{Config, End, Engine, Strategy};
+
+    fn ends(reversed: bool) -> Vec<bool> {
+        let (mut engine, mut strategy) = (Engine::new(Config::default()), Exhaustive::new());
+        let mut ends = Vec::new();
+        while strategy.begin() {
+            let execution = engine.run(&mut strategy, || {
+                let (old, new) = (old::Mutex::new(0), new::RwLock::new(0));
+                std::thread::scope(|scope| {
+                    scope.spawn(|| {
+                        let mut first = old.lock();
+                        *first += *new.read();
+                    });
+                    if reversed {
+                        let mut first = new.write();
+                        *first += *old.lock();
+                    } else {
+                        let second = old.lock();
+                        *new.write() += *second;
+                    }
+                });
+            });
+            strategy.end(&execution, &engine.trace());
+            ends.push(matches!(execution.end, End::Deadlock(_)));
+            assert!(ends.last() == Some(&true) || execution.end == End::Finished, "{:?}", execution.end);
+        }
+        assert!(ends.len() > 1, "the threads have an order");
+        ends
+    }
+
+    #[test]
+    fn two_orders_are_a_deadlock() {
+        assert!(ends(true).contains(&true));
+    }
+
+    #[test]
+    fn one_order_is_no_deadlock() {
+        assert!(!ends(false).contains(&true));
+    }
+"#,
+    );
+    let plan = project.run(&["plan"]).expect(0).out;
+    assert_eq!(plan.matches("replace     parking_lot_core 0.").count(), 2, "{plan}");
+    project
+        .run(&["test", "--instrument", "parking_lot"])
+        .expect(0)
+        .assert_passed(&["two_orders_are_a_deadlock", "one_order_is_no_deadlock"]);
+}

@@ -14,13 +14,13 @@ const ROUNDS: u32 = 10;
 impl SpinWait {
     /// No round yet.
     #[inline]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        SpinWait { counter: 0 }
     }
 
     /// Starts again.
     #[inline]
-    pub fn reset(&mut self) {
+    pub const fn reset(&mut self) {
         self.counter = 0;
     }
 

@@ -56,7 +56,9 @@ pub(crate) fn at(tokens: &[TokenTree], at: usize) -> Vec<Evidence> {
     if !declared && blocks && called(tokens, at) {
         return one(Kind::BlockingCall);
     }
-    let used = paths::at(tokens, at).into_iter().filter(|path| synchronises(&path.segments));
+    let hands_on = is_handed_on(&tokens[..at]);
+    let used = paths::at(tokens, at).into_iter();
+    let used = used.filter(|path| synchronises(&path.segments) || (hands_on && is_clock(&path.segments)));
     used.map(|path| Evidence { kind: Kind::Synchronises, text: path.text(), span: path.span }).collect()
 }
 
@@ -111,6 +113,29 @@ fn synchronises(path: &[String]) -> bool {
     }
 }
 
+/// Whether what follows is for other crates: `pub use` or `pub type Name =` comes before it.
+fn is_handed_on(before: &[TokenTree]) -> bool {
+    let before = match before {
+        [.., TokenTree::Punct(first), TokenTree::Punct(_)] if first.as_char() == ':' => &before[..before.len() - 2],
+        _ => before,
+    };
+    let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(name) if name == word);
+    match before {
+        [.., visible, used] if is(used, "use") => is(visible, "pub"),
+        [.., visible, named, TokenTree::Ident(_), TokenTree::Punct(equals)] if is(named, "type") => {
+            is(visible, "pub") && equals.as_char() == '='
+        }
+        _ => false,
+    }
+}
+
+/// The types of a clock. A crate that hands them on, as `instant` and `web-time` do, has to hand on those of the mirror: a time-out
+/// of another crate would not have the type that it waits with, and the clock would be that of the system.
+fn is_clock(path: &[String]) -> bool {
+    let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+    matches!(segments[..], ["std", "time"] | ["std", "time", "Instant" | "SystemTime" | "*"])
+}
+
 fn followed_by(tokens: &[TokenTree], at: usize, char: char) -> bool {
     // `asm != x` is a comparison.
     matches!(tokens.get(at + 1), Some(TokenTree::Punct(punct)) if punct.as_char() == char)
@@ -154,6 +179,16 @@ mod tests {
         check("if std::thread::panicking() { }", &[]);
         check("use std::collections::HashMap;", &[]);
         check("core::hint::black_box", &[]);
+    }
+
+    #[test]
+    fn a_clock_that_is_handed_on() {
+        use Kind::Synchronises;
+        check("pub type Instant = std::time::Instant;", &[(Synchronises, "std::time::Instant")]);
+        check("pub use std::time::*;", &[(Synchronises, "std::time::*")]);
+        check("pub use ::std::time;", &[(Synchronises, "std::time")]);
+        check("use std::time::Instant; fn f() -> std::time::Instant {}", &[]);
+        check("pub use std::time::Duration; type Time = std::time::Instant;", &[]);
     }
 
     #[test]
