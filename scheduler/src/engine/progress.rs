@@ -71,7 +71,7 @@ impl State {
         if self.dirty {
             self.dirty = false;
             self.changes += 1;
-            self.idle_rounds = 0;
+            (self.idle_rounds, self.pauses) = (0, 0);
             if !self.yielded.is_empty() {
                 self.enable_yielded(self.present());
             }
@@ -208,7 +208,7 @@ impl State {
         self.clock = (self.clock + time).min(NEVER);
         self.polled = (self.polled + time).min(NEVER);
         if self.polled < LONG {
-            self.idle_rounds = 0;
+            (self.idle_rounds, self.pauses) = (0, 0);
         }
         self.wake_sleepers();
     }
@@ -233,9 +233,10 @@ impl State {
                 self.wake_sleepers();
                 self.changes += 1;
                 self.enable_yielded(self.idle());
-            } else if !self.yielded.is_empty() && self.idle_rounds < rounds {
+            } else if !self.yielded.is_empty() && self.idle_rounds - self.pauses < rounds {
                 let pauses = self.yielded.iter().any(|task| self.tasks[*task].hints.pauses());
-                self.idle_rounds += u32::from(!pauses);
+                self.idle_rounds += 1;
+                self.pauses += u32::from(pauses);
                 self.enable_yielded(self.idle());
             } else {
                 return false;

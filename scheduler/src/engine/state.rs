@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) yielded: Vec<usize>,
     /// How often, since the last change, all tasks that could go on were waiting for a change.
     pub(super) idle_rounds: u32,
+    /// In how many of these rounds a task was between two looks: they do not show that it looks in vain.
+    pub(super) pauses: u32,
     /// Up to this step no question of fairness comes up; at most the bound.
     pub(super) limit: u64,
     /// The step at which another task last went on.
@@ -110,6 +112,7 @@ impl State {
             changes: 0,
             yielded: Vec::new(),
             idle_rounds: 0,
+            pauses: 0,
             limit: 0,
             row: 0,
             held_back: Vec::new(),
@@ -148,7 +151,7 @@ impl State {
         self.trace.clear();
         self.decisions.clear();
         self.picks.clear();
-        (self.dirty, self.changes, self.idle_rounds) = (false, 0, 0);
+        (self.dirty, self.changes, self.idle_rounds, self.pauses) = (false, 0, 0, 0);
         self.yielded.clear();
         (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);
         self.held_back.clear();

@@ -157,7 +157,8 @@ fn spinning_on_failed_attempts_without_a_yield_lets_others_go_on() {
             join(child).unwrap();
         }
     };
-    let mut engine = Engine::new(Config { step_bound: 1000, livelock_rounds: 100, ..Config::default() });
+    // The child may be about to look for as many hints as a pause has.
+    let mut engine = Engine::new(Config { step_bound: 10_000, livelock_rounds: 100, ..Config::default() });
     let execution = engine.run(&mut Unfair, program(true));
     assert!(execution.end.is_finished(), "{execution:?}");
     assert!(execution.tried);
