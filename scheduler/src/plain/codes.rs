@@ -42,40 +42,36 @@ pub(crate) enum Whose {
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     known: HashMap<usize, Located, FxBuildHasher>,
-    /// The last answers for code that is not of std, by parts of their addresses: most accesses are made by few places.
-    recent: Vec<(usize, Whose)>,
+    /// The last answers, by parts of their addresses: four times the address, and what kind of code is there.
+    recent: Vec<usize>,
 }
 
 /// More functions of std than this do not call each other before the program's code comes.
 const MOST_FRAMES: usize = 32;
-const RECENT: usize = 1 << 10;
+const RECENT: usize = 1 << 13;
+
+/// The kinds of code, as they are packed with its address.
+const CHECKER: usize = 0;
+const PROGRAM: usize = 1;
+const DESTRUCTORS: usize = 2;
+const LIBRARY: usize = 3;
 
 impl Codes {
     /// Whose code this is. `stack` is that of the running task.
     #[inline]
     pub(crate) fn whose(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
         let Some(locate) = locate else { return Whose::Program(0) };
-        match self.recent.get(code.address % RECENT) {
-            Some((address, whose)) if *address == code.address && code.address != 0 => *whose,
-            _ => self.walk(code, stack, locate),
-        }
-    }
-
-    fn walk(&mut self, code: Code, stack: &Range<usize>, locate: Locate) -> Whose {
         let mut at = code;
         for _ in 0..MOST_FRAMES {
-            let whose = match self.at(at.address, locate) {
-                Located::Checker => Some(Whose::Checker),
-                Located::Destructors => Some(Whose::Program(0)),
-                Located::Program(_) => Some(Whose::Program(at.address)),
-                Located::Library => None,
+            let packed = match self.recent.get(at.address % RECENT) {
+                Some(&packed) if packed >> 2 == at.address => packed,
+                _ => self.find(at.address, locate),
             };
-            if let Some(whose) = whose {
-                if at == code {
-                    self.recent.resize(RECENT, (0, Whose::Checker));
-                    self.recent[code.address % RECENT] = (code.address, whose);
-                }
-                return whose;
+            match packed & 3 {
+                CHECKER => return Whose::Checker,
+                PROGRAM => return Whose::Program(at.address),
+                DESTRUCTORS => return Whose::Program(0),
+                _ => {}
             }
             match at.caller(stack) {
                 Some(caller) => at = caller,
@@ -83,6 +79,22 @@ impl Codes {
             }
         }
         Whose::Program(0)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, address: usize, locate: Locate) -> usize {
+        let kind = match self.at(address, locate) {
+            Located::Checker => CHECKER,
+            Located::Destructors => DESTRUCTORS,
+            Located::Program(_) => PROGRAM,
+            Located::Library => LIBRARY,
+        };
+        // Address 0 is no code's: it has no caller, and what stands for it at first is what it would be.
+        self.recent.resize(RECENT, LIBRARY);
+        let packed = address << 2 | kind;
+        self.recent[address % RECENT] = packed;
+        packed
     }
 
     fn at(&mut self, address: usize, locate: Locate) -> &Located {

@@ -70,7 +70,7 @@ const GRANULE: usize = 8;
 const GRANULES: usize = 512;
 const PAGE: usize = GRANULE * GRANULES;
 /// How many pages are found without hashing.
-const RECENT: usize = 64;
+const RECENT: usize = 512;
 /// No page has this number.
 const NO_PAGE: usize = usize::MAX;
 
