@@ -107,7 +107,7 @@ pub enum Command {
         /// What each shard printed
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// How to print the result: `hunt` has text and json
+        /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
     },

@@ -1,6 +1,7 @@
 //! `cargo interloper hunt`: the objects that a workspace describes, or those of a published crate, each in a process of its own.
 
 mod crates;
+mod forms;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -15,7 +16,7 @@ use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Pro
 use interloper_composed::{Access, Described, Package};
 use serde_json::{Value, json};
 
-use crate::args::Format;
+use crate::args::Rendering;
 use crate::shards::{self, Told};
 use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print};
@@ -59,7 +60,7 @@ pub fn run(
     subjects: &Subjects,
     asked: &Asked,
     split: &Split,
-    format: Format,
+    format: Rendering,
 ) -> Result<u8, Refusal> {
     let mut results = Results { split, hunted: Vec::new(), left: Vec::new(), parts: BTreeMap::new() };
     match &subjects.published {
@@ -290,9 +291,17 @@ impl Results<'_> {
         Ok(())
     }
 
-    fn shown(&self, format: Format) -> String {
+    fn shown(&self, format: Rendering) -> String {
+        let data = |(_, _, text): &(String, Ending, String)| serde_json::from_str::<Value>(text).unwrap_or_default();
+        let (misused, hunted): (Vec<_>, Vec<_>) =
+            self.hunted.iter().partition(|(_, ending, _)| *ending == Ending::Misuse);
+        let misused = misused.iter().map(|(object, _, reason)| (object.as_str(), reason.as_str()));
+        let left = self.left.iter().map(|(object, reason)| (object.as_str(), reason.as_str())).chain(misused).collect();
+        let hunted = || forms::Hunted { objects: hunted.into_iter().map(data).collect(), left };
         match format {
-            Format::Text => {
+            Rendering::Junit => forms::junit(&hunted()),
+            Rendering::Sarif => forms::sarif(&hunted()),
+            Rendering::Text => {
                 let reports = self.hunted.iter().map(|(object, ending, text)| match ending {
                     Ending::Misuse => format!("{object}: {text}\n"),
                     _ => format!("{text}\n"),
@@ -300,17 +309,11 @@ impl Results<'_> {
                 let left = self.left.iter().map(|(object, reason)| format!("{object}: {reason}\n"));
                 reports.chain(left).collect::<Vec<_>>().join("\n")
             }
-            Format::Json => {
-                let (misused, hunted): (Vec<_>, Vec<_>) =
-                    self.hunted.iter().partition(|(_, ending, _)| *ending == Ending::Misuse);
-                let data =
-                    |(_, _, text): &(String, Ending, String)| serde_json::from_str::<Value>(text).unwrap_or_default();
-                let misused = misused.iter().map(|(object, _, reason)| (object, reason));
-                let left = self.left.iter().map(|(object, reason)| (object, reason)).chain(misused);
+            Rendering::Json => {
+                let forms::Hunted { objects, left } = hunted();
                 let left: Vec<Value> =
-                    left.map(|(object, reason)| json!({ "object": object, "reason": reason })).collect();
-                let hunted: Vec<Value> = hunted.into_iter().map(data).collect();
-                let document = json!({ "version": 1, "objects": hunted, "not_hunted": left });
+                    left.iter().map(|(object, reason)| json!({ "object": object, "reason": reason })).collect();
+                let document = json!({ "version": 1, "objects": objects, "not_hunted": left });
                 let mut text = serde_json::to_string_pretty(&document).expect("JSON");
                 text.push('\n');
                 text

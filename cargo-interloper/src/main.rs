@@ -140,7 +140,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         (None, None, None) => hunting::Split::Whole,
     };
     let subjects = hunting::Subjects { published, packages: package, name };
-    let (json, command) = (format == Format::Json, "cargo interloper hunt".to_owned());
+    let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());
     let asked = hunting::Asked { seed, schemas, time, method, schema, json, command, ..hunting::Asked::default() };
     hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, &split, format)
 }
@@ -160,16 +160,7 @@ fn merge(folder: &Path, files: &[PathBuf], format: Rendering) -> Result<u8, Refu
     let Request::Run(cli) = args::parse(asked.again()) else { return Err(other_parts()) };
     match cli.command {
         Command::Composed(args) => composed(folder, ComposedArgs { format, ..args }, Some(told)),
-        Command::Hunt(args) => {
-            let format = match format {
-                Rendering::Text => Format::Text,
-                Rendering::Json => Format::Json,
-                Rendering::Junit | Rendering::Sarif => {
-                    return Err(Refusal::Request("'hunt' has the forms text and json".to_owned()));
-                }
-            };
-            hunt(folder, HuntArgs { format, ..args }, Some(told))
-        }
+        Command::Hunt(args) => hunt(folder, HuntArgs { format, ..args }, Some(told)),
         _ => Err(other_parts()),
     }
 }

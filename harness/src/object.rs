@@ -317,6 +317,12 @@ impl<T: Send + Sync + 'static> Description<T> {
         self.add(name, Role::Postcondition, move |object, ()| look(object))
     }
 
+    /// Adds a postcondition that says whether what the calls have left is consistent: fields that belong together agree, say. It
+    /// is a violation if this is false although no sequential order with the same results of the calls leaves it false.
+    pub fn invariant(self, name: &str, holds: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self {
+        self.postcondition(name, holds)
+    }
+
     fn add<F, A, R>(mut self, name: &str, role: Role, method: F) -> Self
     where
         F: Fn(&T, A) -> R + Send + Sync + 'static,

@@ -149,6 +149,11 @@ pub(crate) fn ended(object: &Object, schema: Schema) -> Schema {
     let postconditions = object.with_role(Role::Postcondition);
     let calls: Vec<Invocation> =
         postconditions.map(|method| Invocation::new(object.method(method).name.clone(), std::iter::empty())).collect();
+    with_end(schema, calls)
+}
+
+/// The schema with these calls after all others.
+pub(crate) fn with_end(schema: Schema, calls: Vec<Invocation>) -> Schema {
     if calls.is_empty() {
         return schema;
     }

@@ -35,6 +35,7 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `#[core]` | is assumed to be atomic |
 /// | `#[method]` | is under test |
 /// | `#[postcondition]` | looks at what the calls have left: it is called once after all others, on one thread |
+/// | `#[invariant]` | says whether what the calls have left is consistent: a postcondition that returns `bool` |
 ///
 /// Without any mark, `new` without parameters is the constructor, and each public function with `&self` is under test.
 ///
@@ -59,6 +60,17 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
     object::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Marks a function `fn(&self) -> bool` of a described object, one that says whether the object is consistent: see
+/// [`macro@object`]. It is called after all calls of a program, and after those of each sequential order. A violation is
+/// reported when it is false although no sequential order with these results leaves it false.
+#[proc_macro_attribute]
+pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
+    // The attribute of the object takes the mark away, so this is called elsewhere alone.
+    let reason = "an invariant stands in an `impl` block that is marked #[interloper::object]";
+    let error = syn::Error::new(proc_macro2::Span::call_site(), reason).into_compile_error();
+    [TokenStream::from(error), item].into_iter().collect()
 }
 
 /// Turns a function into a test that checks it: see `interloper::check`.

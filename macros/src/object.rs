@@ -5,7 +5,10 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, Signature, Type, Visibility};
+use syn::{
+    Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, ReturnType, Signature, Type,
+    Visibility,
+};
 
 /// What is in the parentheses after `object`.
 #[derive(Default)]
@@ -21,6 +24,7 @@ enum Mark {
     /// With the function of `Description` that adds it.
     Method(&'static str, MethodOptions),
     Postcondition,
+    Invariant,
 }
 
 /// What is in the parentheses after `core` and `method`.
@@ -55,7 +59,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 check_constructor(&function.sig)?;
                 constructor = Some((function.vis.clone(), function.sig.ident.clone()));
             }
-            Some(Mark::Postcondition) => methods.push(postcondition(function)?),
+            Some(Mark::Postcondition) => methods.push(look(function, "postcondition")?),
+            Some(Mark::Invariant) => methods.push(look(function, "invariant")?),
             Some(Mark::Method(role, options)) => {
                 methods.push(method(function, role, options)?);
                 mark_calls(function);
@@ -191,17 +196,26 @@ fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<T
     Ok(quote!(#(#conditions)* let #description = #description #call #reads #sees #arguments;))
 }
 
-/// The statement that adds a postcondition to the description.
-fn postcondition(function: &ImplItemFn) -> Result<TokenStream, Error> {
+/// The statement that adds a postcondition or an invariant to the description.
+fn look(function: &ImplItemFn, role: &str) -> Result<TokenStream, Error> {
     let signature = &function.sig;
     check_method(signature)?;
+    let a_role = if role == "invariant" { "an invariant" } else { "a postcondition" };
     if let Some(second) = signature.inputs.iter().nth(1) {
-        return Err(Error::new_spanned(second, "a postcondition takes no arguments but &self"));
+        return Err(Error::new_spanned(second, format!("{a_role} takes no arguments but &self")));
+    }
+    let is_bool = match &signature.output {
+        ReturnType::Type(_, ty) => matches!(&**ty, Type::Path(path) if path.path.is_ident("bool")),
+        ReturnType::Default => false,
+    };
+    if role == "invariant" && !is_bool {
+        return Err(Error::new(signature.ident.span(), "an invariant says whether it holds: it returns bool"));
     }
     let (ident, span) = (&signature.ident, signature.ident.span());
+    let role = Ident::new(role, span);
     let (name, description) = (LitStr::new(&ident.unraw().to_string(), span), description(span));
     let object = Ident::new("object", Span::mixed_site().located_at(span));
-    let call = quote_spanned!(span=> .postcondition(#name, |#object: &Self| Self::#ident(#object)));
+    let call = quote_spanned!(span=> .#role(#name, |#object: &Self| Self::#ident(#object)));
     Ok(quote!(let #description = #description #call;))
 }
 
@@ -266,29 +280,36 @@ fn check_function(signature: &Signature) -> Result<(), Error> {
 }
 
 /// The attributes of functions in a description.
-const MARKS: [&str; 4] = ["constructor", "core", "method", "postcondition"];
+const MARKS: [&str; 5] = ["constructor", "core", "method", "postcondition", "invariant"];
+
+/// Whether this is the mark of that name: `#[invariant]`, or `#[interloper::invariant]`.
+fn is_mark(attribute: &Attribute, name: &str) -> bool {
+    let path = attribute.path();
+    let first = path.segments.first().map(|first| first.ident == "interloper");
+    path.is_ident(name) || (first == Some(true) && path.segments.len() == 2 && path.segments[1].ident == name)
+}
 
 /// Removes the mark of a function: rustc knows no such attributes.
 fn take_mark(function: &mut ImplItemFn) -> Result<Option<Mark>, Error> {
-    let is_mark = |attribute: &Attribute| MARKS.iter().any(|name| attribute.path().is_ident(name));
-    let (marks, others) = std::mem::take(&mut function.attrs).into_iter().partition::<Vec<_>, _>(is_mark);
+    let is_any = |attribute: &Attribute| MARKS.iter().any(|name| is_mark(attribute, name));
+    let (marks, others) = std::mem::take(&mut function.attrs).into_iter().partition::<Vec<_>, _>(is_any);
     function.attrs = others;
     if let [_, second, ..] = &*marks {
         return Err(Error::new_spanned(
             second,
-            "a function has only one of the marks #[constructor], #[core], #[method] and #[postcondition]",
+            "a function has only one of the marks #[constructor], #[core], #[method], #[postcondition] and #[invariant]",
         ));
     }
     let Some(mark) = marks.first() else { return Ok(None) };
-    if mark.path().is_ident("constructor") {
-        mark.meta.require_path_only()?;
-        return Ok(Some(Mark::Constructor));
+    for (name, simple) in
+        [("constructor", Mark::Constructor), ("postcondition", Mark::Postcondition), ("invariant", Mark::Invariant)]
+    {
+        if is_mark(mark, name) {
+            mark.meta.require_path_only()?;
+            return Ok(Some(simple));
+        }
     }
-    if mark.path().is_ident("postcondition") {
-        mark.meta.require_path_only()?;
-        return Ok(Some(Mark::Postcondition));
-    }
-    let role = if mark.path().is_ident("core") { "core" } else { "method" };
+    let role = if is_mark(mark, "core") { "core" } else { "method" };
     Ok(Some(Mark::Method(role, method_options(mark)?)))
 }
 
@@ -397,6 +418,30 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("helper (object"), "{text}");
+    }
+
+    #[test]
+    fn an_invariant_is_marked_with_or_without_the_name_of_the_crate() {
+        for mark in [quote!(#[invariant]), quote!(#[interloper::invariant])] {
+            let functions = quote!(#[constructor] fn new() -> Set { Set } #mark fn holds(&self) -> bool { true });
+            let text = text(quote!(), functions);
+            assert!(text.contains(". invariant (\"holds\" , | object : & Self | Self :: holds (object))"), "{text}");
+            assert!(text.contains("fn holds (& self) -> bool { true }") && !text.contains("# ["), "{text}");
+        }
+        let number = method_error(quote!(
+            #[invariant]
+            fn size(&self) -> usize {
+                0
+            }
+        ));
+        assert_eq!(number, "an invariant says whether it holds: it returns bool");
+        let more = method_error(quote!(
+            #[invariant]
+            fn has(&self, item: i64) -> bool {
+                true
+            }
+        ));
+        assert_eq!(more, "an invariant takes no arguments but &self");
     }
 
     #[test]

@@ -41,4 +41,4 @@ pub mod table;
 pub mod text;
 
 pub use counterexample::{Column, Counterexample, Deadlock, Event, Lane, Order, Place, Row};
-pub use source::workspace;
+pub use source::{parts, workspace};

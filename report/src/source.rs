@@ -64,7 +64,7 @@ impl Sources {
 }
 
 /// The file, the line and the column of a place such as `src/cache.rs:12:9`.
-pub(crate) fn parts(place: &str) -> Option<(&str, usize, usize)> {
+pub fn parts(place: &str) -> Option<(&str, usize, usize)> {
     let mut parts = place.rsplitn(3, ':');
     let column = parts.next()?.parse().ok()?;
     let line = parts.next()?.parse().ok()?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use interloper::Shard;
 
-use super::{Common, Format, Rendering};
+use super::{Common, Rendering};
 
 /// What `composed` is asked.
 #[derive(Debug, Args)]
@@ -75,8 +75,8 @@ pub struct HuntArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "schema")]
     pub state: Option<PathBuf>,
     /// How to print the result
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = Rendering::Text)]
+    pub format: Rendering,
     /// Only objects whose names contain this
     #[arg(value_name = "NAME")]
     pub name: Option<String>,

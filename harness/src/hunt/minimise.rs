@@ -7,7 +7,8 @@ use interloper_linearize::schema::{Invocation, Schema};
 use interloper_linearize::visibility::Visibility;
 
 use super::{Engine, Found, What, attempt};
-use crate::object::Object;
+use crate::object::{Object, Role};
+use crate::schemas::with_end;
 use crate::stress::Next;
 
 /// The result of a minimisation.
@@ -39,7 +40,7 @@ pub fn minimise(
     let mut minimised = Minimised { found, attempts: 0, complete: false };
     let mut failed: BTreeSet<String> = BTreeSet::new();
     'smaller: loop {
-        for schema in smaller(&minimised.found.schema) {
+        for schema in candidates(object, &minimised.found.schema) {
             if deadline.is_over() {
                 return minimised;
             }
@@ -76,7 +77,39 @@ fn shows(
     (std::mem::discriminant(&found.what) == std::mem::discriminant(kind)).then_some(found)
 }
 
-/// The schemas that are one step smaller.
+/// The schemas that are one step smaller. Postconditions stay after all other calls: they look at what those have left.
+fn candidates(object: &Object, schema: &Schema) -> Vec<Schema> {
+    let Some(looks) = end(object, schema) else { return smaller(schema) };
+    let rest = changed(schema, |sequences| sequences.last_mut().into_iter().for_each(Vec::clear));
+    let less = smaller(&rest).into_iter().map(|rest| with_end(rest, looks.clone()));
+    let fewer = (0..looks.len()).map(|without| {
+        let kept = looks.iter().enumerate().filter(|(number, _)| *number != without);
+        with_end(rest.clone(), kept.map(|(_, look)| look.clone()).collect())
+    });
+    less.chain(fewer).filter(|schema| !schema.is_empty()).collect()
+}
+
+/// The postconditions that come after all other calls, if the schema ends with some.
+fn end(object: &Object, schema: &Schema) -> Option<Vec<Invocation>> {
+    let (looks, others) = schema.sequences().split_last()?;
+    let is_look = |call: &Invocation| {
+        object.with_role(Role::Postcondition).any(|method| object.method(method).name == call.method)
+    };
+    if looks.is_empty() || !looks.iter().all(is_look) {
+        return None;
+    }
+    // The sequences that something after them comes before the last one.
+    let last = others.len();
+    let mut earlier = BTreeSet::from([last]);
+    while let Some((before, _)) =
+        schema.happens_before().iter().find(|(before, after)| earlier.contains(after) && !earlier.contains(before))
+    {
+        earlier.insert(*before);
+    }
+    (earlier.len() == last + 1).then(|| looks.to_vec())
+}
+
+/// The schemas that are one step smaller, whatever their methods are for.
 fn smaller(schema: &Schema) -> Vec<Schema> {
     let sequences = schema.sequences();
     let mut all = Vec::new();

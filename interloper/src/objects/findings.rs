@@ -285,7 +285,11 @@ impl Findings {
             let blamed = row.searched.blamed.iter().map(|&method| self.object().label(method));
             document["blamed"] = blamed.collect();
             if let Some(traced) = row.searched.traced() {
-                document["trace"] = parsed(&self.counterexample(row, traced));
+                let counterexample = self.counterexample(row, traced);
+                let place =
+                    |row: &interloper_report::Row| json!({ "place": row.location, "what": row.event.to_string() });
+                document["places"] = counterexample.culprits().into_iter().map(place).collect();
+                document["trace"] = parsed(&counterexample);
             }
         }
         document

@@ -1,3 +1,4 @@
+use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use super::*;
@@ -187,6 +188,50 @@ fn what_is_lost_is_seen_at_the_end() {
 
     let sound = searched(&few(true), "put");
     assert_eq!((sound.found(), sound.hunted.schemas), (None, 20));
+}
+
+/// Names and their number, which are changed under one lock or one after the other.
+fn counted(locked: bool) -> Object {
+    Object::describe("names", || (Mutex::new(Vec::new()), AtomicI64::new(0)))
+        .method("add", move |(names, count), (name,): (i64,)| {
+            let mut all = names.lock().unwrap();
+            all.push(name);
+            let all = locked.then_some(all);
+            count.fetch_add(1, SeqCst);
+            drop(all);
+        })
+        .method("clear", move |(names, count), ()| {
+            let mut all = names.lock().unwrap();
+            all.clear();
+            let all = locked.then_some(all);
+            count.store(0, SeqCst);
+            drop(all);
+        })
+        .invariant("is_counted", |(names, count)| names.lock().unwrap().len() as i64 == count.load(SeqCst))
+        .build()
+}
+
+/// Neither method gives a result, and one after the other they leave the number right.
+#[test]
+fn an_invariant_is_a_specification() {
+    let object = counted(false);
+    let searched = |object: &Object| searched(&Campaign::staged(object, 1), "add");
+    let wrong = searched(&object);
+    let found = wrong.found().expect("the number is 1, and no name is there");
+    let crate::hunt::What::Outcome { outcome, .. } = &found.what else { panic!("{found:?}") };
+    // The look comes after all calls, also in the smallest program.
+    let schema = found.schema.to_string();
+    assert_eq!(
+        (&*schema, outcome.last()),
+        ("[add(0)], [clear()], [is_counted()], {0<2, 1<2}", Some(&Value::Bool(false)))
+    );
+    assert_eq!(searched(&counted(true)).found(), None);
+    // What is false in each order is no violation of atomicity.
+    let never = Object::describe("never", || AtomicI64::new(0))
+        .method("add", |count, ()| _ = count.fetch_add(1, SeqCst))
+        .invariant("holds", |_| false)
+        .build();
+    assert_eq!(searched(&never).found(), None);
 }
 
 /// `take` gives a value that `put` left there, and looks for it after it has seen that there is one.
