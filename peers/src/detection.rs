@@ -161,8 +161,8 @@ impl Strategy for Serial {
         index
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
-        self.search.decide(Question::Other, options)
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.search.decide(question, options)
     }
 
     fn end(&mut self, _: &interloper_scheduler::Execution, _: &[interloper_scheduler::Event]) {

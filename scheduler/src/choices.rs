@@ -7,7 +7,7 @@
 use interloper_std::runtime::TaskId;
 
 use crate::decisions::{Decisions, Question, RandomSource, ReplaySource, Source};
-use crate::freedoms::Freedoms;
+use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::Guided;
 use crate::strategy::{Pending, Strategy};
 
@@ -75,9 +75,9 @@ impl Strategy for Continued {
         chosen
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
         self.note(None);
-        self.guided.pick(options)
+        self.guided.decide(question, options)
     }
 
     fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
@@ -88,18 +88,13 @@ impl Strategy for Continued {
         admitted.of_answer(self.freedoms)
     }
 
-    fn departs(&mut self) -> bool {
+    fn departs(&mut self, freedom: Freedom) -> bool {
         self.note(None);
-        let departs = self.guided.departs();
+        let departs = self.guided.departs(freedom);
         if !departs {
             self.choices.pop();
         }
         departs
-    }
-
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.note(None);
-        self.guided.place(stored)
     }
 }
 

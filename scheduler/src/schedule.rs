@@ -106,6 +106,9 @@ impl Plan<'_> {
 /// otherwise: most executions are ordinary, and what they show needs no freedom.
 pub const FREE_EVERY: u64 = 4;
 
+/// Of so many executions with freedoms, each sleep ends early in one, if more than one sleep may.
+const HURRY_EVERY: u64 = 2;
+
 /// Of so many executions in a row, the first one is sequentially consistent where memory is weak: what needs no weak memory
 /// is found without.
 const STRONG_EVERY: u64 = 8;
@@ -336,6 +339,7 @@ fn sometimes_free<S: Strategy + 'static>(plan: &Plan<'_>, turn: Turn, strategy: 
             every,
             turn,
             late_loads: false,
+            hurries: false,
             others: Default::default(),
             strategy,
         }),
@@ -351,6 +355,8 @@ struct SometimesFree<S> {
     /// In the present execution, loads come after everything else that is enabled. Where memory is weak, a load that comes
     /// late still chooses among all stores, so this shows what it can see.
     late_loads: bool,
+    /// In the present execution, each sleep ends early, as long as the execution has the freedom.
+    hurries: bool,
     /// What is left to choose from then, with the indices among all.
     others: (Vec<Pending>, Vec<usize>),
     strategy: S,
@@ -402,7 +408,13 @@ impl<S: Strategy> Around for SometimesFree<S> {
         let cancellation = if self.next.is_multiple_of(2) { 0 } else { admitted.count(Freedom::Cancellation) };
         let is_free = self.next.is_multiple_of(self.every);
         let freedoms = if is_free { self.strategy.freedoms(admitted) } else { Freedoms::NONE };
+        // Many early sleeps in a row are hardly ever drawn one by one.
+        self.hurries = freedoms.count(Freedom::Time) > 1 && (self.next / self.every).is_multiple_of(HURRY_EVERY);
         freedoms.with(Freedom::Memory, memory).with(Freedom::Cancellation, cancellation)
+    }
+
+    fn around_departs(&mut self, freedom: Freedom) -> bool {
+        (self.hurries && freedom == Freedom::Time) || self.strategy.departs(freedom)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use interloper_std::runtime::{Operation, TaskId};
 
-use crate::freedoms::Freedoms;
+use crate::decisions::Question;
+use crate::freedoms::{Freedom, Freedoms};
 
 /// A task that can go on, with its next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +27,16 @@ pub trait Strategy {
     /// never empty. `current` is the task that made the last step, if it is among them.
     fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize;
 
-    /// Makes a decision that is not about tasks, such as which waiter is woken: a number below `options`, where 0 is the
-    /// ordinary answer.
-    fn pick(&mut self, options: u32) -> u32 {
-        let _ = options;
+    /// Makes a decision that is not about tasks: a number below `options`, where 0 is the ordinary answer. The next questions
+    /// come here, unless the strategy has an answer of its own.
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        let _ = (question, options);
         0
+    }
+
+    /// Which of several equal possibilities happens: which waiter is woken, for example.
+    fn pick(&mut self, options: u32) -> u32 {
+        self.decide(Question::Other, options)
     }
 
     /// The freedoms of the execution that is about to begin, out of those that the engine admits, each with its number. The
@@ -39,16 +45,17 @@ pub trait Strategy {
         admitted
     }
 
-    /// Whether the execution uses one of its freedoms here: a wait ends early, for example.
-    fn departs(&mut self) -> bool {
-        self.pick(2) == 1
+    /// Whether the execution uses this freedom here: a wait ends early, for example.
+    fn departs(&mut self, freedom: Freedom) -> bool {
+        let _ = freedom;
+        self.decide(Question::Freedom, 2) == 1
     }
 
     /// The place of an access to weak memory: the index of one of those that it may take. The first one is that of the newest
     /// store, and older ones follow. `stored` has the step that stored what is there, counted from 1; 0 for the value that was
     /// there before all.
     fn place(&mut self, stored: &[u64]) -> u32 {
-        self.pick(stored.len() as u32)
+        self.decide(Question::Store, stored.len() as u32)
     }
 
     /// Whether the engine also asks the strategy before a task enters or leaves an atomic block. If not, entering or leaving
@@ -122,6 +129,11 @@ pub trait Around {
         self.inner_mut().freedoms(admitted)
     }
 
+    /// Replaces [`Strategy::departs`].
+    fn around_departs(&mut self, freedom: Freedom) -> bool {
+        self.inner_mut().departs(freedom)
+    }
+
     /// Replaces [`Strategy::end`].
     fn around_end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         self.inner_mut().end(execution, trace);
@@ -140,6 +152,10 @@ impl<A: Around> Strategy for A {
         self.around_choose(current, pending)
     }
 
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.inner_mut().decide(question, options)
+    }
+
     fn pick(&mut self, options: u32) -> u32 {
         self.inner_mut().pick(options)
     }
@@ -148,8 +164,8 @@ impl<A: Around> Strategy for A {
         self.around_freedoms(admitted)
     }
 
-    fn departs(&mut self) -> bool {
-        self.inner_mut().departs()
+    fn departs(&mut self, freedom: Freedom) -> bool {
+        self.around_departs(freedom)
     }
 
     fn place(&mut self, stored: &[u64]) -> u32 {

@@ -1,5 +1,6 @@
 //! The serial orders of a program: the executions in which no block is interrupted.
 
+use interloper_scheduler::decisions::Question;
 use interloper_scheduler::{Event, Execution, Pending, Strategy};
 use interloper_std::runtime::{Action, Operation, TaskId};
 
@@ -239,7 +240,7 @@ impl Strategy for SerialOrders {
         index
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
+    fn decide(&mut self, _: Question, options: u32) -> u32 {
         if self.verdict != Serial::Order {
             return 0;
         }

@@ -88,7 +88,7 @@ impl Core {
         if state.free.count(freedom) == 0 {
             return false;
         }
-        let departs = self.ask_whether_to_depart(state);
+        let departs = self.ask_whether_to_depart(state, freedom);
         if departs {
             state.free.take(freedom);
             state.used.add(freedom);
@@ -97,12 +97,12 @@ impl Core {
         departs
     }
 
-    pub(super) fn ask_whether_to_depart(&self, state: &mut State) -> bool {
+    pub(super) fn ask_whether_to_depart(&self, state: &mut State, freedom: Freedom) -> bool {
         self.note_freedoms(state);
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
-        let departs = unsafe { (*strategy).departs() };
+        let departs = unsafe { (*strategy).departs(freedom) };
         self.choosing.set(false);
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Freedom, 2, u32::from(departs)));

@@ -188,7 +188,7 @@ impl Core {
             state.withheld = true;
             return false;
         }
-        let departs = self.ask_whether_to_depart(state);
+        let departs = self.ask_whether_to_depart(state, Freedom::Hints);
         if departs {
             state.used.add(Freedom::Hints);
             state.tasks[task].hints.begin(location, steps);

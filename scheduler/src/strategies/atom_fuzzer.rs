@@ -299,16 +299,8 @@ impl Strategy for AtomFuzzer {
         }
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
-        self.source.decide(Question::Other, options)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.source.decide(Question::Freedom, 2) == 1
-    }
-
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.source.decide(Question::Store, stored.len() as u32)
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.source.decide(question, options)
     }
 
     fn only_read(&mut self, task: TaskId, operation: Operation) {

@@ -54,6 +54,7 @@ use self::history::History;
 use self::names::{Names, Tasks};
 use self::sleep::Sleeper;
 use self::wakeup::Branch;
+use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::{Pending, Strategy};
 use crate::{Blocked, End, Event, Execution, Shard, TaskReport};
@@ -450,7 +451,7 @@ impl Strategy for Exhaustive {
         index
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
+    fn decide(&mut self, _: Question, options: u32) -> u32 {
         let Some(state) = self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)) else { return 0 };
         if self.stray.is_some() {
             return 0;

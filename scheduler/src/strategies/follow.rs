@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use interloper_std::runtime::TaskId;
 
-use crate::decisions::Decisions;
+use crate::decisions::{Decisions, Question};
 use crate::freedoms::Freedoms;
 use crate::strategy::{Pending, Strategy};
 
@@ -45,7 +45,7 @@ impl Strategy for Follow {
         }
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
+    fn decide(&mut self, _: Question, options: u32) -> u32 {
         self.picks.pop_front().filter(|&answer| answer < options).unwrap_or(0)
     }
 

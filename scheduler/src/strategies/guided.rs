@@ -44,19 +44,11 @@ impl<S: Source> Strategy for Guided<S> {
         }
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
-        self.source.decide(Question::Other, options)
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.source.decide(question, options)
     }
 
     fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {
         admitted.of_answer(self.source.decide(Question::Freedom, Freedoms::ANSWERS))
-    }
-
-    fn departs(&mut self) -> bool {
-        self.source.decide(Question::Freedom, 2) == 1
-    }
-
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.source.decide(Question::Store, stored.len() as u32)
     }
 }

@@ -135,16 +135,8 @@ impl Strategy for Pct {
         false
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
-        self.source.decide(Question::Other, options)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.source.decide(Question::Freedom, 2) == 1
-    }
-
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.source.decide(Question::Store, stored.len() as u32)
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.source.decide(question, options)
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {

@@ -51,16 +51,8 @@ impl Strategy for PreemptionBound {
         }
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
-        self.search.decide(Question::Other, options)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.search.decide(Question::Freedom, 2) == 1
-    }
-
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.search.decide(Question::Store, stored.len() as u32)
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.search.decide(question, options)
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {

@@ -29,7 +29,7 @@ use self::corpus::Corpus;
 use self::events::{EventId, Events, Memory, access};
 use self::obligations::{Constraint, Fit, Obligation};
 use super::Pos;
-use crate::decisions::RandomSource;
+use crate::decisions::{Question, RandomSource};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
@@ -209,16 +209,8 @@ impl Strategy for Rff {
         index
     }
 
-    fn pick(&mut self, options: u32) -> u32 {
-        self.pos.pick(options)
-    }
-
-    fn departs(&mut self) -> bool {
-        self.pos.departs()
-    }
-
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.pos.place(stored)
+    fn decide(&mut self, question: Question, options: u32) -> u32 {
+        self.pos.decide(question, options)
     }
 
     fn wants_marks(&self) -> bool {

@@ -34,6 +34,11 @@ impl Strategy for Listener {
         pending.len() - 1
     }
 
+    fn decide(&mut self, _: Question, options: u32) -> u32 {
+        self.hears("decide");
+        options - 1
+    }
+
     fn pick(&mut self, options: u32) -> u32 {
         self.hears("pick");
         options - 1
@@ -44,7 +49,7 @@ impl Strategy for Listener {
         admitted.with(Freedom::Time, 7)
     }
 
-    fn departs(&mut self) -> bool {
+    fn departs(&mut self, _: Freedom) -> bool {
         self.hears("departs");
         true
     }
@@ -107,15 +112,16 @@ impl<S: Strategy> Around for Plain<S> {
 }
 
 /// Asks and tells a strategy everything, and gives what it answered.
-fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 5]) {
+fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5]) {
     let operation =
         Operation { object: ObjectId::from_index(0), action: Action::ReadWrite, location: Location::caller() };
     let pending = [0, 1, 2].map(|task| Pending { task: TaskId(task), operation });
     let begun = strategy.begin();
     let chosen = strategy.choose(None, &pending);
+    let decided = strategy.decide(Question::Other, 6);
     let picked = strategy.pick(5);
     let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
-    let departs = strategy.departs();
+    let departs = strategy.departs(Freedom::Weak);
     let place = strategy.place(&[0; 9]);
     let wants = [strategy.wants_marks(), strategy.wants_parts()];
     strategy.part(TaskId(0), operation);
@@ -141,17 +147,18 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 3], [bool; 5])
         panics: Vec::new(),
     };
     strategy.end(&execution, &[]);
-    (begun, chosen, [picked, early, place], answers)
+    (begun, chosen, [decided, picked, early, place], answers)
 }
 
 #[test]
 fn everything_is_handed_on_and_every_answer_comes_back() {
     let check = |listener: &Listener, around: &mut dyn Strategy| {
         listener.0.borrow_mut().clear();
-        assert_eq!(everything(around), (false, 2, [4, 7, 8], [true, false, true, true, false]));
+        assert_eq!(everything(around), (false, 2, [5, 4, 7, 8], [true, false, true, true, false]));
         let all = [
             "begin",
             "choose",
+            "decide",
             "pick",
             "freedoms",
             "departs",
@@ -202,6 +209,10 @@ impl Around for Taking {
         Freedoms::NONE
     }
 
+    fn around_departs(&mut self, _: Freedom) -> bool {
+        false
+    }
+
     fn around_end(&mut self, _: &Execution, _: &[Event]) {}
 }
 
@@ -209,12 +220,12 @@ impl Around for Taking {
 fn what_is_taken_is_not_handed_on() {
     let mut taking = Taking(Listener::default());
     let heard = taking.0.clone();
-    assert_eq!(everything(&mut taking), (true, 1, [4, 0, 8], [true, false, true, true, false]));
+    assert_eq!(everything(&mut taking), (true, 1, [5, 4, 0, 8], [false, false, true, true, false]));
     assert_eq!(
         *heard.0.borrow(),
         [
+            "decide",
             "pick",
-            "departs",
             "place",
             "wants_marks",
             "wants_parts",

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
+use interloper_scheduler::schedule::{FREE_EVERY, Plan, Schedule};
 use interloper_scheduler::strategies::{
     AtomFuzzer, Exhaustive, Exploration, Guided, Pct, Pos, RandomWalk, Selection, Surw,
 };
@@ -459,4 +460,44 @@ fn a_recursive_read_is_not_held_back_by_a_writer_that_waits() {
     // second read is recursive, it does not matter when the writer comes behind the first one.
     assert_eq!(explore(WRITERS, program(false)), (3, 1));
     assert_eq!(explore(WRITERS, program(true)), (2, 0));
+}
+
+/// The program of figure 5 of the paper on PCT, with sleeps in place of steps: main fails if the other thread has made all of
+/// its twenty sleeps before. Decided one by one, twenty early sleeps come once in a million executions.
+#[test]
+fn many_sleeps_in_a_row_end_early() {
+    let found = |freedoms: Freedoms, schedule: &str| {
+        let schedule: Schedule = schedule.parse().unwrap();
+        let mut engine = Engine::new(config(freedoms));
+        let mut search = schedule.search(&Plan { free_every: FREE_EVERY, ..Plan::new(1) });
+        let figure5 = || {
+            let lock = Arc::new(Mutex::new(0));
+            let other = {
+                let lock = Arc::clone(&lock);
+                thread::spawn(move || {
+                    for _ in 0..20 {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    *lock.lock().unwrap() = 1;
+                })
+            };
+            assert_ne!(*lock.lock().unwrap(), 1, "the other thread ran to its end");
+            other.join().unwrap();
+        };
+        let explored = engine.explore(search.strategy(), Executions::AtMost(100), figure5, |_, execution| {
+            match execution.end.is_finished() {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(execution.departures),
+            }
+        });
+        match explored.stopped {
+            Stopped::Broken(departures) => Some(departures),
+            _ => None,
+        }
+    };
+    let many = Freedoms::NONE.with(Freedom::Time, 1000);
+    assert_eq!(found(many, "pct:1"), Some(Freedoms::NONE.with(Freedom::Time, 20)));
+    // Few steps of a thread in a row are likely at random, twenty are not; and one early sleep is not enough.
+    assert_eq!(found(many, "random"), None);
+    assert_eq!(found(TIME, "pct:1"), None);
 }
