@@ -44,8 +44,9 @@
 //!   as they are: a value that may hold a pointer to the heap when it is first used, and a value that is used through
 //!   [`as_ptr`](sync::atomic::AtomicU32::as_ptr). In a crate that was not chosen, data of other types beside an atomic
 //!   (`static mut`, an `UnsafeCell`) stays as it is too, and executions on several threads share it.
-//! - A whole static of a chosen crate is restored, not dropped, since a real program drops no static: memory that an
-//!   execution allocates for the static stays allocated to the end of the process.
+//! - A whole static of a chosen crate is restored, not dropped, since a real program drops no static. With the allocator
+//!   [`plain::Quarantine`], on Linux, memory that an execution has allocated for it is freed later, when no word of the
+//!   process leads to it any more; elsewhere it stays allocated to the end of the process.
 //! - Some whole statics are not restored: a static that was used outside executions before (its atomics then begin with the
 //!   value that they have outside); a static that a static of another, unchosen crate points to (such as a node of a list of
 //!   that crate; pointers on the heap are not seen); a static that refers to another library when the program is loaded; a

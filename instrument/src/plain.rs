@@ -15,6 +15,7 @@
 mod allocator;
 #[cfg(interloper_announced)]
 mod hooks;
+pub(crate) mod remains;
 
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -144,7 +145,7 @@ pub fn watched<R>(watcher: &dyn Watcher, body: impl FnOnce() -> R) -> R {
 pub unsafe fn give_back(address: usize, layout: Layout) {
     let block = std::ptr::with_exposed_provenance_mut(address);
     // SAFETY: `Quarantine` passes on what the system's allocator gave it, and did not pass on this free.
-    unsafe { std::alloc::GlobalAlloc::dealloc(&std::alloc::System, block, layout) };
+    unsafe { allocator::to_system(block, layout) };
 }
 
 impl Code {

@@ -1,9 +1,10 @@
 //! The allocator that lets a watcher keep what is freed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr;
 use std::sync::atomic::Ordering;
 
-use super::{Code, QUARANTINES, watcher};
+use super::{Code, QUARANTINES, remains, watcher};
 
 /// The system's allocator, except that the [`Watcher`](super::Watcher) of the thread is told and may keep freed blocks.
 ///
@@ -38,14 +39,14 @@ unsafe impl GlobalAlloc for Quarantine {
         QUARANTINES.store(true, Ordering::Relaxed);
         let code = here();
         // SAFETY: the caller keeps the contract.
-        told(unsafe { System.alloc(layout) }, layout, code)
+        told(unsafe { with_layout(layout, |padded| System.alloc(padded)) }, layout, code)
     }
 
     #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let code = here();
         // SAFETY: the caller keeps the contract.
-        told(unsafe { System.alloc_zeroed(layout) }, layout, code)
+        told(unsafe { with_layout(layout, |padded| System.alloc_zeroed(padded)) }, layout, code)
     }
 
     #[inline(never)]
@@ -57,19 +58,28 @@ unsafe impl GlobalAlloc for Quarantine {
 
     #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if watcher().is_none() {
-            // SAFETY: the caller keeps the contract.
-            return unsafe { System.realloc(block, layout, size) };
+        // SAFETY: the caller promises that the new size fits the alignment.
+        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        if watcher().is_none() && !remains::empties() {
+            // SAFETY: the caller keeps the contract, and the block has its padded layout.
+            let moved = unsafe {
+                with_layout(new, |new| match padded(layout) {
+                    Some(old) => System.realloc(block, old, new.size()),
+                    None => ptr::null_mut(),
+                })
+            };
+            if !moved.is_null() {
+                remains::allocated(moved.addr(), new);
+            }
+            return moved;
         }
         let code = here();
         // Under a watcher the content always moves: the old address stays what it was.
-        // SAFETY: the caller promises that the new size fits the alignment.
-        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: the new block is another one and at least as long as what is copied; the old one is freed once.
         unsafe {
-            let moved = told(System.alloc(new), new, code);
+            let moved = told(with_layout(new, |padded| System.alloc(padded)), new, code);
             if !moved.is_null() {
-                std::ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
+                ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
                 free(block, layout, code);
             }
             moved
@@ -79,6 +89,9 @@ unsafe impl GlobalAlloc for Quarantine {
 
 #[inline(always)]
 fn told(block: *mut u8, layout: Layout, code: Code) -> *mut u8 {
+    if !block.is_null() {
+        remains::allocated(block.addr(), layout);
+    }
     if let Some(watcher) = watcher()
         && !block.is_null()
     {
@@ -93,13 +106,39 @@ fn told(block: *mut u8, layout: Layout, code: Code) -> *mut u8 {
 /// As of [`GlobalAlloc::dealloc`].
 #[inline(always)]
 unsafe fn free(block: *mut u8, layout: Layout, code: Code) {
+    remains::freed(block.addr());
     if let Some(watcher) = watcher()
         && watcher.freed(block.expose_provenance(), layout, code)
     {
         return;
     }
     // SAFETY: the caller keeps the contract, and the watcher has not kept the block.
-    unsafe { System.dealloc(block, layout) };
+    unsafe { to_system(block, layout) };
+}
+
+/// The layout that the system's allocator is asked for. Behind each block its allocator keeps words of its own, of which the
+/// first would otherwise lie inside of some blocks; a pointer to it is none to the block.
+fn padded(layout: Layout) -> Option<Layout> {
+    Layout::from_size_align(layout.size().checked_add(size_of::<usize>())?, layout.align()).ok()
+}
+
+fn with_layout(layout: Layout, allocate: impl FnOnce(Layout) -> *mut u8) -> *mut u8 {
+    padded(layout).map_or(ptr::null_mut(), allocate)
+}
+
+/// Frees a block for good.
+///
+/// # Safety
+/// [`Quarantine`] has allocated it with this layout, and nobody uses it.
+pub(super) unsafe fn to_system(block: *mut u8, layout: Layout) {
+    if remains::empties() {
+        // SAFETY: the block is as long. What its words lead to would look as if it were in use.
+        unsafe { block.write_bytes(0, layout.size()) };
+    }
+    if let Some(layout) = padded(layout) {
+        // SAFETY: the system's allocator gave it with this layout, and nobody uses it.
+        unsafe { System.dealloc(block, layout) };
+    }
 }
 
 /// The frame of the function that this is inlined into, if it has one.

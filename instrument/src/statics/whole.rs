@@ -2,7 +2,8 @@
 //!
 //! The initial bytes of a static come from the program's file. They own nothing: nothing can have been allocated for
 //! them. A static that still has these bytes when an execution begins gets them back at its end. What the execution has
-//! put there is forgotten, not dropped, so nothing is freed that may still be used. A static that has other bytes when
+//! put there is forgotten, not dropped: Rust drops no static either. Its memory is freed once nothing leads to it: see
+//! [`remains`]. A static that has other bytes when
 //! an execution begins was used outside executions, and references into it may exist outside: it is left as it is. So
 //! is a static that a static of another crate refers to (a node of a list of that crate, say), since that crate would
 //! find it changed. And so is what the mirror writes in place for the life of the process (see [`keep`]).
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::table::{Table, Whole};
+use crate::plain::remains;
 
 /// The statics of some crates, which start afresh in each execution, whatever they contain.
 ///
@@ -113,6 +115,7 @@ impl Statics {
         };
         let gate = self.share_gate(&chosen.all).unwrap_or_else(|| self.be_alone(&chosen.all));
         INSIDE.set(true);
+        remains::note(matches!(gate, Gate::Alone { .. }));
         Running { running: Some((&self.0, chosen, gate)) }
     }
 
@@ -138,6 +141,8 @@ impl Statics {
             }
             whole.leave(whole.is_pinned() || !whole.is_initial());
         }
+        // SAFETY: no other thread is in an execution, and this one is about to begin one.
+        unsafe { remains::collect() };
         Gate::Alone { number: ALONE.fetch_add(1, Ordering::SeqCst) + 1, _held: held }
     }
 
@@ -213,6 +218,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         let Some((shared, chosen, gate)) = &self.running else { return };
         INSIDE.set(false);
+        remains::note(false);
         if !chosen.changed().any(|_| true) {
             return;
         }

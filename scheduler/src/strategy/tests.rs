@@ -223,17 +223,6 @@ fn what_is_taken_is_not_handed_on() {
     assert_eq!(everything(&mut taking), (true, 1, [5, 4, 0, 8], [false, false, true, true, false]));
     assert_eq!(
         *heard.0.borrow(),
-        [
-            "decide",
-            "pick",
-            "place",
-            "wants_marks",
-            "wants_parts",
-            "part",
-            "only_read",
-            "is_idle",
-            "is_sample",
-            "watch"
-        ]
+        ["decide", "pick", "place", "wants_marks", "wants_parts", "part", "only_read", "is_idle", "is_sample", "watch"]
     );
 }
