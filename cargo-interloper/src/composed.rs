@@ -13,6 +13,7 @@ use interloper_adopt::{Members, Options, Refusal};
 use interloper_composed::{Found, Package, scan};
 
 use crate::args::Rendering;
+use crate::page::Page;
 use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 
@@ -30,6 +31,8 @@ pub struct Asked {
     pub name: Option<String>,
     /// Whether the operations are run, and for how long each.
     pub run: Option<Limits>,
+    /// The page of the first violation.
+    pub page: Page,
     /// Which of them are run here.
     pub split: Split,
 }
@@ -63,11 +66,11 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
     let found = find(&members, asked)?;
     if let Some(limits) = asked.run {
         let results = match &asked.split {
-            Split::Whole => running::run(folder, options, &members, &found, limits, Shard::WHOLE)?,
-            Split::Shard(shard, asked) => {
-                let results = running::run(folder, options, &members, &found, limits, *shard)?;
+            Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.page), Shard::WHOLE)?,
+            Split::Shard(shard, search) => {
+                let results = running::run(folder, options, &members, &found, (limits, &asked.page), *shard)?;
                 let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64)).collect();
-                print(&shards::document(*shard, asked.clone(), Told::Operations(own)))?;
+                print(&shards::document(*shard, search.clone(), Told::Operations(own)))?;
                 return Ok(EXPECTED);
             }
             Split::Joined(outcomes) if outcomes.len() == found.operations.len() => outcomes.values().cloned().collect(),
@@ -79,6 +82,7 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
                 )));
             }
         };
+        asked.page.end();
         print(&shown::results(&found, &results, format))?;
         annotate(|| shown::annotations(&found, &results));
         let violated = results.iter().any(|result| result.is_violation());

@@ -17,6 +17,7 @@ use interloper_composed::{Access, Described, Package};
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
+use crate::page::Page;
 use crate::shards::{self, Told};
 use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print};
@@ -59,10 +60,10 @@ pub fn run(
     selection: &Selection,
     subjects: &Subjects,
     asked: &Asked,
-    split: &Split,
+    (split, page): (&Split, &Page),
     format: Rendering,
 ) -> Result<u8, Refusal> {
-    let mut results = Results { split, hunted: Vec::new(), left: Vec::new(), parts: BTreeMap::new() };
+    let mut results = Results { split, page, hunted: Vec::new(), left: Vec::new(), parts: BTreeMap::new() };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
@@ -73,6 +74,7 @@ pub fn run(
         print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts)))?;
         return Ok(code);
     }
+    page.end();
     print(&results.shown(format))?;
     Ok(results.code())
 }
@@ -227,6 +229,7 @@ fn says_control(controlled: &Controlled) {
 /// What came of the objects.
 struct Results<'s> {
     split: &'s Split,
+    page: &'s Page,
     /// Each with its ending, and its report or data.
     hunted: Vec<(String, Ending, String)>,
     /// Those that were not hunted, with the reason.
@@ -250,6 +253,7 @@ impl Results<'_> {
             };
             let key = format!("{} {} {}", hunt.object, binary.name, hunt.test);
             let mut asked = Asked { command: format!("{} {}", asked.command, hunt.object), ..asked.clone() };
+            asked.html = self.page.wanted().map(Path::to_owned);
             let (mut input, mut visits) = (Stdio::null(), None);
             match self.split {
                 Split::Whole => {}
@@ -276,6 +280,7 @@ impl Results<'_> {
             }
             let output = child.wait_with_output().map_err(failed)?;
             let out = String::from_utf8_lossy(&output.stdout);
+            self.page.look(&out);
             match result(&out) {
                 Some((Ending::Part, text)) => {
                     self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());

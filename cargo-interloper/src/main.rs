@@ -10,6 +10,7 @@ mod hunting;
 mod init;
 mod listed;
 mod orderings;
+mod page;
 #[cfg(test)]
 #[path = "../../cli/src/reference.rs"]
 mod reference;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use orderings::Asked;
+use page::Page;
 use serde::Serialize;
 use shards::Told;
 use state::State;
@@ -116,7 +118,7 @@ fn run() -> Result<u8, Refusal> {
 }
 
 fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let ComposedArgs { common, package, tests, run, bound, time, shard, format, name } = args;
+    let ComposedArgs { common, package, tests, run, bound, time, html, shard, format, name } = args;
     let limits = run.then_some(composed::Limits { bound, time });
     let split = match (shard, joined) {
         (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
@@ -124,12 +126,14 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
         (Some(shard), None) => composed::Split::Shard(shard, typed(&[])),
         (None, None) => composed::Split::Whole,
     };
-    let asked = composed::Asked { packages: package, tests, name, run: limits, split };
+    let page = Page::of(folder, html)?;
+    let asked = composed::Asked { packages: package, tests, name, run: limits, page, split };
     composed::run(folder, &common.options([]), &asked, format)
 }
 
 fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let HuntArgs { common, package, published, method, schema, seed, schemas, time, shard, state, format, name } = args;
+    let HuntArgs { common, package, published, method, schema, seed, schemas, time, html, shard, state, format, name } =
+        args;
     let split = match (shard, state, joined) {
         (.., Some(Told::Hunts(hunts))) => hunting::Split::Joined(hunts),
         (.., Some(_)) => return Err(other_parts()),
@@ -142,7 +146,8 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
     let subjects = hunting::Subjects { published, packages: package, name };
     let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());
     let asked = hunting::Asked { seed, schemas, time, method, schema, json, command, ..hunting::Asked::default() };
-    hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, &split, format)
+    let page = Page::of(folder, html)?;
+    hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, (&split, &page), format)
 }
 
 /// What was typed, without these options and those that never determine a result.

@@ -97,14 +97,14 @@ impl Index<'_> {
         let own = (program.is_err() && subject.apart.is_none() && !some.is_empty()).then(|| {
             let methods: String = some.iter().map(|code| format!("\n        {code}")).collect();
             let closed = "settings.environment = interloper::Environment::Closed;";
-            format!("{check}{methods}\n        .settings(|settings| {{ limits(settings); {closed} }}).check()")
+            format!("{check}{methods}\n        .settings(|settings| {{ limits(settings); {closed} }})")
         });
         if let Ok(beside) = &program {
             beside.iter().for_each(|code| check.push_str(&format!("\n        {code}")));
         }
         check.push_str(match subject.parts.len() {
-            0..=MANY => "\n        .settings(limits).check()",
-            _ => "\n        .settings(|settings| { limits(settings); settings.initial_size = 1; }).check()",
+            0..=MANY => "\n        .settings(limits)",
+            _ => "\n        .settings(|settings| { limits(settings); settings.initial_size = 1; })",
         });
         let root = module.first.to_owned();
         let krate = self.crate_of(function.module);

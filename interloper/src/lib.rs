@@ -67,6 +67,7 @@ pub mod tasks;
 
 pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
+pub use composed::asked as operations;
 pub use composed::{
     Adversary, Check, Coverage, Described, Environment, MethodUnderTest, Misuse, Report, Search, Settings, Verdict,
     Violation, linearization_point,

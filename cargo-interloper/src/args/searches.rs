@@ -31,6 +31,9 @@ pub struct ComposedArgs {
     /// The longest time for one operation, in seconds; a search that takes longer is unfinished
     #[arg(long, value_name = "SECONDS", requires = "run", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub time: u64,
+    /// Write the page of the first violation into this file
+    #[arg(long, value_name = "FILE", requires = "run", conflicts_with = "shard")]
+    pub html: Option<PathBuf>,
     /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
     #[arg(long, value_name = "I/N", requires = "run")]
     pub shard: Option<Shard>,
@@ -68,6 +71,9 @@ pub struct HuntArgs {
     /// The longest time for a method, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time: Option<u64>,
+    /// Write the page of the first violation into this file
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub html: Option<PathBuf>,
     /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
     #[arg(long, value_name = "I/N", conflicts_with_all = ["schema", "time", "state"])]
     pub shard: Option<Shard>,

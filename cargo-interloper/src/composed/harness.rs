@@ -10,12 +10,6 @@ use super::Limits;
 
 /// The name of the module with the tests.
 pub const MODULE: &str = "interloper_composed_operations";
-/// What begins and ends the result of an operation in the output of its test.
-pub const BEGIN: &str = "\u{2}interloper ";
-/// What begins the result of the other methods of its type.
-pub const OWN: &str = "\u{2}own ";
-/// What ends a result.
-pub const END: &str = "\u{3}interloper";
 
 /// The tests of a crate.
 pub struct Tests {
@@ -44,12 +38,11 @@ pub fn tests(recipes: &[(usize, Recipe)], limits: Limits, length: impl Fn(&Path)
                 }
             }
             let check = &recipe.check;
-            let own = recipe
-                .own
-                .as_ref()
-                .map_or(String::new(), |own| format!("        if violated {{\n            own({own});\n        }}\n"));
+            let own = recipe.own.as_ref().map_or(String::new(), |own| {
+                format!("        if violated {{\n            interloper::operations::judge_own(&{own});\n        }}\n")
+            });
             text.push_str(&format!(
-                "    #[test]\n    fn operation_{number}() {{\n        let violated = shown({check});\n{own}    }}\n"
+                "    #[test]\n    fn operation_{number}() {{\n        let violated = interloper::operations::judge(&{check});\n{own}    }}\n"
             ));
             let end = length(file) + text.lines().count() + 1;
             tests.lines.push((file.to_owned(), begin..end, *number));
@@ -98,25 +91,6 @@ mod {MODULE} {{
     fn limits(settings: &mut interloper::Settings) {{
         settings.bound = {bound};
         settings.time = std::option::Option::Some(std::time::Duration::from_secs({time}));
-    }}
-    fn own(checked: std::result::Result<interloper::Report, interloper::Misuse>) {{
-        match checked {{
-            std::result::Result::Ok(report) => println!(\"\\n{{}}{{}}{{}}\", {OWN:?}, report.verdict.word(), {END:?}),
-            std::result::Result::Err(misuse) => println!(\"\\n{{}}{{misuse}}{{}}\", {OWN:?}, {END:?}),
-        }}
-    }}
-    fn shown(checked: std::result::Result<interloper::Report, interloper::Misuse>) -> bool {{
-        match checked {{
-            std::result::Result::Ok(report) => {{
-                let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
-                println!(\"\\n{{}}{{}} {{executions}}\\n{{report}}\\n{{}}\", {BEGIN:?}, report.verdict.word(), {END:?});
-                report.violation.is_some()
-            }}
-            std::result::Result::Err(misuse) => {{
-                println!(\"\\n{{}}misuse 0\\n{{misuse}}\\n{{}}\", {BEGIN:?}, {END:?});
-                false
-            }}
-        }}
     }}
 "
     )

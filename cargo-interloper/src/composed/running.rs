@@ -8,13 +8,14 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interloper::Shard;
+use interloper::{Shard, operations};
 use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
 use interloper_composed::{Found, Recipe};
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
 use super::harness::{self, Tests};
+use crate::page::Page;
 use crate::{init, note};
 
 /// What came of an operation.
@@ -54,7 +55,7 @@ pub fn run(
     options: &Options,
     members: &Members,
     found: &Found,
-    limits: Limits,
+    (limits, page): (Limits, &Page),
     shard: Shard,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
@@ -72,7 +73,7 @@ pub fn run(
                 .collect();
             if !recipes.is_empty() {
                 let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, recipes, limits, &mut outcomes)?;
+                target.run(folder, options, recipes, (limits, page), &mut outcomes)?;
             }
         }
     }
@@ -93,7 +94,7 @@ impl Target<'_> {
         folder: &Path,
         options: &Options,
         mut recipes: Vec<(usize, Recipe)>,
-        limits: Limits,
+        (limits, page): (Limits, &Page),
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
         for _ in 0..BUILDS {
@@ -113,7 +114,7 @@ impl Target<'_> {
                 controlled => controlled?,
             };
             match controlled.build(Task::Test) {
-                Ok(built) => return run_all(&controlled, &built, &tests, limits, outcomes),
+                Ok(built) => return run_all(&controlled, &built, &tests, (limits, page), outcomes),
                 Err(Refusal::Build { messages, edits }) => {
                     let rejected = tests.rejected(&messages);
                     if rejected.is_empty() {
@@ -177,7 +178,7 @@ fn run_all(
     controlled: &Controlled,
     built: &Built,
     tests: &Tests,
-    limits: Limits,
+    (limits, page): (Limits, &Page),
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
     let [binary] = &built.tests[..] else {
@@ -187,6 +188,9 @@ fn run_all(
     for (number, name) in &tests.names {
         let mut command = controlled.test_command(binary);
         command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
+        if let Some(path) = page.wanted() {
+            command.env(operations::PAGE, path);
+        }
         let failed = |error: std::io::Error| Refusal::System {
             doing: format!("run {}", binary.executable.display()),
             reason: error.to_string(),
@@ -198,6 +202,7 @@ fn run_all(
             continue;
         };
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        page.look(&out);
         outcomes[*number] = outcome(&out).unwrap_or_else(|| {
             if output.status.success() {
                 return Outcome::NotRun("needs features, or a platform, with which its code is built".to_owned());
@@ -247,12 +252,12 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>>
 
 /// What a test printed of its operation.
 fn outcome(out: &str) -> Option<Outcome> {
-    let (_, text) = out.split_once(harness::BEGIN)?;
-    let (text, _) = text.split_once(harness::END)?;
+    let (_, text) = out.split_once(operations::BEGIN)?;
+    let (text, _) = text.split_once(operations::END)?;
     let (head, report) = text.split_once('\n')?;
     let (verdict, executions) = head.split_once(' ')?;
     let report = report.trim_end().to_owned();
-    let own = out.split_once(harness::OWN).and_then(|(_, text)| text.split_once(harness::END));
+    let own = out.split_once(operations::OWN).and_then(|(_, text)| text.split_once(operations::END));
     let own = own.map(|(text, _)| text.lines().next().unwrap_or_default().to_owned());
     Some(match verdict {
         "misuse" => Outcome::NotRun(report),

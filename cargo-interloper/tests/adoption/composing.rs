@@ -239,7 +239,10 @@ fn operations_are_run_on_their_real_collections() {
     let chosen = project.run(&["composed", "--run", "--offline", "--format", "json", "of_entry"]).expect(0).out;
     let document: serde_json::Value = serde_json::from_str(&chosen).expect("JSON");
     assert_eq!(document["operations"][0]["outcome"]["verdict"], "linearizable");
-    let sarif = project.run(&["composed", "--run", "--offline", "--format", "sarif", "Numbers::of"]).expect(1).out;
+    let page = project.folder().join("page.html");
+    let sarif = ["composed", "--run", "--offline", "--format", "sarif", "--html", "page.html", "Numbers::of"];
+    let sarif = project.run(&sarif).expect(1).out;
+    assert_page(&page, &["Numbers::of", "\"swaps\":["]);
     let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
     assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
     assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 13);

@@ -76,7 +76,14 @@ fn the_objects_of_a_project_are_hunted() {
     ] {
         assert!(found.contains(part), "{part} is not in\n{found}");
     }
-    assert_eq!(hunt(&["Registry", "--schemas", "40"], 1), found, "the same bytes each time");
+    let page = project.folder().join("page.html");
+    let shown = hunt(&["Registry", "--schemas", "40", "--html", "page.html"], 1);
+    assert_eq!(shown, found, "the same bytes each time");
+    assert_page(&page, &["Registry", "intern(", "self.0.lock().unwrap().insert(name, number);"]);
+    let clean =
+        ["hunt", "--offline", "Registry", "--schemas", "10", "--method", "intern_at_once", "--html", "page.html"];
+    let clean = project.run(&clean).expect(0);
+    assert!(clean.err.contains("no violation was found, so ") && !page.exists(), "{}", clean.err);
     assert_eq!(files(project.folder()), before, "the project stays as it is");
 
     // In parts, which are joined; killed in the middle of a line and continued.

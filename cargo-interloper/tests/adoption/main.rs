@@ -90,6 +90,16 @@ fn interloper_apart(place: &str, folder: &Path, arguments: &[&str]) -> Ran {
     ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name(place)))
 }
 
+/// This page was written, with these texts in it; takes it away.
+#[track_caller]
+fn assert_page(path: &Path, texts: &[&str]) {
+    let page = fs::read_to_string(path).expect("the page was written");
+    for text in texts {
+        assert!(page.contains(text), "{text} is not in the page");
+    }
+    fs::remove_file(path).expect("it is there");
+}
+
 /// All files below a folder, with what is in them.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();

@@ -5,8 +5,8 @@ use interloper::objects::findings::{self, Findings, Row};
 use interloper::objects::hunt::{Campaign, Engine, Pass, Visit, Visits};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
-use interloper::objects::{MethodId, Next, Schema, explored};
-use interloper_report::explorer::{Exploration, page};
+use interloper::objects::{MethodId, Next, Schema};
+use interloper_report::explorer::page;
 use interloper_report::junit::Outcome;
 use interloper_report::text::render;
 use serde_json::json;
@@ -132,7 +132,7 @@ fn searched(
         row.replay = replay(subject, findings.campaign.seed, row)?;
     }
     if let Some(path) = &args.html {
-        match exploration(&findings) {
+        match findings.page() {
             Some(exploration) => write_page(&page::render(&exploration), path)?,
             None => output::note(&format!("no violation was found, so {} was not written", path.display())),
         }
@@ -242,13 +242,6 @@ fn judged(findings: &Findings, row: &Row, limits: String) -> Judged {
     let hunted = &row.searched.hunted;
     let covered = format!("{}, {}", plural(hunted.schemas, "schema"), plural(hunted.executions, "execution"));
     Judged { suite: "objects", name, result, output: covered + &limits, counterexample }
-}
-
-/// What the page of the first violation shows, if there is one.
-fn exploration(findings: &Findings) -> Option<Exploration> {
-    let (row, shown) = findings.rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
-    let counterexample = findings.counterexample(row, shown);
-    Some(explored(&findings.campaign.object, shown, &counterexample, findings.campaign.seed).with_sources())
 }
 
 fn document(subject: &Subject, search: &SearchArgs, findings: &Findings) -> serde_json::Value {

@@ -4,9 +4,10 @@
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
 //! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
 //! several calls, `explain` describes the violation, `explored` adds
-//! what its page shows.
+//! what its page shows. `asked` runs what `cargo interloper composed --run` has written.
 
 mod adversary;
+pub mod asked;
 mod bench;
 mod check;
 mod clock;

@@ -1,7 +1,7 @@
 //! What a search of the methods of an object has found, as a report and as data.
 
 use interloper_commutativity::Value;
-use interloper_harness::explain::{explain_cut, explain_until};
+use interloper_harness::explain::{explain_cut, explain_until, explored};
 use interloper_harness::generated::text;
 use interloper_harness::hunt::{
     Campaign, Coverage, Ended, Engine, Found, Frequency, Reproduced, Searched, Visits, What,
@@ -11,6 +11,7 @@ use interloper_harness::stress::Next;
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::program::TooLarge;
 use interloper_linearize::schema::Schema;
+use interloper_report::explorer::Exploration;
 use interloper_report::shorten::{grouped, in_crate, plural};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{Style, paint_marks, render};
@@ -73,6 +74,13 @@ impl Findings {
     pub fn is_seen(&self) -> bool {
         let coverage = || self.rows.iter().map(|row| &row.searched.hunted.coverage);
         self.strategy.is_none() || coverage().all(|coverage| coverage.steps == 0 || coverage.instrumented)
+    }
+
+    /// What the page of the first violation shows, if there is one.
+    pub fn page(&self) -> Option<Exploration> {
+        let (row, shown) = self.rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
+        let counterexample = self.counterexample(row, shown);
+        Some(explored(&self.campaign.object, shown, &counterexample, self.campaign.seed).with_sources())
     }
 
     /// The report: a table, and of each finding the outcomes and an execution, if it is to be in full. `cut` gives the command

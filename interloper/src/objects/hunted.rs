@@ -19,6 +19,7 @@ use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
 use super::journal::Journal;
+use crate::composed::asked::write_page;
 
 /// The variable of the environment that has [`Asked`], as JSON.
 pub const VARIABLE: &str = "INTERLOPER_HUNT_ASKED";
@@ -53,6 +54,8 @@ pub struct Asked {
     pub state: Option<(PathBuf, String)>,
     /// Whether the visits that were made before are on standard input, as a list in JSON.
     pub joined: bool,
+    /// The file for the page of a violation.
+    pub html: Option<PathBuf>,
     /// Whether the result is data.
     pub json: bool,
     /// The command that hunts this object.
@@ -126,6 +129,9 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let again = |schema: &Schema| format!("{} --schema '{schema}' --seed {}", asked.command, asked.seed);
     for row in &mut findings.rows {
         row.replay = row.found().map(|found| again(&found.schema));
+    }
+    if let (Some(path), Some(page)) = (&asked.html, findings.page()) {
+        write_page(&page, path);
     }
     let ending = match () {
         () if findings.is_wrong() => Ending::Wrong,
