@@ -45,7 +45,7 @@ pub trait Check {
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse>;
 
     /// A violating execution as its page shows it: the data of the counterexample, which steps depend on each other, and which
-    /// decision mattered. Several concurrent calls and the naive adversary have what the counterexample has.
+    /// decision mattered. Runs of the naive adversary have what the counterexample has.
     ///
     /// # Errors
     /// The errors of [`Check::check_with`].
@@ -428,14 +428,17 @@ fn page(
     decisions: &Decisions,
     counterexample: &Counterexample,
 ) -> Result<Exploration, Misuse> {
-    let several = runner.description.calls > 1 || settings.environment == Environment::Closed;
-    if several || settings.adversary == Adversary::Naive {
+    if settings.adversary == Adversary::Naive {
         return Ok(Exploration::of(counterexample));
     }
     let initial = domain::choose(runner)?;
     let (allowed, _) = allowed(runner, settings)?;
-    let rules = Rules { audit: true, describes: true, ..rules(runner, settings, allowed) };
-    explored::explored(runner, &rules, &initial, decisions, counterexample)
+    if runner.description.calls > 1 || settings.environment == Environment::Closed {
+        return concurrent::page(runner, settings, &initial, allowed, (decisions, counterexample));
+    }
+    let rules = rules(runner, settings, allowed);
+    let mut program = explored::OneCall { runner, rules, initial: &initial };
+    explored::explored(&mut program, decisions, counterexample)
 }
 
 /// The one run that `decisions` determine.

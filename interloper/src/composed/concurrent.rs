@@ -3,6 +3,8 @@
 //! A run is a *program*: tasks, each a sequence of calls of the object's methods. Its history is judged by the general
 //! search (Wing–Gong–Lowe) against what each method does when it runs alone.
 
+use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 use interloper_scheduler::{Config, Engine};
 
@@ -10,6 +12,7 @@ use crate::composed::adversary::{Adversary, Environment};
 use crate::composed::check::{count, rules};
 use crate::composed::clock::Clock;
 use crate::composed::explore::{self, Found};
+use crate::composed::explored::{Again, explored};
 use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
@@ -247,6 +250,64 @@ impl<'a, 'm> SeveralCalls<'a, 'm> {
     }
 }
 
+/// What determines the runs of a search, to make one of them again.
+fn again(
+    runner: &mut Runner<'_>,
+    settings: &Settings,
+    initial: &[StateId],
+    allowed: CallSet,
+) -> Result<(Rules, Vec<StateId>, Draw), Misuse> {
+    Ok(match settings.environment {
+        Environment::Closed => {
+            (Rules { bound: 0, ..rules(runner, settings, 0) }, reachable(runner, initial)?, closed_program(runner).0)
+        }
+        _ => (rules(runner, settings, allowed), initial.to_vec(), calls_at_once),
+    })
+}
+
+/// What the page shows of the run that `decisions` determine.
+pub(crate) fn page(
+    runner: &mut Runner<'_>,
+    settings: &Settings,
+    initial: &[StateId],
+    allowed: CallSet,
+    (decisions, counterexample): (&Decisions, &Counterexample),
+) -> Result<Exploration, Misuse> {
+    with_calls(runner, settings, initial, allowed, |calls| explored(calls, decisions, counterexample))?
+}
+
+/// Gives the runs of a search, to make them again.
+pub(crate) fn with_calls<'m, R>(
+    runner: &mut Runner<'m>,
+    settings: &Settings,
+    initial: &[StateId],
+    allowed: CallSet,
+    body: impl FnOnce(&mut dyn Again<'m>) -> R,
+) -> Result<R, Misuse> {
+    let (rules, initial, draw) = again(runner, settings, initial, allowed)?;
+    Ok(body(&mut SeveralCalls::new(runner, settings, rules, &initial, draw)))
+}
+
+impl<'m> Again<'m> for SeveralCalls<'_, 'm> {
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.runner
+    }
+
+    fn again(&mut self, source: &mut dyn Source) -> Result<(StateId, bool), Misuse> {
+        let made = self.make(source)?;
+        let refuted = made.refuted(self.runner)?;
+        Ok((made.initial, refuted))
+    }
+
+    fn describes(&mut self, describes: bool) {
+        (self.rules.audit, self.rules.describes, self.rules.deadline) = (describes, describes, None);
+    }
+
+    fn is_several(&self) -> bool {
+        true
+    }
+}
+
 /// The one run that `decisions` determine.
 pub(crate) fn replay(
     runner: &mut Runner<'_>,
@@ -256,18 +317,11 @@ pub(crate) fn replay(
     decisions: &Decisions,
     mut coverage: Coverage,
 ) -> Result<Report, Misuse> {
-    let closed = settings.environment == Environment::Closed;
     if settings.adversary == Adversary::Naive {
         return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
     }
-    let rules = match closed {
-        true => Rules { bound: 0, audit: true, describes: true, ..rules(runner, settings, 0) },
-        false => Rules { audit: true, describes: true, ..rules(runner, settings, allowed) },
-    };
-    let (initial, draw): (Vec<StateId>, Draw) = match closed {
-        true => (reachable(runner, initial)?, closed_program(runner).0),
-        false => (initial.to_vec(), calls_at_once),
-    };
+    let (rules, initial, draw) = again(runner, settings, initial, allowed)?;
+    let rules = Rules { audit: true, describes: true, ..rules };
     let mut source = ReplaySource::new(decisions.clone());
     let mut calls = SeveralCalls::new(runner, settings, rules, &initial, draw);
     let made = calls.make(&mut source)?;

@@ -6,39 +6,117 @@ use interloper_scheduler::choices::{Choice, Plan};
 use interloper_scheduler::decisions::{Decision, Decisions, Question, RandomSource, Source};
 
 use crate::composed::misuse::Misuse;
-use crate::composed::run::{Abort, Actor, Did, Event, Rules};
+use crate::composed::run::{Abort, Did, Event, Rules};
 use crate::composed::runner::Runner;
 use crate::composed::world::{StateId, World};
 
 use super::check::{Made, make_run};
 
+/// A program whose runs can be made again.
+pub(crate) trait Again<'m> {
+    /// What it runs on.
+    fn runner(&mut self) -> &mut Runner<'m>;
+
+    /// Makes one run as `source` decides: the state in which it began, and whether no order explains it.
+    fn again(&mut self, source: &mut dyn Source) -> Result<(StateId, bool), Misuse>;
+
+    /// Whether runs are described from now on.
+    fn describes(&mut self, describes: bool);
+
+    /// Whether there are several calls.
+    fn is_several(&self) -> bool;
+}
+
+/// Runs of one call with the environment.
+pub(crate) struct OneCall<'a, 'm> {
+    pub(crate) runner: &'a mut Runner<'m>,
+    pub(crate) rules: Rules,
+    pub(crate) initial: &'a [StateId],
+}
+
+impl<'m> Again<'m> for OneCall<'_, 'm> {
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.runner
+    }
+
+    fn again(&mut self, source: &mut dyn Source) -> Result<(StateId, bool), Misuse> {
+        make_run(self.runner, source, &self.rules, self.initial).map(|Made { initial, refuted, .. }| (initial, refuted))
+    }
+
+    fn describes(&mut self, describes: bool) {
+        (self.rules.audit, self.rules.describes) = (describes, describes);
+    }
+
+    fn is_several(&self) -> bool {
+        false
+    }
+}
+
 /// What the page shows of the run that `decisions` determine, beyond its counterexample. Nothing more if these decisions no longer
 /// lead to a violation.
-pub(crate) fn explored(
-    runner: &mut Runner<'_>,
-    rules: &Rules,
-    initial: &[StateId],
+pub(crate) fn explored<'m>(
+    program: &mut dyn Again<'m>,
     decisions: &Decisions,
     counterexample: &Counterexample,
 ) -> Result<Exploration, Misuse> {
     let mut exploration = Exploration::of(counterexample);
     let mut source = Continued::new(decisions, decisions.0.len(), RandomSource::new(0, 0));
     source.ends = true;
-    let Made { initial: start, refuted, .. } = make_run(runner, &mut source, rules, initial)?;
-    let events = runner.log.events.clone();
-    if !refuted || source.diverged || exploration.steps.len() != events.len() + 1 {
+    program.describes(true);
+    let (start, refuted) = program.again(&mut source)?;
+    // Several calls end with events of their own.
+    let is_cut = program.runner().log.abort.is_some();
+    let ends = usize::from(is_cut || !program.is_several());
+    let events = program.runner().log.events.clone();
+    if !refuted || source.diverged || exploration.steps.len() != events.len() + ends {
         return Ok(exploration);
     }
-    add_order(&mut runner.world, &mut exploration, &events, start, rules.interior);
-    exploration.choices = choices(runner, (rules, initial), (decisions, &source.options), (&events, start));
+    // What was decided before the run began comes before its first event.
+    let asked = &program.runner().log.asked;
+    let before = decisions.0.len().saturating_sub(asked.len());
+    let places: Vec<usize> = std::iter::repeat_n(0, before).chain(asked.iter().copied()).collect();
+    let run = Explored { decisions, options: &source.options, places: &places, events: &events, start };
+    let interior = program.runner().interior();
+    add_order(&mut program.runner().world, &mut exploration, &run, interior);
+    exploration.choices = choices(program, &run, interior);
     Ok(exploration)
 }
 
+/// A run, as it was made again.
+struct Explored<'a> {
+    decisions: &'a Decisions,
+    /// How many answers each decision had.
+    options: &'a [u32],
+    /// For each decision, the event that comes next.
+    places: &'a [usize],
+    events: &'a [Event],
+    /// The state at the start.
+    start: StateId,
+}
+
+impl Explored<'_> {
+    /// The events that are steps: neither the beginning nor the end of a call.
+    fn steps(&self) -> Vec<usize> {
+        (0..self.events.len()).filter(|&at| self.events[at].did.is_step()).collect()
+    }
+
+    /// Whether two events of different tasks, or of one and the environment, depend on each other.
+    fn depend(&self, world: &mut World, one: usize, other: usize, interior: bool) -> bool {
+        let [first, second] = [one, other].map(|index| &self.events[index]);
+        let states = [one, other].map(|index| self.before(index));
+        first.actor != second.actor && depend(world, (first.did, second.did), states, interior)
+    }
+
+    /// The state before an event.
+    fn before(&self, index: usize) -> StateId {
+        index.checked_sub(1).map_or(self.start, |last| self.events[last].state)
+    }
+}
+
 /// Adds what each step acts on, and for each step the last one of another task that it depends on.
-fn add_order(world: &mut World, exploration: &mut Exploration, events: &[Event], start: StateId, interior: bool) {
-    let before = |index: usize| index.checked_sub(1).map_or(start, |last| events[last].state);
+fn add_order(world: &mut World, exploration: &mut Exploration, run: &Explored<'_>, interior: bool) {
     let mut objects = Texts::default();
-    for (index, event) in events.iter().enumerate() {
+    for (index, event) in run.events.iter().enumerate() {
         let part = match event.did {
             Did::Call(call, _) => Some(world.call_of(call).part),
             Did::Section(part) => Some(part),
@@ -49,11 +127,7 @@ fn add_order(world: &mut World, exploration: &mut Exploration, events: &[Event],
             let part = &world.parts()[part.0 as usize];
             objects.index(if part.name.is_empty() { part.model.name() } else { &part.name })
         });
-        let depends = |other: &usize| {
-            let states = [before(*other), before(index)];
-            events[*other].actor != event.actor && depend(world, (events[*other].did, event.did), states, interior)
-        };
-        let last = (0..index).rev().find(depends);
+        let last = (0..index).rev().find(|&other| run.depend(world, other, index, interior));
         exploration.steps[index].after = last.map(|last| last as u32).into_iter().collect();
     }
     exploration.objects = objects.into_all();
@@ -80,78 +154,48 @@ fn depend(world: &mut World, steps: (Did, Did), states: [StateId; 2], interior: 
 }
 
 /// How much each decision mattered: how often a run fails in the same way that keeps the decisions before it, and goes on at
-/// random; and the same with an operation of the environment exchanged with the step of the method beside it. None if it is not
-/// known which step comes after which decision, and for a run that only did not return.
-fn choices(
-    runner: &mut Runner<'_>,
-    (rules, initial): (&Rules, &[StateId]),
-    (decisions, options): (&Decisions, &[u32]),
-    (events, start): (&[Event], StateId),
-) -> Option<Choices> {
-    let abort = runner.log.abort;
-    if abort.is_some_and(|abort| !abort.speaks_for_itself()) {
+/// random; and the same with neighbouring steps of two tasks, or of one and the environment, exchanged. None if it is not known
+/// which step comes after which decision, and for a run that only did not return.
+fn choices<'m>(program: &mut dyn Again<'m>, run: &Explored<'_>, interior: bool) -> Option<Choices> {
+    let abort = program.runner().log.abort;
+    if abort.is_some_and(|abort| !abort.speaks_for_itself()) || run.places.len() != run.decisions.0.len() {
         return None;
     }
-    let places = places(decisions, events)?;
-    let choice = |(kept, _): (usize, &u32)| Choice { steps: places[kept], kept, of: None };
+    let choice = |(kept, _): (usize, &u32)| Choice { steps: run.places[kept], kept, of: None };
     // Where there is one answer, nothing is decided.
-    let open = options.iter().enumerate().filter(|(_, options)| **options > 1);
+    let open = run.options.iter().enumerate().filter(|(_, options)| **options > 1);
     let open: Vec<Choice> = open.map(choice).collect();
     let plan = Plan::new(&open, |_, _| false);
-    let exchanged = exchanged(&mut runner.world, (decisions, &places), (events, start), rules.interior);
-    let rules = Rules { audit: false, describes: false, ..rules.clone() };
-    let mut trying = Trying { rules, initial, decisions, abort, plan: &plan, number: 0, steps: 0 };
+    let steps = run.steps();
+    let world = &mut program.runner().world;
+    let exchanged: Vec<usize> =
+        (1..steps.len()).filter(|&at| run.depend(world, steps[at - 1], steps[at], interior)).collect();
+    program.describes(false);
+    let mut trying = Trying { program, run, abort, plan: &plan, number: 0, steps: 0 };
     let mut points = Vec::new();
     for choice in plan.points.iter().map(|&at| &open[at]) {
-        let Some((failed, of)) = trying.share(runner, choice.kept, &[]) else { break };
+        let Some((failed, of)) = trying.share(choice.kept, &[]) else { break };
         if of > 0 {
             points.push(Point { step: choice.steps as u32, kept: choice.kept as u32, failed, of });
         }
     }
     let mut swaps = Vec::new();
-    for kept in exchanged {
-        let Some(forced) =
-            trying.answers(runner, kept, places[kept], [&events[places[kept]], &events[places[kept] + 1]])
-        else {
-            continue;
-        };
-        let Some((failed, of)) = trying.share(runner, kept, &forced) else { break };
-        let first = places[kept] as u32;
+    for at in exchanged {
+        let Some((kept, forced)) = trying.answers(&steps, at) else { continue };
+        let Some((failed, of)) = trying.share(kept, &forced) else { break };
         if of > 0 {
-            swaps.push(Swap { first, second: first + 1, failed, of });
+            swaps.push(Swap { first: steps[at - 1] as u32, second: steps[at] as u32, failed, of });
         }
     }
-    let end = events.len() as u32 + 1;
-    points.push(Point { step: end, kept: decisions.0.len() as u32, failed: 1, of: 1 });
-    Some(Choices { seed: runner.seed(), points, swaps })
-}
-
-/// The decisions with a step of the method after them and an operation of the environment after the next one, or the other way
-/// round, where the order of the two makes a difference.
-fn exchanged(
-    world: &mut World,
-    (decisions, places): (&Decisions, &[usize]),
-    (events, start): (&[Event], StateId),
-    interior: bool,
-) -> Vec<usize> {
-    let before = |index: usize| index.checked_sub(1).map_or(start, |last| events[last].state);
-    let mut exchanged = |kept: &usize| {
-        let both = [kept, &(kept + 1)].map(|&at| decisions.0[at].question == Question::Environment);
-        let (one, other) = (places[*kept], places[kept + 1]);
-        // After the last event the method returns: that is the end of the run.
-        both == [true; 2]
-            && other < events.len()
-            && events[one].actor != events[other].actor
-            && depend(world, (events[one].did, events[other].did), [before(one), before(other)], interior)
-    };
-    (0..decisions.0.len().saturating_sub(1)).filter(|kept| exchanged(kept)).collect()
+    let end = run.events.len() as u32 + 1;
+    points.push(Point { step: end, kept: run.decisions.0.len() as u32, failed: 1, of: 1 });
+    Some(Choices { seed: trying.program.runner().seed(), points, swaps })
 }
 
 /// Runs continuations of a run.
-struct Trying<'t> {
-    rules: Rules,
-    initial: &'t [StateId],
-    decisions: &'t Decisions,
+struct Trying<'t, 'm> {
+    program: &'t mut dyn Again<'m>,
+    run: &'t Explored<'t>,
     /// How the run itself ended.
     abort: Option<Abort>,
     plan: &'t Plan,
@@ -161,55 +205,79 @@ struct Trying<'t> {
     steps: u64,
 }
 
-impl Trying<'_> {
+/// So many lists of answers are tried to exchange two steps.
+const TRIES: usize = 200;
+
+impl Trying<'_, '_> {
     /// How many continuations fail in the same way that keep the first decisions and then have these answers, of how many. None when
     /// there were too many steps before.
-    fn share(&mut self, runner: &mut Runner<'_>, kept: usize, forced: &[u32]) -> Option<(u32, u32)> {
+    fn share(&mut self, kept: usize, forced: &[u32]) -> Option<(u32, u32)> {
         let verdict = |abort: Option<Abort>| abort.and_then(Abort::verdict);
         let (mut failed, mut of) = (0, 0);
         for _ in 0..self.plan.continuations {
-            let refuted = self.run(runner, kept, forced)?.1;
+            let refuted = self.run(kept, forced)?.1;
+            let abort = self.program.runner().log.abort;
             // An operation that had to wait was not enabled: there is no such run.
-            if runner.log.abort != Some(Abort::NotEnabled) {
+            if abort != Some(Abort::NotEnabled) {
                 of += 1;
-                failed += u32::from(refuted && verdict(runner.log.abort) == verdict(self.abort));
+                failed += u32::from(refuted && verdict(abort) == verdict(self.abort));
             }
         }
         Some((failed, of))
     }
 
     /// One continuation: how many answers each forced question had, and whether no order explains it.
-    fn run(&mut self, runner: &mut Runner<'_>, kept: usize, forced: &[u32]) -> Option<(Vec<u32>, bool)> {
-        if self.steps > self.plan.steps || runner.must_stop() {
+    fn run(&mut self, kept: usize, forced: &[u32]) -> Option<(Vec<u32>, bool)> {
+        if self.steps > self.plan.steps || self.program.runner().must_stop() {
             return None;
         }
-        let mut source = Continued::new(self.decisions, kept, RandomSource::new(runner.seed(), self.number));
+        let seed = self.program.runner().seed();
+        let mut source = Continued::new(self.run.decisions, kept, RandomSource::new(seed, self.number));
         source.forced = forced;
         self.number += 1;
-        let made = make_run(runner, &mut source, &self.rules, self.initial).ok()?;
-        self.steps += runner.log.events.len() as u64 + 1;
-        Some((source.options.get(kept..).unwrap_or_default().to_vec(), made.refuted))
+        let (_, refuted) = self.program.again(&mut source).ok()?;
+        self.steps += self.program.runner().log.events.len() as u64 + 1;
+        Some((source.options.get(kept..).unwrap_or_default().to_vec(), refuted))
     }
 
-    /// The answers that exchange the steps at `place` and after it, of which one is of the environment. None if the environment does
-    /// not have its operation in the other gap, or the method makes another step then.
-    fn answers(&mut self, runner: &mut Runner<'_>, kept: usize, place: usize, steps: [&Event; 2]) -> Option<[u32; 2]> {
-        let acts = usize::from(steps[1].actor != Actor::Environment);
-        let mut answer = 1;
-        loop {
-            let mut forced = [0; 2];
-            forced[acts] = answer;
-            let (options, _) = self.run(runner, kept, &forced)?;
-            if answer >= *options.get(acts)? {
-                return None;
+    /// The answers that exchange a step and the one before it, in the place of the decisions before them, and how many decisions
+    /// they follow. None if no such answers are found.
+    fn answers(&mut self, steps: &[usize], at: usize) -> Option<(usize, Vec<u32>)> {
+        // What is decided between the step before the two and the second one.
+        let after = at.checked_sub(2).map(|before| steps[before]);
+        let between = |place: usize| after.is_none_or(|after| place > after) && place <= steps[at];
+        let places =
+            self.run.places.iter().enumerate().filter(|&(kept, place)| between(*place) && !self.is_first(kept));
+        let (kept, number) = (places.clone().next()?.0, places.count());
+        let mut forced = vec![0; number];
+        for _ in 0..TRIES {
+            let (options, _) = self.run(kept, &forced)?;
+            if exchanges(&self.program.runner().log.events, self.run.events, at - 1) {
+                return Some((kept, forced));
             }
-            let now = runner.log.events.get(place..place + 2);
-            if now.is_some_and(|now| is_same(&now[0], steps[1]) && is_same(&now[1], steps[0])) {
-                return Some(forced);
-            }
-            answer += 1;
+            // The next list: what was not asked for has a single answer.
+            let options = |at: usize| options.get(at).copied().unwrap_or(1);
+            let last = (0..number).rev().find(|&at| forced[at] + 1 < options(at))?;
+            forced[last] += 1;
+            forced[last + 1..].fill(0);
         }
+        None
     }
+
+    /// Whether a decision determines where the run begins.
+    fn is_first(&self, kept: usize) -> bool {
+        matches!(self.run.decisions.0[kept].question, Question::Argument | Question::InitialState)
+    }
+}
+
+/// Whether one run has the steps of another one up to `first`, and then the next two the other way round.
+fn exchanges(now: &[Event], events: &[Event], first: usize) -> bool {
+    let steps = |events: &[Event]| events.iter().filter(|event| event.did.is_step()).copied().collect::<Vec<_>>();
+    let (now, steps) = (steps(now), steps(events));
+    now.len() > first + 1
+        && (0..first).all(|at| is_same(&now[at], &steps[at]))
+        && is_same(&now[first], &steps[first + 1])
+        && is_same(&now[first + 1], &steps[first])
 }
 
 /// Whether two steps are the same, whatever came of them.
@@ -221,29 +289,6 @@ fn is_same(one: &Event, other: &Event) -> bool {
         }
 }
 
-/// For each decision, the step that comes next. Each decision of the environment is one step: an operation of its own, or, as it
-/// does nothing, the next step of the method. None if the steps are not these.
-fn places(decisions: &Decisions, events: &[Event]) -> Option<Vec<usize>> {
-    let mut next = 0;
-    let mut places = Vec::new();
-    for Decision { question, answer, .. } in &decisions.0 {
-        places.push(next);
-        match question {
-            Question::Argument | Question::InitialState => {}
-            Question::Environment => {
-                // After the last event the method returns.
-                let acts = events.get(next).is_some_and(|event| event.actor == Actor::Environment);
-                if next > events.len() || acts != (*answer > 0) {
-                    return None;
-                }
-                next += 1;
-            }
-            _ => return None,
-        }
-    }
-    Some(places)
-}
-
 /// The first decisions of a list, and then chance.
 struct Continued<'d> {
     kept: &'d [Decision],
@@ -251,7 +296,7 @@ struct Continued<'d> {
     /// The answers after the list. An answer that a question does not have is 0.
     forced: &'d [u32],
     chance: RandomSource,
-    /// Whether the environment does nothing after the list.
+    /// Whether the first answer follows each question after the list: the environment does nothing.
     ends: bool,
     /// Whether a question was another than the one of the list.
     diverged: bool,
@@ -269,7 +314,9 @@ impl Continued<'_> {
 impl Source for Continued<'_> {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
         let Some(decision) = self.kept.get(self.next) else {
-            let Some((&answer, rest)) = self.forced.split_first() else { return self.chance.decide(question, options) };
+            let Some((&answer, rest)) = self.forced.split_first() else {
+                return if self.ends { 0 } else { self.chance.decide(question, options) };
+            };
             self.forced = rest;
             self.options.push(options);
             return if answer < options { answer } else { 0 };
@@ -290,9 +337,11 @@ impl Source for Continued<'_> {
 mod tests {
     use interloper_collections::DashMap;
 
-    use super::super::check::{rules, with_runner};
-    use super::super::domain;
+    use super::super::adversary::Environment;
+    use super::super::check::{Check, rules, with_runner};
     use super::super::method::{MethodUnderTest, Settings};
+    use super::super::outcome::Violation;
+    use super::super::{concurrent, domain};
     use super::*;
 
     /// Given answers, and then the first one of each question.
@@ -338,49 +387,45 @@ mod tests {
     }
 
     /// With which probability a continuation fails: all of them run, each with its probability.
-    fn probability(runner: &mut Runner<'_>, rules: &Rules, initial: &[StateId], kept: &[Decision]) -> f64 {
+    fn probability<'m>(program: &mut dyn Again<'m>, kept: &[Decision]) -> f64 {
         let answers = kept.iter().map(|decision| decision.answer).collect();
         let mut given = Some(Given::new(answers, kept.len()));
         let (mut failing, mut all) = (0.0, 0.0);
         while let Some(mut source) = given {
-            let made = make_run(runner, &mut source, rules, initial).expect("the method can be checked");
+            let (_, refuted) = program.again(&mut source).expect("the method can be checked");
             all += source.weight;
-            failing += if made.refuted { source.weight } else { 0.0 };
+            failing += if refuted { source.weight } else { 0.0 };
             given = source.next();
         }
         assert!((all - 1.0).abs() < 1e-9, "{all}");
         failing
     }
 
-    /// All lists that exchange two neighbouring steps of the run, each with the first of the two steps: any two answers are tried.
-    fn exchanges(
-        runner: &mut Runner<'_>,
-        rules: &Rules,
-        initial: &[StateId],
-        decisions: &Decisions,
-    ) -> Vec<(usize, Vec<Decision>)> {
+    /// The first lists that exchange two neighbouring steps of the run, each with the first of the two steps: all beginnings of
+    /// the run are tried, with any two answers after them.
+    fn all_exchanges<'m>(program: &mut dyn Again<'m>, decisions: &Decisions) -> Vec<(usize, Vec<Decision>)> {
         let mut run = |kept: usize, forced: &[u32]| {
             let mut source = Continued::new(decisions, kept, RandomSource::new(0, 0));
             (source.forced, source.ends) = (forced, forced.is_empty());
-            make_run(runner, &mut source, rules, initial).expect("the method can be checked");
-            runner.log.events.clone()
+            program.again(&mut source).expect("the method can be checked");
+            program.runner().log.events.clone()
         };
         let all = run(decisions.0.len(), &[]);
-        let first = decisions.0.iter().take_while(|decision| decision.question != Question::Environment).count();
+        let begins = |decision: &&Decision| matches!(decision.question, Question::Argument | Question::InitialState);
+        let first = decisions.0.iter().take_while(begins).count();
         let mut found = Vec::new();
-        for place in 0..all.len() - 1 {
-            let kept = first + place;
-            for (one, other) in (0..40).flat_map(|one| (0..40).map(move |other| (one, other))) {
-                let events = run(kept, &[one, other]);
-                let now = events.get(place..place + 2);
-                let is_exchanged =
-                    now.is_some_and(|now| is_same(&now[0], &all[place + 1]) && is_same(&now[1], &all[place]));
-                // An answer that a question does not have is 0: such a list is found once.
-                if is_exchanged && all[place].actor != all[place + 1].actor && (one == 0) != (other == 0) {
-                    let mut list = decisions.0[..kept + 2].to_vec();
-                    (list[kept].answer, list[kept + 1].answer) = (one, other);
-                    found.push((place, list));
-                    break;
+        let steps: Vec<usize> = (0..all.len()).filter(|&at| all[at].did.is_step()).collect();
+        for place in 0..steps.len() - 1 {
+            // The later the list departs, the more of the run it keeps.
+            'kept: for kept in (first..decisions.0.len() - 1).rev() {
+                for (one, other) in (0..40).flat_map(|one| (0..40).map(move |other| (one, other))) {
+                    let actors = [place, place + 1].map(|at| all[steps[at]].actor);
+                    if actors[0] != actors[1] && exchanges(&run(kept, &[one, other]), &all, place) {
+                        let mut list = decisions.0[..kept + 2].to_vec();
+                        (list[kept].answer, list[kept + 1].answer) = (one, other);
+                        found.push((steps[place], list));
+                        break 'kept;
+                    }
                 }
             }
         }
@@ -395,37 +440,79 @@ mod tests {
         2 * key
     }
 
-    /// The shares that are drawn are the probabilities that all continuations together have. Each of the points is drawn 200
-    /// times, so it is off by 0.15 with probability below 0.0003; the seed is fixed.
+    /// The shares that are drawn for points are the probabilities that all continuations together have, and those for exchanged
+    /// steps, too: those steps are the ones that some list exchanges. Each point is drawn 200 times, so it is off by 0.15 with
+    /// probability below 0.0003; the seed is fixed.
+    fn assert_shares<'m>(program: &mut dyn Again<'m>, violation: &Violation, firsts: &[u32]) -> Vec<f64> {
+        let page = explored(program, &violation.decisions, &violation.counterexample).expect("a page");
+        let Choices { points, swaps, .. } = page.choices.expect("choices");
+        let (_, points) = points.split_last().expect("the whole execution");
+        let kept = |point: &Point| &violation.decisions.0[..point.kept as usize];
+        let mut exact: Vec<f64> = points.iter().map(|point| probability(program, kept(point))).collect();
+        let exchanged = all_exchanges(program, &violation.decisions);
+        let dependent = exchanged.iter().filter(|(first, _)| firsts.contains(&(*first as u32)));
+        let dependent: Vec<&(usize, Vec<Decision>)> = dependent.collect();
+        assert_eq!(dependent.iter().map(|(first, _)| *first as u32).collect::<Vec<_>>(), firsts);
+        assert_eq!(swaps.iter().map(|swap| swap.first).collect::<Vec<_>>(), firsts);
+        assert!(swaps.iter().all(|swap| swap.second > swap.first));
+        exact.extend(dependent.iter().map(|(_, list)| probability(program, list)));
+        let drawn = points.iter().map(|point| (point.failed, point.of));
+        let drawn: Vec<(u32, u32)> = drawn.chain(swaps.iter().map(|swap| (swap.failed, swap.of))).collect();
+        assert_eq!(drawn.len(), exact.len());
+        for ((failed, of), exact) in drawn.into_iter().zip(&exact) {
+            let share = f64::from(failed) / f64::from(of);
+            assert!(of == 200 && (share - exact).abs() < 0.15, "{failed} of {of}: {exact}");
+        }
+        exact
+    }
+
+    fn violation(method: &dyn Check, settings: &Settings) -> Violation {
+        method.check_with(settings).expect("a report").violation.expect("it is not atomic")
+    }
+
     #[test]
     fn shares_are_probabilities() {
         let settings = Settings { bound: 2, seed: 7, ..Settings::default() };
         let method = MethodUnderTest::new("memoize", DashMap::new, memoize).arguments([7]);
-        let report = super::super::Check::check_with(&method, &settings).expect("a report");
-        let violation = report.violation.expect("memoize is not atomic");
-        let (drawn, exact) = with_runner(&method, &settings, |runner| {
+        let violation = violation(&method, &settings);
+        let exact = with_runner(&method, &settings, |runner| {
             let initial = domain::choose(runner)?;
             let rules = rules(runner, &settings, runner.world.all_letters());
-            let page = explored(runner, &rules, &initial, &violation.decisions, &violation.counterexample)?;
-            let Choices { points, swaps, .. } = page.choices.expect("choices");
-            let kept = |point: &Point| &violation.decisions.0[..point.kept as usize];
-            let (_, points) = points.split_last().expect("the whole execution");
-            let mut exact: Vec<f64> =
-                points.iter().map(|point| probability(runner, &rules, &initial, kept(point))).collect();
-            let exchanged = exchanges(runner, &rules, &initial, &violation.decisions);
-            assert_eq!(exchanged.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 1]);
-            assert!(swaps.iter().all(|swap| swap.second == swap.first + 1));
-            assert_eq!(swaps.iter().map(|swap| swap.first).collect::<Vec<_>>(), [0, 1]);
-            exact.extend(exchanged.iter().map(|(_, list)| probability(runner, &rules, &initial, list)));
-            let shares = points.iter().map(|point| (point.failed, point.of));
-            Ok((shares.chain(swaps.iter().map(|swap| (swap.failed, swap.of))).collect::<Vec<_>>(), exact))
+            let mut program = OneCall { runner, rules, initial: &initial };
+            // The environment adds after the method has looked, and takes away before it has returned.
+            Ok(assert_shares(&mut program, &violation, &[0, 1]))
         })
         .expect("the method can be checked");
-        assert!(drawn.len() > 3 && exact.iter().any(|share| *share > 0.5) && exact[0] < 0.5, "{exact:?}");
-        assert_eq!(drawn.len(), exact.len());
-        for ((failed, of), exact) in drawn.into_iter().zip(exact) {
-            let share = f64::from(failed) / f64::from(of);
-            assert!(of == 200 && (share - exact).abs() < 0.15, "{failed} of {of}: {exact}");
-        }
+        assert!(exact.len() > 5 && exact.iter().any(|share| *share > 0.5) && exact[0] < 0.5, "{exact:?}");
+    }
+
+    #[test]
+    fn shares_of_several_calls_are_probabilities() {
+        let closed = Environment::Closed;
+        let settings = Settings { bound: 1, seed: 7, environment: closed, ..Settings::default() };
+        let method = MethodUnderTest::new("claim", DashMap::new, |seats: &DashMap<u64, u64>, seat: u64| {
+            let free = !seats.contains_key(&seat);
+            if free {
+                seats.insert(seat, 1);
+            }
+            free
+        })
+        .arguments([7]);
+        let violation = violation(&method, &settings);
+        let exact = with_runner(&method, &settings, |runner| {
+            let initial = domain::choose(runner)?;
+            let allowed = runner.world.all_letters();
+            Ok(concurrent::with_calls(runner, &settings, &initial, allowed, |program| {
+                // Both have looked; it makes no difference who inserts first.
+                assert_shares(program, &violation, &[4])
+            }))
+        })
+        .expect("the method can be checked")
+        .expect("the states can be reached");
+        // In one of two states the seat is taken from the start. Both calls look before one inserts, or not. After that it makes
+        // no difference who inserts first, nor to exchange the two.
+        let derived = [0.25, 0.5, 0.5, 1.0, 1.0];
+        assert!(exact.iter().zip(derived).all(|(exact, derived)| (exact - derived).abs() < 1e-9), "{exact:?}");
+        assert_eq!(exact.len(), derived.len());
     }
 }

@@ -186,7 +186,9 @@ impl<'r> Run<'r> {
 
     /// Draws a decision besides those of the session.
     pub fn decide(&self, question: Question, options: u32) -> u32 {
-        self.inner.borrow_mut().source.decide(question, options)
+        let inner = &mut *self.inner.borrow_mut();
+        inner.log.asks(inner.rules);
+        inner.source.decide(question, options)
     }
 
     /// A visible step of the running call: other tasks may run first.

@@ -77,6 +77,7 @@ impl Inner<'_> {
                     let candidates = self.candidates(next);
                     let letters = self.world.letters(candidates);
                     let options = letters.len() as u32 + 1;
+                    self.log.asks(self.rules);
                     match self.source.decide(Question::Environment, options) {
                         0 => return,
                         answer => {

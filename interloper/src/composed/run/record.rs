@@ -7,6 +7,7 @@ use interloper_commutativity::Value;
 use interloper_scheduler::runtime::Exit;
 use interloper_scheduler::{PanicReport, Stuck};
 
+use crate::composed::run::Rules;
 use crate::composed::world::{CallId, CallSet, ResultId, StateId};
 
 /// Whose step it is.
@@ -134,6 +135,8 @@ pub(crate) enum Stray {
 #[derive(Default)]
 pub(crate) struct Log {
     pub events: Vec<Event>,
+    /// For each decision of the run, how many events there were when it was asked for, if the run is to be described.
+    pub asked: Vec<usize>,
     /// Results of environment operations that can still change, by index into `events`.
     pub later: Vec<(usize, Box<dyn Fn() -> Value>)>,
     pub abort: Option<Abort>,
@@ -160,8 +163,17 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// A decision is about to be asked for.
+    #[inline]
+    pub fn asks(&mut self, rules: &Rules) {
+        if rules.describes {
+            self.asked.push(self.events.len());
+        }
+    }
+
     pub fn clear(&mut self) {
         self.events.clear();
+        self.asked.clear();
         self.later.clear();
         self.abort = None;
         self.panic = None;
