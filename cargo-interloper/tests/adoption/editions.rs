@@ -9,6 +9,7 @@ fn check(package: &str, tests: &[&str]) {
 
 #[track_caller]
 fn check_in(place: &str, package: &str, tests: &[&str]) {
+    let _counts = counts_compiled();
     let before = files(&crates());
     let arguments = ["test", "-p", package];
     let first = interloper_apart(place, &crates(), &arguments).expect(0);

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tempfile::TempDir;
 
@@ -58,6 +59,18 @@ impl Ran {
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption")
 }
+
+/// In the shared folder there is one runtime. Held by a test that counts what is compiled: [`other_runtime`] waits for its end.
+fn counts_compiled() -> RwLockReadGuard<'static, ()> {
+    RUNTIME.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a test whose project needs the runtime built in another way: for an allocator of its own.
+fn other_runtime() -> RwLockWriteGuard<'static, ()> {
+    RUNTIME.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+static RUNTIME: RwLock<()> = RwLock::new(());
 
 /// The crates that are kept in the repository.
 fn crates() -> PathBuf {

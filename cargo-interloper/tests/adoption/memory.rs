@@ -20,6 +20,7 @@ const TESTS: [&str; 9] = [
 
 #[test]
 fn what_is_wrong_is_found_and_what_is_right_is_not() {
+    let _counts = counts_compiled();
     let ran = interloper(&folder(), &["test"]).expect(0);
     ran.assert_passed(&TESTS);
     assert!(ran.err.contains("data races: looked for\n"), "{}", ran.err);
@@ -44,6 +45,7 @@ fn races_are_judged_if_all_that_synchronises_is_under_control() {
 
 #[test]
 fn an_allocator_of_the_projects_own_is_named() {
+    let _other = other_runtime();
     let allocator = "#[global_allocator]\nstatic ALLOCATOR: std::alloc::System = std::alloc::System;\n";
     let project = Project::of_tests("", &format!("{allocator}#[test]\nfn passes() {{}}\n"));
     let ran = project.run(&["test"]).expect(0);

@@ -95,6 +95,7 @@ fn project(name: &str, library: &str) -> Project {
 
 #[test]
 fn needed_orderings_are_told_from_those_that_are_stronger() {
+    let _counts = counts_compiled();
     let project = project("mailbox", &format!("{LIBRARY}{TESTS}"));
     let before = files(project.folder());
     let ran = project.run(&["orderings"]).expect(0);

@@ -168,6 +168,7 @@ fn flags_of_the_user_are_kept() {
 
 #[test]
 fn only_what_has_changed_is_compiled() {
+    let _counts = counts_compiled();
     let project = Project::new("[dependencies]\na = { path = \"a\" }\nb = { path = \"b\" }\n");
     project.dependency("a", "pub fn f(m: &std::sync::Mutex<u8>) -> u8 { *m.lock().unwrap() }\n");
     project.dependency("b", "pub fn g() -> u8 { 2 }\n");

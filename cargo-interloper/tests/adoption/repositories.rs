@@ -16,6 +16,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 /// has checked out changes.
 #[test]
 fn a_dependency_from_a_repository_is_copied_with_what_it_inherits() {
+    let _counts = counts_compiled();
     let repository = TempDir::new().expect("a folder");
     let put = |name: &str, text: &str| {
         let path = repository.path().join(name);
