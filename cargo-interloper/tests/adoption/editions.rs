@@ -4,19 +4,19 @@ use super::*;
 
 #[track_caller]
 fn check(package: &str, tests: &[&str]) {
-    check_in("adoption", package, tests);
+    let _counts = counts_compiled();
+    is_built_once(package, tests);
 }
 
 #[track_caller]
-fn check_in(place: &str, package: &str, tests: &[&str]) {
-    let _counts = counts_compiled();
+fn is_built_once(package: &str, tests: &[&str]) {
     let before = files(&crates());
     let arguments = ["test", "-p", package];
-    let first = interloper_apart(place, &crates(), &arguments).expect(0);
+    let first = interloper(&crates(), &arguments).expect(0);
     for test in tests {
         assert!(first.out.contains(&format!("test {test} ... ok\n")), "{}", first.out);
     }
-    let second = interloper_apart(place, &crates(), &arguments).expect(0);
+    let second = interloper(&crates(), &arguments).expect(0);
     assert_eq!(second.compiled(), 0, "{}", second.err);
     assert!(files(&crates()) == before, "the sources, manifests and the lock file are as they were");
 }
@@ -45,5 +45,6 @@ fn of_2024() {
 #[test]
 fn the_real_parking_lot() {
     let programs = ["a_task_that_reads_twice_blocks_itself", "every_program_comes_to_its_end_whatever_the_schedule"];
-    check_in("adoption-real", "real-parking-lot", &programs);
+    let _other = other_runtime();
+    is_built_once("real-parking-lot", &programs);
 }

@@ -65,7 +65,7 @@ fn counts_compiled() -> RwLockReadGuard<'static, ()> {
     RUNTIME.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Held by a test whose project needs the runtime built in another way: for an allocator of its own.
+/// Held by a test whose project needs the runtime built in another way: for an allocator of its own, or the real parking_lot.
 fn other_runtime() -> RwLockWriteGuard<'static, ()> {
     RUNTIME.write().unwrap_or_else(PoisonError::into_inner)
 }
@@ -96,11 +96,6 @@ fn ran(command: &mut Command) -> Ran {
 
 fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
     ran(&mut command(folder, arguments))
-}
-
-/// As [`interloper`], with a target folder of its own, so that it does not replace the copies that other tests have built.
-fn interloper_apart(place: &str, folder: &Path, arguments: &[&str]) -> Ran {
-    ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name(place)))
 }
 
 /// This page was written, with these texts in it; takes it away.

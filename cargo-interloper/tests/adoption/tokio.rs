@@ -186,7 +186,7 @@ fn the_order_of_ready_tasks_is_a_decision() {
 #[test]
 fn the_example_finds_its_bugs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/tokio");
-    let ran = interloper_apart("adoption-tokio", &folder, &["test"]).expect(0);
+    let ran = interloper(&folder, &["test"]).expect(0);
     let wrong = ["tasks_run_in_any_order", "a_wake_up_is_lost", "a_part_is_lost", "a_permit_is_lost"];
     let fixed = ["a_task_that_is_awaited_comes_first", "no_wake_up_is_lost", "no_part_is_lost", "no_permit_is_lost"];
     ran.assert_passed(&[wrong, fixed].concat());
