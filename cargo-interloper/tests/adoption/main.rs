@@ -23,7 +23,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tempfile::TempDir;
 
@@ -60,18 +59,6 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption")
 }
 
-/// In the shared folder there is one runtime. Held by a test that counts what is compiled: [`other_runtime`] waits for its end.
-fn counts_compiled() -> RwLockReadGuard<'static, ()> {
-    RUNTIME.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Held by a test whose project needs the runtime built in another way: for an allocator of its own, or the real parking_lot.
-fn other_runtime() -> RwLockWriteGuard<'static, ()> {
-    RUNTIME.write().unwrap_or_else(PoisonError::into_inner)
-}
-
-static RUNTIME: RwLock<()> = RwLock::new(());
-
 /// The crates that are kept in the repository.
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crates")
@@ -96,6 +83,26 @@ fn ran(command: &mut Command) -> Ran {
 
 fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
     ran(&mut command(folder, arguments))
+}
+
+/// As [`interloper`], with a target folder for the real parking_lot, so that its copy does not replace the mirror's.
+fn interloper_apart(folder: &Path, arguments: &[&str]) -> Ran {
+    ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name("adoption-real")))
+}
+
+/// Runs it again, which compiles nothing. In the shared folder there is one runtime: if another test has built it in another way
+/// in between, for an allocator of its own, it is built again first.
+#[track_caller]
+fn again(run: impl Fn() -> Ran) -> Ran {
+    let mut again = run();
+    for _ in 0..3 {
+        if again.compiled() == 0 {
+            break;
+        }
+        again = run();
+    }
+    assert_eq!(again.compiled(), 0, "{}", again.err);
+    again
 }
 
 /// This page was written, with these texts in it; takes it away.
