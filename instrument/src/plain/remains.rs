@@ -12,9 +12,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -105,8 +103,17 @@ pub(crate) unsafe fn collect() -> usize {
 }
 
 /// The known blocks that nothing leads to. `None` if the memory of the process cannot be looked at.
+#[cfg(not(target_os = "linux"))]
 fn unreached() -> Option<Vec<Block>> {
-    let memory = File::open("/proc/self/mem").ok()?;
+    None
+}
+
+/// The known blocks that nothing leads to. `None` if the memory of the process cannot be looked at.
+#[cfg(target_os = "linux")]
+fn unreached() -> Option<Vec<Block>> {
+    use std::os::unix::fs::FileExt;
+
+    let memory = std::fs::File::open("/proc/self/mem").ok()?;
     let writable = writable(&std::fs::read_to_string("/proc/self/maps").ok()?);
     if writable.iter().map(ExactSizeIterator::len).sum::<usize>() > MOST_LOOKED_AT {
         return None;
@@ -141,6 +148,7 @@ fn unreached() -> Option<Vec<Block>> {
 }
 
 /// The ranges of writable memory in a text like that of `/proc/self/maps`.
+#[cfg(any(target_os = "linux", test))]
 fn writable(maps: &str) -> Vec<Range<usize>> {
     let range = |line: &str| {
         let mut columns = line.split_ascii_whitespace();
@@ -153,6 +161,7 @@ fn writable(maps: &str) -> Vec<Range<usize>> {
 }
 
 /// Which blocks words lead to.
+#[cfg(any(target_os = "linux", test))]
 struct Reach {
     /// In the order of their addresses.
     blocks: Vec<Block>,
@@ -161,6 +170,7 @@ struct Reach {
     open: Vec<usize>,
 }
 
+#[cfg(any(target_os = "linux", test))]
 impl Reach {
     /// Looks at words outside of the blocks. They begin at `start`, which is a multiple of a word.
     fn look(&mut self, start: usize, words: &[u8], own: &Range<usize>) {

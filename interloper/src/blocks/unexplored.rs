@@ -62,7 +62,8 @@ impl Seen {
 impl fmt::Display for Unexplored {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const CONTROL: &str = "tasks, locks and atomics are under control if they come from `interloper`, or from a crate \
-                               that `cargo interloper test` builds";
+                               that `cargo interloper test` builds (one of your own has the line that `cargo interloper \
+                               init` writes)";
         out.write_str("nothing was explored: ")?;
         match self {
             Unexplored::NoExecutions => out.write_str("the limit on executions is 0, so no execution ran"),
