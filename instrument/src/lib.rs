@@ -69,7 +69,7 @@ pub mod collections;
 mod control;
 pub mod hash;
 pub mod hint;
-#[cfg(all(any(interloper, test), target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+#[cfg(all(any(interloper, test), not(miri), target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod kernel;
 mod mirror;
 pub mod panic;
