@@ -9,7 +9,7 @@ use std::time::Duration;
 use interloper_harness::hunt::{Campaign, Engine, Pass, Visit, Visits};
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{Executions, Settings};
+use interloper_harness::systematic::{Executions, Limits, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
 use interloper_report::text::Style;
@@ -111,7 +111,9 @@ pub fn run(object: Object) {
 fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let time = asked.time.map(Duration::from_secs);
     let executions = Executions::AtMost(EXECUTIONS);
-    let thorough = Settings { seed: asked.seed, executions, ..Settings::default() };
+    // Hashers too: which keys share a shard of a map decides what can be seen of it.
+    let limits = Limits { seed: asked.seed, ..Limits::default() };
+    let thorough = Settings { seed: asked.seed, executions, limits, ..Settings::default() };
     let passes = Pass::before(&thorough);
     let engine = Engine::Systematic(thorough);
     let staged = Campaign::staged(&object, asked.seed).of_at_most(asked.schemas);
@@ -217,6 +219,9 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
 
 #[cfg(test)]
 mod tests {
+    use std::hash::BuildHasher;
+
+    use interloper_std::hash::RandomState;
     use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
     use super::*;
@@ -258,6 +263,40 @@ mod tests {
         let (_, data) = hunted(counter(false), &Asked { json: true, ..again });
         let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
         assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
+    }
+
+    /// Two shards, which `sum` reads one after the other.
+    struct Sharded {
+        hasher: RandomState,
+        shards: [AtomicI64; 2],
+    }
+
+    impl Sharded {
+        fn add(&self, key: i64) {
+            self.shards[self.hasher.hash_one(key) as usize % 2].fetch_add(key + 1, SeqCst);
+        }
+
+        fn sum(&self) -> i64 {
+            self.shards.iter().map(|shard| shard.load(SeqCst)).sum()
+        }
+    }
+
+    /// The sum misses the first key and has the second one if they are in the second and the first shard: in one of four
+    /// placements. All of 32 seeds have the others with probability 0.0001, and each has it with less.
+    #[test]
+    fn the_seed_determines_the_hashers() {
+        let found = |seed: u64| {
+            let sharded = || Sharded { hasher: RandomState::new(), shards: [AtomicI64::new(0), AtomicI64::new(0)] };
+            let object = Object::describe("sharded", sharded)
+                .core("add", |sharded, (key,): (i64,)| sharded.add(key))
+                .method("sum", |sharded, ()| sharded.sum())
+                .build();
+            let schema = Some("{ add(0); add(1) } || { sum() }".to_owned());
+            hunted(object, &Asked { seed, schema, ..asked() }).0
+        };
+        let endings: Vec<Ending> = (0..32).map(found).collect();
+        assert!(endings.contains(&Ending::Wrong) && endings.contains(&Ending::Clean), "{endings:?}");
+        assert_eq!((0..32).map(found).collect::<Vec<_>>(), endings);
     }
 
     #[test]
