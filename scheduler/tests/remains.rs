@@ -12,6 +12,9 @@ use interloper_std::runtime::Statics;
 use interloper_std::sync::{Arc, Mutex};
 use interloper_std::thread;
 
+mod memory;
+use memory::resident;
+
 #[global_allocator]
 static ALLOCATOR: Quarantine = Quarantine::new();
 
@@ -43,12 +46,6 @@ fn is_intact(list: &Option<Box<Node>>, number: u64) -> bool {
         length += 1;
     }
     length == 4
-}
-
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
 #[test]

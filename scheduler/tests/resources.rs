@@ -8,6 +8,11 @@ use interloper_scheduler::runtime::{self, Action, Handle, Mode, NewTask, ObjectK
 use interloper_scheduler::strategies::RandomWalk;
 use interloper_scheduler::{Config, Engine, Strategy};
 
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
+use memory::resident;
+
 /// Counts the allocations of each thread.
 struct Counting;
 
@@ -65,14 +70,6 @@ fn spawn_all(tasks: usize, count: usize) {
     for task in spawned {
         runtime::with(|current| current.runtime().join(task, location)).unwrap().unwrap();
     }
-}
-
-/// The resident memory of the process in bytes.
-#[cfg(target_os = "linux")]
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
 #[test]

@@ -409,4 +409,19 @@ fn operations_on_locks_and_atomics_are_run() {
     // The file is behind a lock that the environment cannot act on.
     assert_eq!(outcome("Squares::of")["unknown"], "the environment cannot act on Squares.file");
     assert_eq!(outcome("Squares::of")["own"], serde_json::Value::Null);
+
+    // In parts, which are joined.
+    let asked = ["composed", "--run", "--offline", "Squares::"];
+    for number in ["1", "2"] {
+        let part = project.run(&[&asked[..], &["--shard", &format!("{number}/2")]].concat()).expect(0).out;
+        project.put(&format!("part-{number}.json"), &part);
+    }
+    let merged = project.run(&["merge", "part-2.json", "part-1.json", "part-2.json"]).expect(1).out;
+    assert_eq!(merged, project.run(&asked).expect(1).out, "what one machine prints");
+    assert!(
+        merged.contains("Squares::of_entry") && merged.contains("\n1 linearizable, 1 not linearizable\n"),
+        "{merged}"
+    );
+    let missing = project.run(&["merge", "part-1.json"]).expect(2).err;
+    assert!(missing.contains("error: shard 2 of 2 is missing"), "{missing}");
 }

@@ -116,8 +116,8 @@ unsafe fn free(block: *mut u8, layout: Layout, code: Code) {
     unsafe { to_system(block, layout) };
 }
 
-/// The layout that the system's allocator is asked for. Behind each block its allocator keeps words of its own, of which the
-/// first would otherwise lie inside of some blocks; a pointer to it is none to the block.
+/// The layout that the system's allocator is asked for: one word longer. After each block that allocator keeps words of its
+/// own, and it points to them. Without the extra word such a pointer could point into the block and seem to be a use of it.
 fn padded(layout: Layout) -> Option<Layout> {
     Layout::from_size_align(layout.size().checked_add(size_of::<usize>())?, layout.align()).ok()
 }

@@ -18,7 +18,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::allocator::to_system;
 
-/// A collection takes place when so many bytes are known that the last one has not left, and a quarter of those that it has.
+/// The bytes that executions must have left since the last collection before there is another one. If that collection kept
+/// more than four times as many, it takes a quarter of what it kept.
 const MUCH: usize = 64 << 20;
 /// No collection takes place in a process with more writable memory: to look at it would take too long.
 const MOST_LOOKED_AT: usize = 8 << 30;
@@ -29,13 +30,13 @@ static ANY: AtomicBool = AtomicBool::new(false);
 static BLOCKS: Mutex<Known> = Mutex::new(Known::new());
 
 thread_local! {
-    /// What this thread allocates is taken note of.
+    /// The blocks that this thread allocates are noted.
     static NOTES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread's allocations are those of an execution, from now on.
+/// Whether this thread's allocations are those of an execution, from now on. They are noted where they can be looked for.
 pub(crate) fn note(notes: bool) {
-    NOTES.set(notes);
+    NOTES.set(notes && cfg!(target_os = "linux"));
 }
 
 #[inline(always)]
@@ -75,31 +76,27 @@ fn blocks() -> MutexGuard<'static, Known> {
     BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Frees the blocks that nothing leads to any more, if there may be many of them. Returns how many bytes it has freed.
+/// Frees the blocks that nothing leads to any more, if there may be many of them.
 ///
 /// # Safety
 /// No other thread runs an execution, and this one is between two.
-pub(crate) unsafe fn collect() -> usize {
+pub(crate) unsafe fn collect() {
     if !ANY.load(Ordering::Relaxed) || blocks().is_small() {
-        return 0;
+        return;
     }
     let _registers = Registers::spill();
     let Some(unreached) = unreached() else {
-        blocks().collected();
-        return 0;
+        return blocks().collected();
     };
-    let mut bytes = 0;
     for block in unreached {
         // Another thread may have freed it in the meantime.
         if let Some(block) = remove(block.start()) {
-            bytes += block.size;
             let start = std::ptr::with_exposed_provenance_mut(block.start());
             // SAFETY: `Quarantine` gave it with this layout, nobody has freed it, and nobody can find it.
             unsafe { to_system(start, block.layout()) };
         }
     }
     blocks().collected();
-    bytes
 }
 
 /// The known blocks that nothing leads to. `None` if the memory of the process cannot be looked at.

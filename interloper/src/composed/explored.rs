@@ -12,12 +12,12 @@ use crate::composed::world::{StateId, World};
 
 use super::check::{Made, make_run};
 
-/// A program whose runs can be made again.
+/// A program that can be rerun under any decisions.
 pub(crate) trait Again<'m> {
     /// What it runs on.
     fn runner(&mut self) -> &mut Runner<'m>;
 
-    /// Makes one run as `source` decides: the state in which it began, and whether no order explains it.
+    /// Runs the program once, as `source` decides. Returns the state in which it began, and whether no order explains it.
     fn again(&mut self, source: &mut dyn Source) -> Result<(StateId, bool), Misuse>;
 
     /// Whether runs are described from now on.
@@ -82,7 +82,7 @@ pub(crate) fn explored<'m>(
     Ok(exploration)
 }
 
-/// A run, as it was made again.
+/// The violating run, after it was rerun.
 struct Explored<'a> {
     decisions: &'a Decisions,
     /// How many answers each decision had.
