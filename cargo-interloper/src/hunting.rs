@@ -20,7 +20,7 @@ use crate::args::Rendering;
 use crate::page::Page;
 use crate::shards::{self, Told};
 use crate::state::{self, State};
-use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print};
+use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print, says_memory};
 
 /// Whose objects are hunted.
 pub struct Subjects {
@@ -224,6 +224,7 @@ fn says_control(controlled: &Controlled) {
     for unseen in &controlled.unseen {
         note(&format!("not under control: {unseen}"));
     }
+    says_memory(controlled);
 }
 
 /// What came of the objects.

@@ -132,8 +132,22 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
 }
 
 fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let HuntArgs { common, package, published, method, schema, seed, schemas, time, html, shard, state, format, name } =
-        args;
+    let HuntArgs {
+        common,
+        package,
+        published,
+        method,
+        schema,
+        seed,
+        schemas,
+        time,
+        memory,
+        html,
+        shard,
+        state,
+        format,
+        name,
+    } = args;
     let split = match (shard, state, joined) {
         (.., Some(Told::Hunts(hunts))) => hunting::Split::Joined(hunts),
         (.., Some(_)) => return Err(other_parts()),
@@ -145,7 +159,9 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
     };
     let subjects = hunting::Subjects { published, packages: package, name };
     let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());
-    let asked = hunting::Asked { seed, schemas, time, method, schema, json, command, ..hunting::Asked::default() };
+    let memory = memory.map(|memory| memory.to_string());
+    let asked =
+        hunting::Asked { seed, schemas, time, method, schema, memory, json, command, ..hunting::Asked::default() };
     let page = Page::of(folder, html)?;
     hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, (&split, &page), format)
 }
@@ -214,6 +230,12 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     for unseen in &controlled.unseen {
         note(&format!("not under control: {unseen}"));
     }
+    says_memory(&controlled);
+    Ok(controlled)
+}
+
+/// Says what is seen of plain memory, and what is not.
+fn says_memory(controlled: &Controlled) {
     match &controlled.races {
         Ok(()) => note("data races: looked for"),
         Err(reason) => note(&format!("data races: not looked for, {reason}")),
@@ -224,7 +246,6 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
             file.display()
         ));
     }
-    Ok(controlled)
 }
 
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether

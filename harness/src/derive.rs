@@ -177,7 +177,7 @@ impl Derivation {
         let visibility = self.with_level(derived.method, level);
         let is_right = match &found.what {
             What::Outcome { outcome, .. } => self.judge(&program, &visibility, deadline)?.admits(outcome),
-            What::Blocked(_) | What::Panicked(_) => false,
+            What::Blocked(_) | What::Panicked(_) | What::Memory(_) => false,
         };
         if is_right { Ok(()) } else { self.refute(derived, level, &program, found.clone(), deadline) }
     }
@@ -201,7 +201,7 @@ impl Derivation {
         derived.level = match &found.what {
             What::Outcome { outcome, .. } => self.next_level(derived.method, level, (program, outcome), deadline)?,
             // No visibility explains a call that never returns.
-            What::Blocked(_) | What::Panicked(_) => None,
+            What::Blocked(_) | What::Panicked(_) | What::Memory(_) => None,
         };
         derived.refuted.push((level, found));
         Ok(())

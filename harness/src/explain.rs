@@ -8,11 +8,12 @@ use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::explorer::{Choices, Exploration};
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
-use interloper_scheduler::runtime::{Action, Operation};
+use interloper_scheduler::runtime::{Action, Operation, TaskId};
 use interloper_scheduler::words::is_silent;
-use interloper_scheduler::{Deadline, End, Event};
+use interloper_scheduler::{Deadline, End, Event, Fault};
 
 use crate::explored::Followed;
+use crate::faults::{Drawn, add_rows, is_like};
 use crate::hunt::{Found, Runs, What};
 use crate::judged;
 use crate::mattered::{Known, choices};
@@ -38,7 +39,7 @@ pub fn explain_until(
     deadline: Deadline,
 ) -> Counterexample {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
-    let sequence = |index: usize| Column { title: sequence_name(index), lane: Lane::Thread };
+    let mut columns = columns(&found.schema);
     let (rows, orders) = match &found.what {
         What::Outcome { outcome, admitted } => {
             let rows = match traced(found) {
@@ -49,6 +50,12 @@ pub fn explain_until(
         }
         What::Blocked(places) => (blocked(&program, places), vec![]),
         What::Panicked(message) => (vec![Row::event(0, Shown::Panicked(message.clone()))], vec![]),
+        What::Memory(fault) => match traced(found) {
+            Some(trace) => {
+                (faulty(&program, trace, fault, &mut columns).into_iter().map(|(_, row)| row).collect(), vec![])
+            }
+            None => (vec![], vec![]),
+        },
     };
     Counterexample {
         name: format!("{}.{method}", object.name()),
@@ -58,7 +65,7 @@ pub fn explain_until(
             Runs::Stress(_) => format!("on real threads, {}", found.schema),
         },
         start: "a new object".to_owned(),
-        columns: (0..found.schema.sequences().len()).map(sequence).collect(),
+        columns,
         rows,
         orders,
         deadlock: None,
@@ -76,12 +83,21 @@ pub fn explain_until(
 pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample, seed: u64) -> Exploration {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
     let mut exploration = Exploration::of(counterexample);
-    if let (What::Outcome { .. }, Some(trace)) = (&found.what, traced(found)) {
-        let rows: Vec<Option<usize>> = steps(&program, trace).into_iter().map(|(event, _)| event).collect();
-        Followed::new(&trace.steps, &trace.accesses, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
-        exploration.choices = mattered(&program, trace, &rows, seed);
-    }
+    let Some(trace) = traced(found) else { return exploration };
+    let rows = match &found.what {
+        What::Outcome { .. } => steps(&program, trace),
+        What::Memory(fault) => faulty(&program, trace, fault, &mut columns(&found.schema)),
+        What::Blocked(_) | What::Panicked(_) => return exploration,
+    };
+    let rows: Vec<Option<usize>> = rows.into_iter().map(|(event, _)| event).collect();
+    Followed::new(&trace.steps, &trace.accesses, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
+    exploration.choices = mattered(&program, trace, &rows, seed);
     exploration
+}
+
+/// A column for each sequence.
+fn columns(schema: &Schema) -> Vec<Column> {
+    (0..schema.sequences().len()).map(|index| Column { title: sequence_name(index), lane: Lane::Thread }).collect()
 }
 
 /// Which choices of an execution led to its outcome: from which of them on random continuations are incorrect, too. `None` if
@@ -90,15 +106,17 @@ fn mattered(program: &Program, trace: &Trace, rows: &[Option<usize>], seed: u64)
     let visibility = program.object().visibility();
     let judged = judged::within(program, visibility, DEFAULT_BOUND, judged::PATIENCE, Deadline::NEVER);
     let (judge, _) = judged.ok()?;
-    if judge.admits(&trace.outcome) {
+    let mut fails = |end: &End, outcome: Option<&[Value]>| match (&trace.end, end) {
+        (End::Memory(fault), End::Memory(other)) => is_like(fault, other),
+        (End::Memory(_), _) => false,
+        _ => outcome.is_some_and(|outcome| !judge.admits(outcome)),
+    };
+    if !fails(&trace.end, Some(&trace.outcome)) {
         return None;
     }
     let mut attempts = Attempts::new(program, trace.limits);
     let known = Known { trace: &trace.steps, rows, decisions: trace.decisions() };
-    Some(choices(known, seed, &mut |continued| {
-        let (steps, outcome) = attempts.run(continued);
-        (steps, outcome.is_some_and(|outcome| !judge.admits(&outcome)))
-    }))
+    Some(choices(known, seed, &mut |continued| attempts.run(continued, &mut fails)))
 }
 
 /// Describes an execution of a schema that was ended before it had an outcome: see
@@ -108,7 +126,6 @@ fn mattered(program: &Program, trace: &Trace, rows: &[Option<usize>], seed: u64)
 /// When the schema is not one of the object.
 pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace) -> Counterexample {
     let program = object.program(schema).expect("an execution is of the object that it was seen on");
-    let sequence = |index: usize| Column { title: sequence_name(index), lane: Lane::Thread };
     let mut decisions = trace.decisions().to_string();
     if decisions.len() > LONGEST_DECISIONS {
         decisions = format!("too many to show: {}", trace.decisions().0.len());
@@ -128,7 +145,7 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
         },
         detail: format!("an execution of {schema} that has no outcome, decisions {decisions}"),
         start: "a new object".to_owned(),
-        columns: (0..schema.sequences().len()).map(sequence).collect(),
+        columns: columns(schema),
         rows,
         orders: vec![],
         deadlock: None,
@@ -216,6 +233,30 @@ fn steps(program: &Program, trace: &Trace) -> Vec<(Option<usize>, Row)> {
         rows.push(between(calls[call].0, Shown::Blocked(format!("{} never returns", calls[call].1))));
     }
     rows
+}
+
+/// The same with what a fault of plain memory is about. Tasks that run no sequence get a column of their own.
+fn faulty(program: &Program, trace: &Trace, fault: &Fault, columns: &mut Vec<Column>) -> Vec<(Option<usize>, Row)> {
+    let mut others: Vec<TaskId> = fault.tasks().filter(|task| !trace.tasks.contains(&Some(*task))).collect();
+    others.sort_unstable();
+    others.dedup();
+    columns.extend(others.iter().map(|task| Column { title: trace.names.task(*task), lane: Lane::Thread }));
+    let column = |task: TaskId| {
+        let sequence = trace.tasks.iter().position(|one| *one == Some(task));
+        let other = || trace.tasks.len() + others.iter().position(|one| *one == task).unwrap_or(0);
+        sequence.unwrap_or_else(other)
+    };
+    let mut drawn: Vec<Drawn> = Vec::new();
+    let mut next = trace.steps.len();
+    // The fault has ended the execution: no call waits for anything.
+    let rows = steps(program, trace).into_iter().filter(|(_, row)| !matches!(row.event, Shown::Blocked(_)));
+    for (event, row) in rows.rev() {
+        next = event.unwrap_or(next);
+        drawn.push(Drawn { index: next, is_event: event.is_some(), is_marked: false, row });
+    }
+    drawn.reverse();
+    add_rows(&mut drawn, fault, &trace.names, &column);
+    drawn.into_iter().map(|drawn| (drawn.is_event.then_some(drawn.index), drawn.row)).collect()
 }
 
 /// A step in words. None for a step that belongs to the task and not to the object.

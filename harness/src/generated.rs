@@ -91,6 +91,7 @@ pub fn cases(campaign: &Campaign, searched: &Searched) -> Vec<Case> {
             What::Outcome { outcome, .. } => format!("gave {}", text(outcome)),
             What::Blocked(_) => "did not return".to_owned(),
             What::Panicked(message) => format!("panicked: {}", message.lines().next().unwrap_or_default()),
+            What::Memory(fault) => format!("had this fault of plain memory: {}", fault.kind),
         };
         let note = match searched.of_core {
             false => format!("When this was written, {} was not atomic: it {saw}.", object.label(searched.method)),

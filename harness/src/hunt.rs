@@ -16,7 +16,7 @@ use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::{Deadline, Freedoms, Unseen};
+use interloper_scheduler::{Deadline, Fault, Freedoms, Unseen};
 
 use crate::judge::{Disagreement, Judge, Refusal};
 use crate::judged::{self, PATIENCE};
@@ -405,6 +405,8 @@ pub enum What {
     /// A panic of the constructor, of dropping an object, or of a call in a way that ends the process. It does not occur on
     /// one thread.
     Panicked(String),
+    /// An execution used plain memory wrongly.
+    Memory(Box<Fault>),
 }
 
 impl Hunted {

@@ -17,6 +17,7 @@ pub mod derive;
 mod engines;
 pub mod explain;
 pub mod explored;
+pub mod faults;
 pub mod generated;
 pub mod hunt;
 pub mod judge;

@@ -16,12 +16,13 @@ use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, TaskId};
-use interloper_scheduler::schedule::Plan;
 pub use interloper_scheduler::schedule::{FREE_EVERY, Schedule};
-use interloper_scheduler::strategies::Guided;
+use interloper_scheduler::schedule::{Memory, Plan};
+use interloper_scheduler::strategies::{FirstRun, Guided};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Effort, End, Engine, Event, Execution, Failing, Fingerprints, Freedoms, Stopped, Strategy, Traces, Watchdog,
+    Config, Effort, End, Engine, Event, Execution, Failing, Fault, Fingerprints, Freedoms, Stopped, Strategy, Traces,
+    Watch, Watchdog,
 };
 pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
@@ -115,9 +116,9 @@ impl Explored {
         self.stopped.is_some() || self.complete || self.timed_out
     }
 
-    /// The message of the panic that ended the exploration, if one did.
-    pub fn panicked(&self) -> Option<&str> {
-        panic_in(&self.stopped.as_ref()?.end)
+    /// What ended the exploration apart from an outcome, if something did.
+    pub fn failure(&self) -> Option<Failure<'_>> {
+        failure_in(&self.stopped.as_ref()?.end)
     }
 }
 
@@ -128,12 +129,25 @@ impl Trace {
     }
 }
 
+/// What is wrong with an execution, whatever its calls return.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Failure<'e> {
+    /// A panic, or another end of the process. Panics of calls are caught, so it came from the constructor or from a drop, or it
+    /// ended the process.
+    Panicked(&'e str),
+    /// It used plain memory wrongly.
+    Memory(&'e Fault),
+}
+
 /// How a program is explored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// What executions depend on besides decisions. Whether giving a lock back is a step is found out: it is where
     /// a task *tries* to take a lock.
     pub limits: Limits,
+    /// Whether a program whose first run accesses an atomic with an ordering weaker than `SeqCst` has weak memory, whatever the
+    /// freedoms of the limits say of memory.
+    pub weak_where_needed: bool,
     /// Which interleavings to run. For AtomFuzzer each call is an atomic block.
     pub schedule: Schedule,
     /// The seed of random schedules.
@@ -147,10 +161,11 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// One execution of each trace, 50,000 executions at most.
+    /// One execution of each trace, 50,000 executions at most, under sequential consistency.
     fn default() -> Settings {
         Settings {
             limits: Limits::default(),
+            weak_where_needed: false,
             schedule: Schedule::Exhaustive,
             seed: 0,
             free_every: 1,
@@ -170,7 +185,7 @@ impl Settings {
 }
 
 /// What an execution depends on besides its decisions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// The most steps of an execution; a longer one is cut.
     pub step_bound: u64,
@@ -182,27 +197,30 @@ pub struct Limits {
     pub freedoms: Freedoms,
     /// The seed of default hashers.
     pub seed: u64,
+    /// How executions look at plain memory, if they do.
+    pub plain: Option<Watch>,
 }
 
 impl Default for Limits {
     /// 100,000 steps, 1,000 rounds; giving a lock back is part of the step before it; a spinning task may
-    /// go on although nothing has changed, and a waiting writer may keep readers out; the seed is 0.
+    /// go on although nothing has changed, and a waiting writer may keep readers out; the seed is 0; plain memory is not looked
+    /// at.
     fn default() -> Limits {
         let freedoms = Schedule::Exhaustive.freedoms();
-        Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, freedoms, seed: 0 }
+        Limits { step_bound: 100_000, livelock_rounds: 1_000, unlock: Unlock::Part, freedoms, seed: 0, plain: None }
     }
 }
 
 impl Limits {
     fn config(self, program: &Program) -> Config {
-        let Limits { step_bound, livelock_rounds, unlock, freedoms, seed } = self;
+        let Limits { step_bound, livelock_rounds, unlock, freedoms, seed, plain } = self;
         let watchdog = Some(Watchdog::new(Watchdog::PATIENCE).of(program.schema().to_string()));
-        Config { step_bound, livelock_rounds, unlock, freedoms, seed, watchdog, ..Config::default() }
+        Config { step_bound, livelock_rounds, unlock, freedoms, seed, plain, watchdog, ..Config::default() }
     }
 }
 
 /// Runs a program again and again. `look` sees the outcome of each execution, and says whether to go on. A panic of the
-/// constructor, or of a drop, ends the exploration.
+/// constructor, or of a drop, ends the exploration, and so does a fault of plain memory.
 ///
 /// # Panics
 /// When a probability of the schedule is not between 0 and 1.
@@ -212,8 +230,12 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         |fuzzer| -> Box<dyn Strategy> { Box::new(Announcing { strategy: fuzzer, marks: controlled.marks() }) };
     let plan = Plan { free_every: settings.free_every, announce: Some(&announce), ..Plan::new(settings.seed) };
     let amount = (settings.executions, settings.deadline);
+    let freedoms = match settings.weak_where_needed {
+        true => memory_for(program, &*controlled, settings.limits).within(settings.limits.freedoms),
+        false => settings.limits.freedoms,
+    };
     for unlock in [Unlock::Part, Unlock::Step] {
-        let limits = Limits { unlock, ..settings.limits };
+        let limits = Limits { unlock, freedoms, ..settings.limits };
         let mut search = settings.schedule.search(&plan);
         let (mut explored, tried) = explored(program, &*controlled, limits, search.strategy(), amount, look);
         let complete = search.is_complete() && explored.cut == 0;
@@ -224,6 +246,22 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         }
     }
     unreachable!("giving back a lock is a step in the second round")
+}
+
+/// The memory for a program: weak if its first run has an ordering weaker than `SeqCst`.
+fn memory_for(program: &Program, controlled: &dyn Controlled, limits: Limits) -> Memory {
+    let limits = Limits { freedoms: Memory::Weak.within(Freedoms::NONE), ..limits };
+    let mut weaker = false;
+    Engine::new(limits.config(program)).explore(
+        &mut FirstRun,
+        Executions::AtMost(1),
+        || controlled.main(),
+        |_, execution| {
+            weaker = execution.weaker;
+            ControlFlow::Break(())
+        },
+    );
+    if weaker { Memory::Weak } else { Memory::SequentiallyConsistent }
 }
 
 /// The same under any strategy, up to a number of executions and within the time. Also says whether a task tried to take a
@@ -259,7 +297,7 @@ fn explored(
         || controlled.main(),
         |engine, execution| {
             tried |= execution.tried;
-            let panicked = panic_in(&execution.end).is_some();
+            let failed = failure_in(&execution.end).is_some();
             let outcome = controlled.outcome();
             let tasks = controlled.tasks();
             overlaps(&pairs, &controlled.calls(), &mut seen.overlapped);
@@ -279,7 +317,7 @@ fn explored(
             if cut && seen.first_cut.is_some() {
                 return go_on(&mut seen);
             }
-            if !cut && !panicked {
+            if !cut && !failed {
                 *seen.outcomes.entry(outcome.clone()).or_insert(0) += 1;
                 if look(&outcome) == Next::Continue {
                     return go_on(&mut seen);
@@ -350,19 +388,16 @@ fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
         && operation.location.file() != controlled::FILE
 }
 
-/// The message of the panic that ended an execution. Panics of calls are caught, so it came from the constructor or
-/// from a drop, or it ended the process.
-fn panic_in(end: &End) -> Option<&str> {
-    match end {
-        End::Panicked(report) | End::Aborted(report) => Some(&report.message),
-        End::StackOverflow { .. } => Some("stack overflow"),
-        End::Stuck(_) => {
-            Some("a call made no step for too long: it loops without synchronising, or waits outside control")
-        }
-        End::Exited { exit: Exit::Code(_), .. } => Some("process::exit"),
-        End::Exited { exit: Exit::Abort, .. } => Some("process::abort"),
-        _ => None,
-    }
+fn failure_in(end: &End) -> Option<Failure<'_>> {
+    Some(Failure::Panicked(match end {
+        End::Panicked(report) | End::Aborted(report) => &report.message,
+        End::StackOverflow { .. } => "stack overflow",
+        End::Stuck(_) => "a call made no step for too long: it loops without synchronising, or waits outside control",
+        End::Exited { exit: Exit::Code(_), .. } => "process::exit",
+        End::Exited { exit: Exit::Abort, .. } => "process::abort",
+        End::Memory(fault) => return Some(Failure::Memory(fault)),
+        _ => return None,
+    }))
 }
 
 /// Whether an execution was ended before it had an outcome.
@@ -380,7 +415,7 @@ pub fn shrink(
     let controlled = program.object().erased().controlled(program);
     let mut engine = Engine::new(trace.limits.config(program));
     let fails = |_: &Engine, execution: &Execution| {
-        !is_cut(&execution.end) && panic_in(&execution.end).is_none() && look(&controlled.outcome()) == Next::Stop
+        !is_cut(&execution.end) && failure_in(&execution.end).is_none() && look(&controlled.outcome()) == Next::Stop
     };
     let shrunk = engine.shrink(trace.failing.clone(), effort, || controlled.main(), fails);
     replay(program, trace.limits, &shrunk.smallest.decisions).unwrap_or_else(|| trace.clone())
@@ -398,18 +433,23 @@ impl Attempts {
         Attempts { controlled, engine: Engine::new(limits.config(program)) }
     }
 
-    /// One execution: how many steps it has, and its outcome, if it has one.
-    pub(crate) fn run(&mut self, strategy: &mut dyn Strategy) -> (u64, Option<Vec<Value>>) {
+    /// One execution: how many steps it has, and whether it fails, by how it ends and by its outcome, if it has one.
+    pub(crate) fn run(
+        &mut self,
+        strategy: &mut dyn Strategy,
+        fails: &mut dyn FnMut(&End, Option<&[Value]>) -> bool,
+    ) -> (u64, bool) {
         let Attempts { controlled, engine } = self;
         let strategy = &mut Counting { strategy, asked: controlled.asked(), sample: Rc::default() };
-        let mut ran = (0, None);
+        let mut ran = (0, false);
         engine.explore(
             strategy,
             Executions::AtMost(1),
             || controlled.main(),
             |_, execution| {
-                let ended = !is_cut(&execution.end) && panic_in(&execution.end).is_none();
-                ran = (execution.steps, ended.then(|| controlled.outcome()));
+                let ended = !is_cut(&execution.end) && failure_in(&execution.end).is_none();
+                let outcome = ended.then(|| controlled.outcome());
+                ran = (execution.steps, fails(&execution.end, outcome.as_deref()));
                 ControlFlow::Break(())
             },
         );

@@ -83,6 +83,9 @@ pub trait Watcher {
 
     /// The program frees a block. Whether the block is kept: then the watcher gives it back later, with [`give_back`].
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool;
+
+    /// The checker has allocated the block at this address for the program, whose memory it is.
+    fn handed_over(&self, address: usize);
 }
 
 thread_local! {
@@ -186,6 +189,14 @@ pub fn announce_update(address: usize, order: Ordering) {
 }
 
 #[inline(always)]
+/// Says that the block around this address, which code of the checker has allocated, is memory of the program: what the program
+/// does there counts.
+pub fn hand_over(address: usize) {
+    if let Some(watcher) = watcher() {
+        watcher.handed_over(address);
+    }
+}
+
 fn watcher() -> Option<&'static dyn Watcher> {
     // A thread that is past its thread-locals runs nothing that is watched.
     WATCHER.try_with(Cell::get).ok().flatten()
@@ -218,6 +229,8 @@ mod tests {
                 log.push(format!("{}{}", if access.writes { "w" } else { "r" }, access.size));
             }
         }
+
+        fn handed_over(&self, _: usize) {}
 
         fn allocated(&self, _: usize, layout: Layout, _: Code) {
             if let Ok(mut log) = self.0.try_borrow_mut() {

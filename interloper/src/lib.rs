@@ -60,6 +60,7 @@
 //!   A program with an allocator of its own keeps what it frees to itself: uses of freed memory are then not seen.
 
 pub mod blocks;
+mod built;
 mod composed;
 mod locate;
 pub mod objects;

@@ -209,8 +209,8 @@ pub fn attempt(object: &Object, schema: &Schema, settings: &Settings) -> Result<
         wrong = Some(outcome.to_vec());
         Next::Stop
     });
-    let what = match (explored.panicked(), wrong) {
-        (Some(message), _) => Some(What::Panicked(message.to_owned())),
+    let what = match (explored.failure(), wrong) {
+        (Some(failure), _) => Some(What::of(failure)),
         (None, Some(outcome)) => Some(What::Outcome { outcome, admitted: judge.admitted(64) }),
         (None, None) => None,
     };

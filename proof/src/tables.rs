@@ -109,6 +109,7 @@ pub fn what(what: &What) -> String {
         What::Outcome { outcome, .. } => text(outcome),
         What::Blocked(_) => "blocks".to_owned(),
         What::Panicked(message) => format!("panics: {}", message.lines().next().unwrap_or_default()),
+        What::Memory(fault) => fault.kind.to_string(),
     }
 }
 

@@ -39,6 +39,16 @@ pub struct Watch {
     pub leaks: bool,
 }
 
+impl PartialEq for Watch {
+    fn eq(&self, other: &Watch) -> bool {
+        let same = match (self.locate, other.locate) {
+            (Some(one), Some(other)) => std::ptr::fn_addr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        same && (self.races, self.leaks) == (other.races, other.leaks)
+    }
+}
+
 impl Default for Watch {
     /// Reports races, ignores leaks, and knows no places.
     fn default() -> Watch {
@@ -57,6 +67,13 @@ pub struct Fault {
     pub second: Touch,
     /// The block of memory, if it is one that the execution allocated.
     pub block: Option<Allocation>,
+}
+
+impl Fault {
+    /// The tasks that take part in it.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        self.first.iter().chain([&self.second]).map(|touch| touch.task)
+    }
 }
 
 /// The kinds of faults.
@@ -98,16 +115,25 @@ pub struct Allocation {
     pub made: Option<Touch>,
 }
 
+impl FaultKind {
+    /// In a few words, without numbers.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Race => "data race",
+            FaultKind::UseAfterFree => "use of freed memory",
+            FaultKind::DoubleFree => "memory freed twice",
+            FaultKind::OtherLayout => "memory freed with another layout",
+            FaultKind::Leak(_) => "memory never freed",
+        }
+    }
+}
+
 impl fmt::Display for FaultKind {
     /// In a few words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FaultKind::Race => f.write_str("data race"),
-            FaultKind::UseAfterFree => f.write_str("use of freed memory"),
-            FaultKind::DoubleFree => f.write_str("memory freed twice"),
-            FaultKind::OtherLayout => f.write_str("memory freed with another layout"),
-            FaultKind::Leak(1) => f.write_str("memory never freed"),
-            FaultKind::Leak(blocks) => write!(f, "{blocks} blocks of memory never freed"),
+            FaultKind::Leak(blocks) if *blocks != 1 => write!(f, "{blocks} blocks of memory never freed"),
+            kind => f.write_str(kind.name()),
         }
     }
 }
@@ -265,6 +291,11 @@ impl Plain {
         };
         self.shadow.forget(start, layout.size());
         self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code }, is_checkers);
+    }
+
+    /// The block around this address is the program's, though the checker has allocated it.
+    pub(crate) fn handed_over(&mut self, address: usize) {
+        self.blocks.hand_over(address);
     }
 
     /// The program frees a block. Whether the block is kept.

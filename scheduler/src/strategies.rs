@@ -12,11 +12,13 @@
 //! | [`PreemptionBound`] | every schedule with few preemptions |
 //! | [`Exhaustive`] | one schedule of each Mazurkiewicz trace |
 //! | [`Guided`] | what a source of decisions says: replay, plain enumeration |
+//! | [`FirstRun`] | no preemption |
 //! | [`Follow`] | the tasks of a list, in turn |
 //! | [`Portfolio`] | several of these in turn |
 
 mod atom_fuzzer;
 mod exhaustive;
+mod first_run;
 mod follow;
 mod guided;
 pub(crate) mod lineage;
@@ -31,6 +33,7 @@ mod surw;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
 pub use exhaustive::{Cut, Exhaustive, Exploration};
+pub use first_run::FirstRun;
 pub use follow::Follow;
 pub use guided::Guided;
 pub use pct::{MAX_DEPTH, Pct};

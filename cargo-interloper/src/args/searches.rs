@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use interloper::Shard;
+use interloper::blocks::Memory;
 
 use super::{Common, Rendering};
 
@@ -71,6 +72,9 @@ pub struct HuntArgs {
     /// The longest time for a method, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time: Option<u64>,
+    /// The memory of executions, sc (sequentially consistent) or weak. Without it: weak where orderings are weaker than SeqCst
+    #[arg(long, value_name = "MEMORY")]
+    pub memory: Option<Memory>,
     /// Write the page of the first violation into this file
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub html: Option<PathBuf>,

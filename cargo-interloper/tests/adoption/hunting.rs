@@ -144,3 +144,113 @@ fn the_objects_of_a_project_are_hunted() {
     refused(&["--crate", "hashbrown"], "error: no description of hashbrown: there are arc-swap, boxcar");
     refused(&["--crate", "scc", "Tree9"], "error: no object of scc has this in its name; there are scc::HashMap");
 }
+
+/// A slot that is written once, and a cell whose readers may still use the value that a writer frees. With `ordering` and
+/// `freed` the two are right or wrong.
+fn memory(slot: &str, ordering: &str, cell: &str, freed: &str) -> String {
+    format!(
+        "
+pub struct {slot} {{
+    claimed: AtomicBool,
+    ready: AtomicBool,
+    value: UnsafeCell<u64>,
+}}
+
+unsafe impl Sync for {slot} {{}}
+
+#[interloper::object]
+impl {slot} {{
+    #[constructor]
+    pub fn new() -> {slot} {{
+        {slot} {{ claimed: AtomicBool::new(false), ready: AtomicBool::new(false), value: UnsafeCell::new(0) }}
+    }}
+
+    #[core]
+    pub fn put(&self, value: u64) {{
+        if !self.claimed.swap(true, SeqCst) {{
+            unsafe {{ *self.value.get() = value }};
+            self.ready.store(true, {ordering});
+        }}
+        while !self.ready.load(Acquire) {{
+            std::hint::spin_loop();
+        }}
+    }}
+
+    #[method]
+    pub fn take(&self) -> Option<u64> {{
+        self.ready.load(Acquire).then(|| unsafe {{ *self.value.get() }})
+    }}
+}}
+
+pub struct {cell}(AtomicPtr<u64>);
+
+#[interloper::object]
+impl {cell} {{
+    #[constructor]
+    pub fn new() -> {cell} {{
+        {cell}(AtomicPtr::new(Box::into_raw(Box::new(0))))
+    }}
+
+    #[core]
+    pub fn set(&self, value: u64) {{
+        let old = self.0.swap(Box::into_raw(Box::new(value)), SeqCst);
+        {freed}
+    }}
+
+    #[method]
+    pub fn get(&self) -> u64 {{
+        unsafe {{ *self.0.load(SeqCst) }}
+    }}
+}}
+"
+    )
+}
+
+/// No result is wrong in any of these objects, unless a reader finds other memory where it was freed.
+#[test]
+fn faults_of_plain_memory_are_found() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?} }}\n"));
+    // In the shared target folder, packages with one name and one manifest would replace each other.
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("text");
+    project.put("Cargo.toml", &manifest.replace("name = \"subject\"", "name = \"memory\""));
+    let uses = "use std::cell::UnsafeCell;\nuse std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};\n";
+    let wrong = memory("Relaxed1", "Relaxed", "Freed", "drop(unsafe { Box::from_raw(old) });");
+    let right = memory("Released", "Release", "Kept", "let _ = old;");
+    project.put("src/lib.rs", &(uses.to_owned() + &wrong + &right));
+    let hunt = |name: &str, more: &[&str], code: i32| {
+        let all: Vec<&str> =
+            ["hunt", "--offline", "--schemas", "20", name].into_iter().chain(more.iter().copied()).collect();
+        let ran = project.run(&all).expect(code);
+        (ran.out, ran.err)
+    };
+    let (race, said) = hunt("Relaxed1", &[], 1);
+    assert!(said.contains("data races: looked for\n"), "{said}");
+    for part in [
+        "memory: weak where orderings are weaker than SeqCst; data races and uses of freed memory are violations\n",
+        "✗ take   data race   { take() } || { put(0) }   lib.rs:22, lib.rs:32 ",
+        "writes plain memory",
+        "▲ 2 of 2: nothing orders this after",
+        "│ unsafe { *self.value.get() = va",
+    ] {
+        assert!(race.contains(part), "{part} is not in\n{race}");
+    }
+    let (freed, _) = hunt("Freed", &[], 1);
+    for part in ["✗ get    data race   { get() } || { set(0) }", "frees memory", "a block of 8 bytes, allocated by"] {
+        assert!(freed.contains(part), "{part} is not in\n{freed}");
+    }
+    let page = project.folder().join("page.html");
+    assert_eq!(hunt("Freed", &["--html", "page.html"], 1).0, freed, "the same bytes each time");
+    assert_page(&page, &["data race", "\"points\":["]);
+    let (data, _) = hunt("Freed", &["--format", "json"], 1);
+    let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!(data["objects"][0]["methods"][0]["violation"]["kind"], "data race");
+    for name in ["Released", "Kept"] {
+        let (clean, _) = hunt(name, &[], 0);
+        assert!(clean.contains("no violation found") && !clean.contains('✗'), "{clean}");
+    }
+    let (unseen, said) = hunt("Relaxed1", &["--races", "off"], 0);
+    assert!(unseen.contains("uses of freed memory are violations, data races are not looked for\n"), "{unseen}");
+    assert!(said.contains("data races: not looked for, `--races off`"), "{said}");
+}

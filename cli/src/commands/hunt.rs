@@ -127,7 +127,8 @@ fn searched(
     };
     watcher.finish();
     let strategy = Subject::strategy(&campaign, search);
-    let mut findings = Findings { campaign, about: Some(subject.studied.about.to_owned()), strategy, rows };
+    let mut findings =
+        Findings { about: Some(subject.studied.about.to_owned()), strategy, ..Findings::of(campaign, rows) };
     for row in &mut findings.rows {
         row.replay = replay(subject, findings.campaign.seed, row)?;
     }

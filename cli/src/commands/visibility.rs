@@ -2,9 +2,8 @@
 
 use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
-use interloper::objects::findings::{disagreement, reason, violation};
-use interloper::objects::generated::text;
-use interloper::objects::hunt::{Found, Hunted, What};
+use interloper::objects::findings::{disagreement, reason, shown, violation};
+use interloper::objects::hunt::{Found, Hunted};
 use interloper::objects::judge::Refusal;
 use interloper::objects::{Level, Role, Schema, Visibility, explain};
 use interloper_report::Counterexample;
@@ -204,14 +203,6 @@ fn together(hunted: &Hunted) -> String {
     match hunted.found() {
         None => format!("{tried}; these levels explain every outcome."),
         Some(found) => format!("{tried}; {} gave {}, which these levels do not explain.", found.schema, shown(found)),
-    }
-}
-
-fn shown(found: &Found) -> String {
-    match &found.what {
-        What::Outcome { outcome, .. } => text(outcome),
-        What::Blocked(_) => "never returns".to_owned(),
-        What::Panicked(message) => format!("panicked: {message}"),
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::{Budget, Next};
-use crate::systematic;
+use crate::systematic::{self, Failure};
 
 /// How each method of an object is searched.
 #[derive(Clone, Debug)]
@@ -413,7 +413,7 @@ impl Campaign {
         // One execution says whether the scheduler sees anything at all.
         let one = systematic::Settings { executions: Executions::AtMost(1), ..systematic::Settings::default() };
         let first = systematic::run(&program, &one, &mut |_| Next::Continue);
-        if !first.instrumented && first.panicked().is_none() {
+        if !first.instrumented && first.failure().is_none() {
             return Reproduced::NotInstrumented;
         }
         let (mut executions, mut complete) = (0, false);
@@ -443,6 +443,15 @@ impl What {
             What::Outcome { .. } => "not atomic",
             What::Blocked(_) => "blocks",
             What::Panicked(_) => "panics",
+            What::Memory(fault) => fault.kind.name(),
+        }
+    }
+
+    /// What it is that ended an exploration.
+    pub fn of(failure: Failure<'_>) -> What {
+        match failure {
+            Failure::Panicked(message) => What::Panicked(message.to_owned()),
+            Failure::Memory(fault) => What::Memory(Box::new(fault.clone())),
         }
     }
 }

@@ -138,7 +138,7 @@ impl Runs {
                 }
                 stress::End::Enough | stress::End::Stopped => None,
             },
-            Runs::Systematic(explored) => explored.panicked().map(|message| What::Panicked(message.to_owned())),
+            Runs::Systematic(explored) => explored.failure().map(What::of),
         }
     }
 }

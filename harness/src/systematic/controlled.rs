@@ -10,6 +10,7 @@ use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
 use interloper_scheduler::{Around, Event, Execution, Pending, Strategy, panics};
 use interloper_std::panic::catch_unwind;
+use interloper_std::plain;
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::control::{Asked, Controlled, Marks};
@@ -78,7 +79,9 @@ impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
     fn main(&self) {
         let running = self.prepared();
         *self.last.borrow_mut() = Some(running.clone());
-        *running.object.borrow_mut() = Some(Rc::new((self.typed.constructor)()));
+        let object = Rc::new((self.typed.constructor)());
+        plain::hand_over(Rc::as_ptr(&object).addr());
+        *running.object.borrow_mut() = Some(object);
         for number in 0..running.sequences.len() {
             let first = self.schema.happens_before().iter().all(|pair| pair.1 != number);
             if first {

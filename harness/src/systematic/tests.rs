@@ -145,7 +145,10 @@ fn objects_that_are_not_instrumented_are_told_apart() {
 fn a_panic_of_the_constructor_ends_it() {
     let object = Object::describe("none", || -> () { panic!("out of order") }).core("call", |(), ()| ()).build();
     let explored = explored(&object, "{ call() }", Schedule::Exhaustive);
-    assert_eq!((explored.panicked(), explored.executions, explored.complete), (Some("out of order"), 1, false));
+    assert_eq!(
+        (explored.failure(), explored.executions, explored.complete),
+        (Some(Failure::Panicked("out of order")), 1, false)
+    );
     assert!(explored.outcomes.is_empty());
 }
 

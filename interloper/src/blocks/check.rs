@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use interloper_commutativity::ToValue;
-use interloper_scheduler::decisions::{Decisions, Question, Source};
+use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::{Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Schedule};
-use interloper_scheduler::strategies::{Guided, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Around, Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
+use interloper_scheduler::strategies::{FirstRun, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
+use interloper_scheduler::{Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
 
 use super::backtraces;
@@ -212,7 +212,7 @@ impl Checker {
         let _checking = Checking::new(&self.name);
         let freedoms = Memory::Weak.within(Freedoms::NONE);
         let mut runner = Runner::new(program, Config { freedoms, ..Search::config(self) });
-        let made = runner.run(&mut Newest(Guided::new(Zeros))).expect("one execution is made");
+        let made = runner.run(&mut FirstRun).expect("one execution is made");
         Ok(if made.execution.weaker { Memory::Weak } else { Memory::SequentiallyConsistent })
     }
 
@@ -239,7 +239,7 @@ impl Checker {
         let Misuse::Nondeterministic { execution, difference } = misuse else { return misuse };
         let names = statics.outliving(|| {
             let config = Config { statics: statics.clone(), ..Search::config(self) };
-            Runner::new(program, config).run(&mut Guided::new(Zeros));
+            Runner::new(program, config).run(&mut FirstRun);
         });
         let kept = match &names[..] {
             [] => String::new(),
@@ -451,7 +451,7 @@ impl<'a> Search<'a> {
     fn measure(&mut self) {
         let mut runner = Runner::new(self.program, self.config.clone());
         let mut rule = Rule::new(self.settings.blocks);
-        let made = runner.run(&mut Guided::new(Zeros)).expect("one execution is made");
+        let made = runner.run(&mut FirstRun).expect("one execution is made");
         rule.learn(&runner.engine.trace());
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
@@ -533,31 +533,3 @@ impl<'a> Search<'a> {
 
 /// Schedules at random from which it is learnt what the blocks are.
 const LESSONS: u64 = 32;
-
-/// Answers every question with 0: an execution without preemptions.
-struct Zeros;
-
-impl Source for Zeros {
-    fn decide(&mut self, _: Question, _: u32) -> u32 {
-        0
-    }
-}
-
-/// Grants weak memory to a strategy, each access of which sees the newest store all the same.
-struct Newest(Guided<Zeros>);
-
-impl Around for Newest {
-    type Inner = Guided<Zeros>;
-
-    fn inner(&self) -> &Guided<Zeros> {
-        &self.0
-    }
-
-    fn inner_mut(&mut self) -> &mut Guided<Zeros> {
-        &mut self.0
-    }
-
-    fn around_freedoms(&mut self, admitted: Freedoms) -> Freedoms {
-        admitted
-    }
-}

@@ -1,6 +1,7 @@
 //! An execution as a counterexample: one column for each task.
 
 use interloper_collections::words::Said;
+use interloper_harness::faults::{Drawn, add_rows};
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::words::{Names, is_silent};
@@ -12,7 +13,6 @@ use super::futures;
 use super::lines::joined;
 use super::long_rows::shorten;
 use super::mark::BlockResult;
-use super::memory;
 use super::outcome::Outcome;
 use super::report::{Finding, Step};
 use super::runner::Made;
@@ -91,17 +91,6 @@ fn ending(found: &Found, made: &Made) -> Vec<Moment> {
     let panic = |(task, message): &(TaskId, String)| Moment::new(Some(task.0), "panicked", message).with(message);
     let results = outcome.results.iter().map(result).chain(outcome.panics.iter().map(panic));
     [returned].into_iter().chain(results).chain([end]).collect()
-}
-
-/// A row that is drawn.
-pub(super) struct Drawn {
-    /// The event of the trace that the row shows, or the next event for a row without one.
-    pub(super) index: usize,
-    /// Whether it is an event.
-    pub(super) is_event: bool,
-    /// Whether it is part of what is wrong.
-    pub(super) is_marked: bool,
-    pub(super) row: Row,
 }
 
 /// The columns of the tasks. If there are many tasks, only those with a row have a column.
@@ -266,7 +255,7 @@ impl<'a> Scene<'a> {
         let drawn = |(index, row)| Drawn { index, is_event: true, is_marked: is_marked(index), row };
         let mut rows: Vec<Drawn> = rows.map(drawn).collect();
         if let Finding::Memory(fault) = &found.finding {
-            memory::add_rows(&mut rows, fault, &self.names);
+            add_rows(&mut rows, fault, &self.names, &TaskId::index);
         }
         rows
     }

@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
+use interloper_harness::faults::Drawn;
 use interloper_report::{Event as Shown, Row, workspace};
 use interloper_scheduler::{Around, Located, Pending, SourcePlace, Strategy};
 use interloper_std::runtime::TaskId;
 
 use super::backtraces::is_elsewhere;
-use super::describe::Drawn;
 use super::testing::as_the_user_has_it;
 use crate::locate::{self, locate};
 

@@ -38,7 +38,6 @@ pub(crate) mod leaving;
 mod lines;
 mod long_rows;
 pub(crate) mod mark;
-mod memory;
 mod misuse;
 pub mod orderings;
 mod outcome;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use interloper_harness::faults;
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::Moment;
@@ -11,7 +12,6 @@ use interloper_scheduler::{Fault, Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::Exit;
 
 use super::grade::Grade;
-use super::memory;
 
 /// The result of a check.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ impl Finding {
             Finding::Livelock => "livelock",
             Finding::StepBound => "step-bound",
             Finding::Exited { .. } => "exited",
-            Finding::Memory(fault) => memory::word(fault.kind),
+            Finding::Memory(fault) => faults::word(fault.kind),
             Finding::Failed { .. } => "failed",
         }
     }
@@ -163,7 +163,7 @@ impl Finding {
         match self {
             Finding::Unexplained { outcome } => format!("{self}: {outcome}"),
             Finding::Panic { message, .. } | Finding::Aborted { message, .. } => format!("{self}: {message}"),
-            Finding::Memory(fault) => memory::in_full(fault),
+            Finding::Memory(fault) => faults::in_full(fault),
             other => other.to_string(),
         }
     }
@@ -173,7 +173,7 @@ impl Finding {
     pub(crate) fn is_like(&self, other: &Finding) -> bool {
         match (self, other) {
             (Finding::Unexplained { .. }, Finding::Unexplained { .. }) => true,
-            (Finding::Memory(one), Finding::Memory(other)) => memory::is_like(one, other),
+            (Finding::Memory(one), Finding::Memory(other)) => faults::is_like(one, other),
             _ => self == other,
         }
     }

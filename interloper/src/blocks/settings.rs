@@ -12,7 +12,7 @@ use super::misuse::Misuse;
 use super::progress::Keeper;
 use super::sections::Blocks;
 use super::watch::Watch;
-use crate::locate::{knows_lines, locate};
+use crate::built::{lacks_lines, memory, watch};
 use interloper_scheduler::schedule::{Memory, Schedule};
 
 /// The most threads that run executions at the same time.
@@ -142,12 +142,7 @@ impl Settings {
 
     /// How executions look at plain memory, if they do.
     pub(crate) fn watch_of_plain_memory(&self) -> Option<PlainWatch> {
-        let looks = self.plain.unwrap_or_else(|| plain::is_announced() || plain::quarantines());
-        looks.then(|| PlainWatch {
-            locate: Some(locate),
-            races: plain::judges_races() || !plain::is_announced(),
-            leaks: self.leaks,
-        })
+        watch(self.plain, self.leaks)
     }
 
     /// Checks that a program can run with these settings.
@@ -160,7 +155,7 @@ impl Settings {
             let reason = format!("the stack size of {size} bytes is above the limit of {LARGEST_STACK} bytes");
             return Err(Misuse::Unusable { reason });
         }
-        if plain::is_announced() && self.plain != Some(false) && !knows_lines() {
+        if self.plain != Some(false) && lacks_lines() {
             let reason = "data races cannot be judged, since the program has no debug information: build it with `debug = \
                           \"line-tables-only\"`";
             return Err(Misuse::Unusable { reason: reason.to_owned() });
@@ -185,7 +180,7 @@ impl Default for Settings {
             schedule: Schedule::default(),
             freedoms: None,
             cancel: false,
-            memory: (!plain::is_announced()).then_some(Memory::SequentiallyConsistent),
+            memory: memory(),
             orderings: Orderings::default(),
             plain: None,
             leaks: false,

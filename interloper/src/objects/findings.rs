@@ -2,6 +2,7 @@
 
 use interloper_commutativity::Value;
 use interloper_harness::explain::{explain_cut, explain_until, explored};
+use interloper_harness::faults::{in_full, lines};
 use interloper_harness::generated::text;
 use interloper_harness::hunt::{
     Campaign, Coverage, Ended, Engine, Found, Frequency, Reproduced, Searched, Visits, What,
@@ -27,6 +28,8 @@ pub struct Findings {
     pub about: Option<String>,
     /// How schedules were chosen, in a few words; `None` on real threads.
     pub strategy: Option<String>,
+    /// What executions see of memory, in a few words.
+    pub memory: Option<String>,
     /// One for each method, or for a schema.
     pub rows: Vec<Row>,
 }
@@ -44,6 +47,11 @@ pub struct Row {
 }
 
 impl Findings {
+    /// The rows of a campaign, of which nothing else is said.
+    pub fn of(campaign: Campaign, rows: Vec<Row>) -> Findings {
+        Findings { campaign, about: None, strategy: None, memory: None, rows }
+    }
+
     /// Searches methods one after the other. Findings have no command that replays them yet.
     pub fn search(campaign: Campaign, methods: &[MethodId]) -> Findings {
         Findings::search_after(campaign, methods, &mut Visits::default())
@@ -57,7 +65,7 @@ impl Findings {
             Row { label: campaign.object.label(method), searched, replay: None, deadline }
         };
         let rows = methods.iter().map(row).collect();
-        Findings { campaign, about: None, strategy: None, rows }
+        Findings::of(campaign, rows)
     }
 
     /// Whether something is wrong: a violation, or an object that differs from its model on one thread.
@@ -95,6 +103,9 @@ impl Findings {
         let mut text = format!("{name}{about}\ncore methods: {core}\n");
         if let Some(strategy) = &self.strategy {
             text += &format!("strategy: {strategy}\n");
+        }
+        if let Some(memory) = &self.memory {
+            text += &format!("memory: {memory}\n");
         }
         text.push('\n');
         // An error on one thread comes before every other result.
@@ -236,11 +247,10 @@ impl Findings {
 
     /// The outcomes with their counts, and an execution that shows the wrong one.
     fn details(&self, row: &Row, found: &Found, style: Style) -> String {
-        let mut table = Table::new([("outcome", Align::Left), ("atomic", Align::Left), ("count", Align::Right)]);
-        for frequency in &found.frequencies {
-            let mark = if frequency.right { "✓" } else { "✗" };
-            table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
-        }
+        let outcomes = match &found.frequencies[..] {
+            [] => String::new(),
+            frequencies => format!("{}\n", outcomes(frequencies)),
+        };
         let counterexample = self.counterexample(row, row.searched.traced().unwrap_or(found));
         let note = match &row.searched.reproduced {
             Some(Reproduced::Missed { executions, complete: true }) => {
@@ -254,7 +264,7 @@ impl Findings {
             }
             _ => String::new(),
         };
-        format!("\n{}\n\n{table}\n{}{note}", found.schema, render(&counterexample, style))
+        format!("\n{}\n\n{outcomes}{}{note}", found.schema, render(&counterexample, style))
     }
 
     /// The methods as data.
@@ -365,12 +375,23 @@ pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
     }
 }
 
+/// How often each outcome occurred.
+fn outcomes(frequencies: &[Frequency]) -> Table {
+    let mut table = Table::new([("outcome", Align::Left), ("atomic", Align::Left), ("count", Align::Right)]);
+    for frequency in frequencies {
+        let mark = if frequency.right { "✓" } else { "✗" };
+        table.row([text(&frequency.outcome), mark.to_owned(), grouped(frequency.count)]);
+    }
+    table
+}
+
 /// What went wrong, in a few words.
 pub fn shown(found: &Found) -> String {
     match &found.what {
         What::Outcome { outcome, .. } => text(outcome),
         What::Blocked(_) => "never returns".to_owned(),
         What::Panicked(message) => format!("panicked: {message}"),
+        What::Memory(fault) => lines(fault).join(", "),
     }
 }
 
@@ -395,6 +416,7 @@ pub fn violation(found: &Found) -> Json {
         }
         What::Blocked(_) => {}
         What::Panicked(message) => document["message"] = message.as_str().into(),
+        What::Memory(fault) => document["message"] = in_full(fault).into(),
     }
     document
 }

@@ -13,12 +13,14 @@ use interloper_harness::systematic::{Executions, Limits, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
 use interloper_report::text::Style;
-use interloper_scheduler::Deadline;
+use interloper_scheduler::schedule::Memory;
+use interloper_scheduler::{Deadline, Freedom, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
 use super::journal::Journal;
+use crate::built::{lacks_lines, memory, watch};
 use crate::composed::asked::write_page;
 
 /// The variable of the environment that has [`Asked`], as JSON.
@@ -54,6 +56,8 @@ pub struct Asked {
     pub state: Option<(PathBuf, String)>,
     /// Whether the visits that were made before are on standard input, as a list in JSON.
     pub joined: bool,
+    /// Which memory executions have; `None` is weak memory where orderings are weaker than `SeqCst`.
+    pub memory: Option<String>,
     /// The file for the page of a violation.
     pub html: Option<PathBuf>,
     /// Whether the result is data.
@@ -113,7 +117,16 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let executions = Executions::AtMost(EXECUTIONS);
     // Hashers too: which keys share a shard of a map decides what can be seen of it.
     let limits = Limits { seed: asked.seed, ..Limits::default() };
-    let thorough = Settings { seed: asked.seed, executions, limits, ..Settings::default() };
+    let built = as_built(Settings { seed: asked.seed, executions, limits, ..Settings::default() });
+    let thorough = match asked.memory.as_deref().map(str::parse::<Memory>).transpose() {
+        Ok(None) => built,
+        Ok(Some(memory)) => {
+            let limits = Limits { freedoms: memory.within(built.limits.freedoms), ..built.limits };
+            Settings { limits, weak_where_needed: false, ..built }
+        }
+        Err(error) => return (Ending::Misuse, error.to_string()),
+    };
+    let memory = memory_of(&thorough);
     let passes = Pass::before(&thorough);
     let engine = Engine::Systematic(thorough);
     let staged = Campaign::staged(&object, asked.seed).of_at_most(asked.schemas);
@@ -128,7 +141,9 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         Err(reason) => return (Ending::Misuse, reason),
     };
     findings.strategy = Some(format!("{}, seed {}", schedules(&findings.campaign), asked.seed));
-    let again = |schema: &Schema| format!("{} --schema '{schema}' --seed {}", asked.command, asked.seed);
+    findings.memory = memory;
+    let memory = asked.memory.as_ref().map(|memory| format!(" --memory {memory}")).unwrap_or_default();
+    let again = |schema: &Schema| format!("{} --schema '{schema}' --seed {}{memory}", asked.command, asked.seed);
     for row in &mut findings.rows {
         row.replay = row.found().map(|found| again(&found.schema));
     }
@@ -144,6 +159,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         true => json!({
             "object": object.name(),
             "strategy": findings.strategy,
+            "memory": findings.memory,
             "seed": asked.seed,
             "core": findings.labels(Role::Core),
             "methods": findings.methods(),
@@ -152,6 +168,29 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         false => findings.text(true, Style { color: false, width: Some(WIDTH) }, &|schema| Some(again(schema))),
     };
     (ending, text)
+}
+
+/// These settings with what a program that `cargo interloper` built makes possible: weak memory where orderings are weaker than
+/// `SeqCst`, and faults of plain memory.
+pub fn as_built(settings: Settings) -> Settings {
+    let watch = if lacks_lines() { None } else { watch(None, false) };
+    Settings { weak_where_needed: memory().is_none(), limits: Limits { plain: watch, ..settings.limits }, ..settings }
+}
+
+/// What executions with these settings see of memory, in a line. `None` in a program that `cargo interloper` did not build.
+fn memory_of(settings: &Settings) -> Option<String> {
+    let atomics = match settings.limits.freedoms.count(Freedom::Memory) {
+        _ if settings.weak_where_needed => "weak where orderings are weaker than SeqCst",
+        0 => "sequentially consistent",
+        _ => "weak",
+    };
+    let faults = match settings.limits.plain {
+        Some(Watch { races: true, .. }) => "data races and uses of freed memory are violations",
+        Some(_) => "uses of freed memory are violations, data races are not looked for",
+        None if lacks_lines() => "plain memory is not looked at, since the program has no debug information",
+        None => return None,
+    };
+    Some(format!("{atomics}; {faults}"))
 }
 
 /// What came of a search.
@@ -191,7 +230,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
             return Err(reason(refusal, schema));
         }
         let row = Row { label: "schema".to_owned(), searched, replay: None, deadline: Deadline::of(campaign.time) };
-        return Ok(Came::Findings(Box::new(Findings { campaign, about: None, strategy: None, rows: vec![row] })));
+        return Ok(Came::Findings(Box::new(Findings::of(campaign, vec![row]))));
     }
     let tested: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
     let methods: Vec<MethodId> = match &asked.method {
@@ -281,8 +320,9 @@ mod tests {
         }
     }
 
-    /// The sum misses the first key and has the second one if they are in the second and the first shard: in one of four
-    /// placements. All of 32 seeds have the others with probability 0.0001, and each has it with less.
+    /// The hasher puts each key into one of two shards. The sum can miss the first key and count the second one only if the
+    /// first key is in the second shard and the second key in the first shard: one of four placements. With 32 seeds the
+    /// probability that no seed places them so is 0.75^32 = 0.0001.
     #[test]
     fn the_seed_determines_the_hashers() {
         let found = |seed: u64| {

@@ -249,5 +249,6 @@ fn shown(found: &Found) -> String {
         What::Outcome { outcome, .. } => format!("`{}`", text(outcome)),
         What::Blocked(_) => "never returns".to_owned(),
         What::Panicked(message) => format!("panicked: {message}"),
+        What::Memory(fault) => fault.kind.to_string(),
     }
 }

@@ -91,6 +91,10 @@ impl Watcher for Watching<'_> {
         self.with(|kept, now, stack| kept.plain.allocated(now, (address, layout), (code, stack, self.1.locate)));
     }
 
+    fn handed_over(&self, address: usize) {
+        self.with(|kept, _, _| kept.plain.handed_over(address));
+    }
+
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool {
         let told = self.with(|Kept { memory, plain, .. }, now, stack| {
             plain.freed(memory, now, (address, layout), (code, stack, self.1.locate))

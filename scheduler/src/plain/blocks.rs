@@ -96,6 +96,15 @@ impl Blocks {
         (address - block.start < block.layout.size()).then_some(block)
     }
 
+    /// The block around this address is not the checker's any more.
+    pub(crate) fn hand_over(&mut self, address: usize) {
+        if let Some((_, block)) = self.blocks.range_mut(..=address).next_back()
+            && address - block.start < block.layout.size()
+        {
+            block.is_checkers = false;
+        }
+    }
+
     /// A block is freed. Whether it is kept, and what is wrong with freeing it.
     pub(crate) fn freed(&mut self, start: usize, layout: Layout, moment: Moment) -> (bool, Option<Misfreed>) {
         let unknown = Block { start, layout, allocated: None, freed: None, is_checkers: false, number: u32::MAX };

@@ -1,15 +1,26 @@
-//! Faults of plain memory, in words.
+//! Faults of plain memory in words: data races, and memory that is used after it was freed.
 
 use std::collections::BTreeSet;
 
 use interloper_report::{Event as Shown, Row};
+use interloper_scheduler::runtime::TaskId;
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{Doing, Fault, FaultKind, SourcePlace, Touch};
 
-use super::describe::Drawn;
+/// A row of a report, before rows are put together.
+pub struct Drawn {
+    /// The event of the trace that the row shows, or the next event for a row without one.
+    pub index: usize,
+    /// Whether it is an event.
+    pub is_event: bool,
+    /// Whether it is part of what is wrong.
+    pub is_marked: bool,
+    /// The row.
+    pub row: Row,
+}
 
 /// The kind of a fault as one word, as files have it.
-pub(super) fn word(kind: FaultKind) -> &'static str {
+pub fn word(kind: FaultKind) -> &'static str {
     match kind {
         FaultKind::Race => "data-race",
         FaultKind::UseAfterFree => "use-after-free",
@@ -20,14 +31,14 @@ pub(super) fn word(kind: FaultKind) -> &'static str {
 }
 
 /// The fault with what distinguishes it from others of its kind.
-pub(super) fn in_full(fault: &Fault) -> String {
+pub fn in_full(fault: &Fault) -> String {
     let places = [fault.first.as_ref(), Some(&fault.second)].into_iter().flatten();
     let places: Vec<String> = places.map(|touch| format!("{} {}", does(touch), at(touch))).collect();
     format!("{}: {}", fault.kind, places.join(", "))
 }
 
 /// Whether two faults are the same: of one kind, between the same places.
-pub(super) fn is_like(one: &Fault, other: &Fault) -> bool {
+pub fn is_like(one: &Fault, other: &Fault) -> bool {
     let places = |fault: &Fault| {
         let mut places = [fault.first.as_ref().map(at), Some(at(&fault.second))];
         places.sort();
@@ -36,12 +47,19 @@ pub(super) fn is_like(one: &Fault, other: &Fault) -> bool {
     word(one.kind) == word(other.kind) && places(one) == places(other)
 }
 
+/// The lines of a fault, each with the name of its file alone, as far as they are known.
+pub fn lines(fault: &Fault) -> Vec<String> {
+    let places = fault.first.iter().chain([&fault.second]).filter_map(|touch| touch.place.as_ref());
+    places.map(|place| format!("{}:{}", place.file.rsplit('/').next().unwrap_or_default(), place.line)).collect()
+}
+
 fn at(touch: &Touch) -> String {
     touch.place.as_ref().map_or("at an unknown place".to_owned(), |place| format!("at {place}"))
 }
 
-/// Puts what a fault is about between the steps of the execution, each of which has its index.
-pub(super) fn add_rows(rows: &mut Vec<Drawn>, fault: &Fault, names: &Names) {
+/// Puts what a fault is about between the steps of the execution, each of which has its index. `column` gives the column of a
+/// task.
+pub fn add_rows(rows: &mut Vec<Drawn>, fault: &Fault, names: &Names, column: &dyn Fn(TaskId) -> usize) {
     let fault = &with_files_of(rows, fault);
     let touches: Vec<&Touch> = fault.first.iter().chain([&fault.second]).collect();
     for (position, touch) in touches.iter().enumerate() {
@@ -54,7 +72,7 @@ pub(super) fn add_rows(rows: &mut Vec<Drawn>, fault: &Fault, names: &Names) {
         let step = rows
             .iter_mut()
             .rev()
-            .find(|drawn| is_step && drawn.index < touch.event as usize && drawn.row.column == touch.task.index());
+            .find(|drawn| is_step && drawn.index < touch.event as usize && drawn.row.column == column(touch.task));
         if let Some(drawn) = step {
             drawn.is_marked = true;
             drawn.row.notes.extend(notes);
@@ -62,7 +80,7 @@ pub(super) fn add_rows(rows: &mut Vec<Drawn>, fault: &Fault, names: &Names) {
         }
         let event = Shown::Operation(does(touch).to_owned());
         let location = touch.place.as_ref().map(ToString::to_string);
-        let row = Row { location, notes, ..Row::event(touch.task.index(), event) };
+        let row = Row { location, notes, ..Row::event(column(touch.task), event) };
         let index = touch.event as usize;
         let place = rows.iter().position(|drawn| drawn.index >= index).unwrap_or(rows.len());
         rows.insert(place, Drawn { index, is_event: false, is_marked: true, row });
