@@ -303,6 +303,8 @@ pub struct Hunted {
 pub struct Coverage {
     /// How many steps the executions had.
     pub steps: u64,
+    /// How many accesses of the program to plain memory were looked at.
+    pub plain: u64,
     /// The sum over the schemas of the different Mazurkiewicz traces that the executions of each belong to.
     pub traces: u64,
     /// Whether there were more traces than are counted.
@@ -427,6 +429,7 @@ impl Hunted {
         self.schemas += later.schemas;
         self.executions += later.executions;
         self.coverage.steps += later.coverage.steps;
+        self.coverage.plain += later.coverage.plain;
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;
         self.coverage.cut += later.coverage.cut;

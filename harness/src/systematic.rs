@@ -50,6 +50,8 @@ pub struct Explored {
     pub timed_out: bool,
     /// The number of steps of the executions.
     pub steps: u64,
+    /// How many accesses of the program to plain memory were looked at.
+    pub plain: u64,
     /// The Mazurkiewicz traces that the executions belong to.
     pub traces: Traces,
     /// The traces of the executions that are a sample of what further ones would show: what a search learnt to run is not.
@@ -101,6 +103,7 @@ impl Explored {
         self.first_cut = self.first_cut.or(later.first_cut);
         self.timed_out |= later.timed_out;
         self.steps += later.steps;
+        self.plain += later.plain;
         self.traces.merge(&later.traces);
         self.sample.merge(&later.sample);
         self.exhausted |= later.exhausted;
@@ -303,6 +306,7 @@ fn explored(
             overlaps(&pairs, &controlled.calls(), &mut seen.overlapped);
             seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
             seen.steps += execution.steps;
+            seen.plain += execution.plain;
             let fingerprint = engine.fingerprint(&mut fingerprints);
             seen.traces.note(fingerprint);
             if sample.get() {

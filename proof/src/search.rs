@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
+use driver::objects::hunted::as_built;
 use interloper_harness::hunt::{Engine, Found, Runs, What, minimise};
 use interloper_harness::judged::{self, PATIENCE};
 use interloper_harness::schemas::{Bounds, Enumeration, Pool, Sampler, ranks};
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{self, Explored, Settings};
+use interloper_harness::systematic::{self, Explored, FREE_EVERY, Settings};
 use interloper_harness::{MethodId, Object};
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
@@ -48,7 +49,7 @@ impl Effort {
     /// Of a schema of so many calls.
     fn exhaustive(self, calls: usize) -> Settings {
         let executions = if calls == 2 { self.of_two } else { self.larger };
-        Settings { executions: Executions::AtMost(executions), ..Settings::default() }
+        systematically(executions)
     }
 
     /// A schema that fails is run so often by the engine that has not found it.
@@ -127,7 +128,7 @@ pub fn search(object: &Object, method: MethodId, effort: Effort) -> Searched {
     let all: Vec<Schema> = small.into_iter().chain(large.iter().cloned()).collect();
     let random = |_| at_random(effort.random);
     if let Some(found) = try_all(object, &all, random, u64::MAX, &mut searched.random, &mut vec![]) {
-        let again = Settings { executions: Executions::AtMost(effort.again()), ..Settings::default() };
+        let again = systematically(effort.again());
         searched.violation =
             Some(seen_first_by(object, found, at_random(10 * effort.random), again, |random, systematic| {
                 (systematic, Some(random))
@@ -188,8 +189,13 @@ fn smallest(object: &Object, found: Found, settings: Settings) -> Found {
     minimise(object, object.visibility(), DEFAULT_BOUND, &mut engine, found, &mut |_, _| Next::Continue).found
 }
 
+/// Under weak memory where orderings allow it, after the executions without; faults of plain memory are violations.
+fn systematically(executions: u64) -> Settings {
+    as_built(Settings { executions: Executions::AtMost(executions), ..Settings::default() })
+}
+
 fn at_random(executions: u64) -> Settings {
-    Settings { executions: Executions::AtMost(executions), ..Settings::default() }.at_random(SEED)
+    Settings { free_every: FREE_EVERY, ..systematically(executions) }.at_random(SEED)
 }
 
 fn executions(found: &Found) -> u64 {

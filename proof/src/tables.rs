@@ -4,7 +4,7 @@ use interloper_harness::Object;
 use interloper_harness::explain::explain;
 use interloper_harness::generated::text;
 use interloper_harness::hunt::What;
-use interloper_report::shorten::in_crate;
+use interloper_report::shorten::{in_crate, with_places};
 use interloper_report::text::{Style, render};
 
 use crate::objects;
@@ -90,10 +90,8 @@ pub fn violations(outcomes: &[Outcome]) -> String {
 pub fn traces(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
     for (object, searched, violation) in violating(outcomes) {
-        let mut shown = explain(object, &searched.method, object.visibility(), &violation.found);
-        for row in &mut shown.rows {
-            row.location = row.location.take().map(|location| inside(&location));
-        }
+        let shown = explain(object, &searched.method, object.visibility(), &violation.found);
+        let shown = with_places(shown, inside);
         let text = render(&shown, Style { color: false, width: None });
         let text: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
         out.push_str(&format!("## `{}::{}`\n\n```text\n{text}```\n\n", object.name(), searched.method));

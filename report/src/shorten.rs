@@ -64,6 +64,24 @@ pub fn in_crate(location: &str) -> String {
     }
 }
 
+/// A counterexample whose places, in texts too, are as `place` gives them.
+#[must_use]
+pub fn with_places(mut counterexample: Counterexample, place: impl Fn(&str) -> String) -> Counterexample {
+    // No other word begins with the root of the file system.
+    let words = |text: &str| {
+        let word = |word: &str| if word.starts_with('/') { place(word) } else { word.to_owned() };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    for row in &mut counterexample.rows {
+        row.location = row.location.take().map(|location| place(&location));
+        row.notes.iter_mut().for_each(|note| *note = words(note));
+        if let Event::Operation(text) = &mut row.event {
+            *text = words(text);
+        }
+    }
+    counterexample
+}
+
 /// A number of things: `1 case`, `2,000 cases`.
 #[must_use]
 pub fn plural(count: u64, noun: &str) -> String {
@@ -212,6 +230,20 @@ mod tests {
         check("äöü", 3, "äöü");
         check("äöüß", 3, "äöü…");
         check("let x = 1;", 4, "let…");
+    }
+
+    #[test]
+    fn places_are_those_in_the_crate_wherever_they_stand() {
+        let place = "/home/me/.cargo/registry/src/index-1/some-1.0.0/src/lib.rs:3:7";
+        let mut counterexample = example(1, "");
+        counterexample.rows[0].event = Event::Operation(format!("reads atomic 1: sees what was stored at {place}"));
+        counterexample.rows[0].notes = vec![format!("a block, allocated by main at {place}"), "no place".to_owned()];
+        counterexample.rows[0].location = Some(place.to_owned());
+        let row = &with_places(counterexample, in_crate).rows[0];
+        assert_eq!(row.location.as_deref(), Some("some-1.0.0/src/lib.rs:3:7"));
+        let text = "reads atomic 1: sees what was stored at some-1.0.0/src/lib.rs:3:7";
+        assert_eq!(row.event, Event::Operation(text.to_owned()));
+        assert_eq!(row.notes, ["a block, allocated by main at some-1.0.0/src/lib.rs:3:7", "no place"]);
     }
 
     fn example(rows: usize, text: &str) -> Counterexample {

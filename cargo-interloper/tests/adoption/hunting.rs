@@ -249,6 +249,7 @@ fn faults_of_plain_memory_are_found() {
     for name in ["Released", "Kept"] {
         let (clean, _) = hunt(name, &[], 0);
         assert!(clean.contains("no violation found") && !clean.contains('✗'), "{clean}");
+        assert!(clean.contains(" accesses to plain memory; ") && !clean.contains(" 0 accesses"), "{clean}");
     }
     let (unseen, said) = hunt("Relaxed1", &["--races", "off"], 0);
     assert!(unseen.contains("uses of freed memory are violations, data races are not looked for\n"), "{unseen}");

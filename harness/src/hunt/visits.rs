@@ -31,6 +31,9 @@ pub struct Visit {
     pub executions: u64,
     /// How many steps they had.
     pub steps: u64,
+    /// How many accesses of the program to plain memory were looked at.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub plain: u64,
     /// How many of their traces earlier visits of the schema had not shown.
     pub traces: u64,
     /// Whether there were more traces than are counted.
@@ -75,6 +78,7 @@ impl Visit {
         Visit {
             executions: explored.executions,
             steps: explored.steps,
+            plain: explored.plain,
             traces,
             more_traces,
             cut: explored.cut,
@@ -105,6 +109,7 @@ impl Coverage {
     /// Adds a visit.
     pub(super) fn take(&mut self, visit: &Visit) {
         self.steps += visit.steps;
+        self.plain += visit.plain;
         self.traces += visit.traces;
         self.more_traces |= visit.more_traces;
         self.cut += visit.cut;

@@ -465,8 +465,7 @@ impl Work<'_> {
             Some(text) => text.clone(),
             None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
         };
-        let may_change = |text: &str| ["extern crate", "asm!"].iter().any(|piece| text.contains(piece));
-        if role == File::Module && !way.paths && !way.calls && !may_change(&text) {
+        if role == File::Module && !way.paths && !way.calls && !source::may_change(&text) {
             return Ok(());
         }
         let relative = file.strip_prefix(&package.folder).unwrap_or(file).to_owned();

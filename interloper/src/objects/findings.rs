@@ -13,7 +13,7 @@ use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::program::TooLarge;
 use interloper_linearize::schema::Schema;
 use interloper_report::explorer::Exploration;
-use interloper_report::shorten::{grouped, in_crate, plural};
+use interloper_report::shorten::{grouped, in_crate, plural, with_places};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{Style, paint_marks, render};
 use interloper_report::{Counterexample, json};
@@ -195,7 +195,14 @@ impl Findings {
         };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
         let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
-        format!("\n{more}{traces} of the schemas, {steps}; {complete}{unseen}\n{unseen_pairs}")
+        let plain = match &self.memory {
+            Some(_) => {
+                let plain = of(|coverage| coverage.plain);
+                format!(", {} {} to plain memory", grouped(plain), if plain == 1 { "access" } else { "accesses" })
+            }
+            None => String::new(),
+        };
+        format!("\n{more}{traces} of the schemas, {steps}{plain}; {complete}{unseen}\n{unseen_pairs}")
     }
 
     /// The methods beside it that change the object and of which no call overlapped one of this method, where nothing was found:
@@ -238,11 +245,7 @@ impl Findings {
     pub fn counterexample(&self, row: &Row, shown: &Found) -> Counterexample {
         let visibility = &self.campaign.visibility;
         let counterexample = explain_until(self.object(), &row.label, visibility, shown, row.deadline);
-        let mut counterexample = Counterexample { replay: row.replay.clone(), ..counterexample };
-        for row in &mut counterexample.rows {
-            row.location = row.location.take().map(|location| in_crate(&location));
-        }
-        counterexample
+        with_places(Counterexample { replay: row.replay.clone(), ..counterexample }, in_crate)
     }
 
     /// The outcomes with their counts, and an execution that shows the wrong one.
@@ -281,6 +284,7 @@ impl Findings {
             "schemas": hunted.schemas,
             "executions": hunted.executions,
             "steps": hunted.coverage.steps,
+            "plain_accesses": hunted.coverage.plain,
             "traces": hunted.coverage.traces,
             "more_traces": hunted.coverage.more_traces,
             "complete": hunted.coverage.complete,

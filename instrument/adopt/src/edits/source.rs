@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::{MIRROR_CRATE, calls, fences};
+use super::{MIRROR_CRATE, calls, fences, fences::Place};
 use crate::text::{self, Bad};
 
 /// A file that was changed.
@@ -63,6 +63,11 @@ pub(crate) enum Refused {
     Bad(Bad),
     /// It has a module with the name that the line declares.
     Taken { line: usize, name: String },
+}
+
+/// The quick question before [`edit`] of a module: false if there is nothing to change, where neither paths nor calls are.
+pub(crate) fn may_change(source: &str) -> bool {
+    source.contains("extern crate") || fences::SIGNS.iter().any(|sign| source.contains(sign))
 }
 
 /// Changes a file, or gives `None` where there is nothing to change.
@@ -290,16 +295,27 @@ impl Edits<'_> {
         self.replacements.push((at..at, format!("{before}{new} ")));
     }
 
-    /// Puts a fence in front of assembly.
-    fn fences(&mut self, places: &[Range<usize>]) {
+    /// Puts in fences.
+    fn fences(&mut self, places: &[Place]) {
         let atomic = format!("::{MIRROR_CRATE}::sync::atomic");
+        let fence = format!("{atomic}::fence({atomic}::Ordering::SeqCst);");
         for place in places {
-            let place = self.in_source(place);
-            let line = self.source[..place.start].matches('\n').count() + 1;
-            self.changes.push((line, "put in: a fence in front of assembly".to_owned()));
-            let fence = format!("{{ {atomic}::fence({atomic}::Ordering::SeqCst); ");
-            self.replacements.push((place.start..place.start, fence));
-            self.replacements.push((place.end..place.end, " }".to_owned()));
+            let (at, what) = match place {
+                Place::Before(range, what) => {
+                    let range = self.in_source(range);
+                    self.replacements.push((range.start..range.start, format!("{{ {fence} ")));
+                    self.replacements.push((range.end..range.end, " }".to_owned()));
+                    (range.start, format!("a fence in front of {what}"))
+                }
+                Place::After(range) => {
+                    let range = self.in_source(range);
+                    self.replacements.push((range.start..range.start, " let interloper_value = {".to_owned()));
+                    self.replacements.push((range.end..range.end, format!("}}; {fence} interloper_value ")));
+                    (range.start, "a fence, which the other branch has".to_owned())
+                }
+            };
+            let line = self.source[..at].matches('\n').count() + 1;
+            self.changes.push((line, format!("put in: {what}")));
         }
     }
 
