@@ -1,7 +1,7 @@
 //! Which methods of real crates are atomic, with their own sources under control: the tables of docs/PROOF.md.
 //!
 //! ```text
-//! cargo interloper run --release --manifest-path proof/Cargo.toml -- print [NAME…]   all tables, or those of some objects
+//! cargo interloper run --release --races on --manifest-path proof/Cargo.toml -- print [NAME…]   all tables, or those of some objects
 //! …                                                               -- check           compares them with the page
 //! …                                                               -- write           puts them into the page
 //! …                                                               -- composed        the composed operations only
