@@ -37,8 +37,15 @@ macro_rules! known {
 }
 
 known! {
+    "aarc" "aarc" "0.4" "\"VERSION\"" "" ["aarc::AtomicArc"]
+    "append_only_vec" "append-only-vec" "0.1" "\"VERSION\"" "" ["append_only_vec::AppendOnlyVec"]
+    "arc_cell" "arc-cell" "0.3" "\"VERSION\"" "" ["arc_cell::ArcCell"]
     "arc_swap" "arc-swap" "1" "\"VERSION\"" "" ["arc_swap::ArcSwap"]
+    "async_channel" "async-channel" "2" "\"VERSION\"" "" ["async_channel::bounded"]
+    "atomic_option" "atomic-option" "0.1" "\"VERSION\"" "" ["atomic_option::AtomicOption"]
+    "atomicbox" "atomicbox" "0.4" "\"VERSION\"" "" ["atomicbox::AtomicOptionBox"]
     "boxcar" "boxcar" "0.2" "\"VERSION\"" "" ["boxcar::Vec"]
+    "cht" "cht" "0.5" "\"VERSION\"" "" ["cht::HashMap"]
     "concurrent_queue" "concurrent-queue" "2" "\"VERSION\"" "" ["concurrent_queue::ConcurrentQueue"]
     "crossbeam_channel" "crossbeam-channel" "0.5" "\"VERSION\"" "" ["crossbeam_channel::bounded"]
     "crossbeam_deque" "crossbeam-deque" "0.8" "\"VERSION\"" "" ["crossbeam_deque::Injector"]
@@ -48,16 +55,26 @@ known! {
     "dashmap" "dashmap" "6" "\"VERSION\"" "" ["dashmap::DashMap"]
     "flume" "flume" "0.11" "{ version = \"VERSION\", default-features = false }" "" ["flume::bounded"]
     "flurry" "flurry" "0.5" "\"VERSION\"" "" ["flurry::HashMap"]
+    "hazarc" "hazarc" "0.2" "\"VERSION\"" "" ["hazarc::AtomicArc"]
+    "kanal" "kanal" "0.1" "\"VERSION\"" "" ["kanal::bounded"]
     "leapfrog" "leapfrog" "0.3" "{ version = \"VERSION\", features = [\"stable_alloc\"] }" "allocator-api2 = \"0.2\"\n"
         ["leapfrog::LeapMap"]
+    "lf_queue" "lf-queue" "0.1" "\"VERSION\"" "" ["lf_queue::Queue"]
+    "lfqueue" "lfqueue" "0.8" "\"VERSION\"" "" ["lfqueue::AllocBoundedQueue", "lfqueue::UnboundedQueue"]
+    "lockfree" "lockfree" "0.5" "\"VERSION\"" ""
+        ["lockfree::map::Map", "lockfree::queue::Queue", "lockfree::stack::Stack"]
+    "loole" "loole" "0.6" "\"VERSION\"" "" ["loole::bounded"]
     "moka" "moka" "0.12" "{ version = \"VERSION\", default-features = false, features = [\"sync\"] }" "" ["moka::sync::Cache"]
+    "object_pool" "object-pool" "0.6" "\"VERSION\"" "" ["object_pool::Pool"]
     "once_cell" "once_cell" "1" "\"VERSION\"" "" ["once_cell::sync::OnceCell"]
+    "orx_concurrent_vec" "orx-concurrent-vec" "4" "\"VERSION\"" "" ["orx_concurrent_vec::ConcurrentVec"]
     "papaya" "papaya" "0.2" "{ version = \"VERSION\", default-features = false }" "" ["papaya::HashMap"]
     "parking_lot" "parking_lot" "0.12" "\"VERSION\"" "" ["parking_lot::RwLock"]
     "quick_cache" "quick_cache" "0.6" "\"VERSION\"" "" ["quick_cache::sync::Cache"]
     "scc" "scc" "3" "\"VERSION\"" ""
         ["scc::HashMap", "scc::HashIndex", "scc::TreeIndex", "scc::Queue", "scc::Stack", "scc::Bag"]
     "sharded_slab" "sharded-slab" "0.1" "\"VERSION\"" "" ["sharded_slab::Slab"]
+    "swap_arc" "swap-arc" "0.1" "\"VERSION\"" "" ["swap_arc::SwapArc"]
     "thingbuf" "thingbuf" "0.1" "\"VERSION\"" "" ["thingbuf::ThingBuf"]
 }
 
@@ -176,7 +193,8 @@ mod tests {
         assert_eq!(found("scc"), Ok(("scc", "3".to_owned())));
         assert_eq!(found("arc_swap@=1.7.1"), Ok(("arc-swap", "=1.7.1".to_owned())));
         assert!(
-            found("sccc").is_err_and(|said| said.starts_with("no description of sccc: there are arc-swap, boxcar"))
+            found("sccc")
+                .is_err_and(|said| said.starts_with("no description of sccc: there are aarc, append-only-vec"))
         );
         assert_eq!(found("scc@\"3"), Err("'\"3' is not a version".to_owned()));
     }

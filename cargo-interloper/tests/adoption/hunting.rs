@@ -141,7 +141,7 @@ fn the_objects_of_a_project_are_hunted() {
         assert!(said.contains(reason), "{said}");
     };
     refused(&["Regustry"], "error: no `#[interloper::object]` here has 'Regustry' in its name");
-    refused(&["--crate", "hashbrown"], "error: no description of hashbrown: there are arc-swap, boxcar");
+    refused(&["--crate", "hashbrown"], "error: no description of hashbrown: there are aarc, append-only-vec");
     refused(&["--crate", "scc", "Tree9"], "error: no object of scc has this in its name; there are scc::HashMap");
 }
 

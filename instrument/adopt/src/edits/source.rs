@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::{MIRROR_CRATE, calls, fences, fences::Place};
+use super::{MIRROR_CRATE, assignments, assignments::Assignment, calls, fences, fences::Place};
 use crate::text::{self, Bad};
 
 /// A file that was changed.
@@ -67,7 +67,9 @@ pub(crate) enum Refused {
 
 /// The quick question before [`edit`] of a module: false if there is nothing to change, where neither paths nor calls are.
 pub(crate) fn may_change(source: &str) -> bool {
-    source.contains("extern crate") || fences::SIGNS.iter().any(|sign| source.contains(sign))
+    source.contains("extern crate")
+        || fences::SIGNS.iter().any(|sign| source.contains(sign))
+        || assignments::may_be_in(source)
 }
 
 /// Changes a file, or gives `None` where there is nothing to change.
@@ -94,6 +96,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
             let line = format!("{}#[macro_use] extern crate {MIRROR_CRATE};", quiet(source));
             edits.line(&tokens, &line);
         }
+        edits.assignments(&assignments::places(&tokens));
         return Ok(edits.finish());
     }
     let mut public = false;
@@ -118,6 +121,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
         }
         edits.line(&tokens, &line);
     }
+    edits.assignments(&assignments::places(&tokens));
     Ok(edits.finish())
 }
 
@@ -316,6 +320,27 @@ impl Edits<'_> {
             };
             let line = self.source[..at].matches('\n').count() + 1;
             self.changes.push((line, format!("put in: {what}")));
+        }
+    }
+
+    /// Makes assignments forget what was there, unless something else is changed in them.
+    fn assignments(&mut self, assignments: &[Assignment]) {
+        for Assignment { to, value } in assignments {
+            let (to, value) = (self.in_source(to), self.in_source(value));
+            let is_inside = |(range, _): &(Range<usize>, String)| range.start < value.end && range.end > to.start;
+            if self.replacements.iter().any(is_inside) {
+                continue;
+            }
+            let line = self.source[..to.start].matches('\n').count() + 1;
+            self.changes.push((line, "changed: the old value of an element is forgotten".to_owned()));
+            // What is assigned is computed first.
+            let (place, text) = (&self.source[to.clone()], &self.source[value.clone()]);
+            let lines =
+                "\n".repeat(self.source[to.start..value.end].matches('\n').count() - text.matches('\n').count());
+            let changed = format!(
+                "{{ let interloper_value = {text};{lines} ::core::mem::forget(::core::mem::replace(&mut {place}, interloper_value)); }}"
+            );
+            self.replacements.push((to.start..value.end, changed));
         }
     }
 
