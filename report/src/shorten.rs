@@ -51,12 +51,16 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A place in a published crate or in std, without the folder in which this machine keeps the sources: it begins with the crate.
+/// A place in a published crate, in std, or in what describes a crate that is hunted, without the folder in which this machine
+/// keeps the sources: it begins with the crate.
 #[must_use]
 pub fn in_crate(location: &str) -> String {
     if let Some((_, rest)) = location.rsplit_once("/registry/src/") {
         // The next folder is named after the registry.
         return rest.split_once('/').map_or(rest, |(_, rest)| rest).to_owned();
+    }
+    if let Some((_, rest)) = location.rsplit_once("/interloper/hunt/") {
+        return rest.to_owned();
     }
     match location.rsplit_once("/library/") {
         Some((_, rest)) if location.contains("/rustc/") || location.contains("/rustlib/") => format!("std: {rest}"),
@@ -64,14 +68,18 @@ pub fn in_crate(location: &str) -> String {
     }
 }
 
+/// A text whose places are as `place` gives them.
+#[must_use]
+pub fn words_with_places(text: &str, place: impl Fn(&str) -> String) -> String {
+    // No other word begins with the root of the file system.
+    let word = |word: &str| if word.starts_with('/') { place(word) } else { word.to_owned() };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// A counterexample whose places, in texts too, are as `place` gives them.
 #[must_use]
 pub fn with_places(mut counterexample: Counterexample, place: impl Fn(&str) -> String) -> Counterexample {
-    // No other word begins with the root of the file system.
-    let words = |text: &str| {
-        let word = |word: &str| if word.starts_with('/') { place(word) } else { word.to_owned() };
-        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
-    };
+    let words = |text: &str| words_with_places(text, &place);
     for row in &mut counterexample.rows {
         row.location = row.location.take().map(|location| place(&location));
         row.notes.iter_mut().for_each(|note| *note = words(note));

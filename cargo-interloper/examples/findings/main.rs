@@ -1,8 +1,8 @@
 //! The page about hunts of published crates, docs/FINDINGS.md, and the data that it is printed from.
 //!
 //! `print` prints the page. `collect FOLDER` reads the documents in a folder that `cargo interloper hunt --crate CRATE --format
-//! json` printed, `CRATE.json` for each, with what it wrote to standard error in `CRATE.err`, into the data. What readers said of
-//! violations is kept.
+//! json` printed, `CRATE.json` for each, into the data: with what it wrote to standard error in `CRATE.err`, and with the options of
+//! its hunt in `CRATE.options`, where they were others. What readers said of violations is kept.
 
 mod page;
 
@@ -46,7 +46,8 @@ fn collect(data: &mut Data, folder: &Path) {
         // A hunt that did not end has printed nothing.
         let Some(document) = document else { continue };
         let objects = document["objects"].as_array().into_iter().flatten().map(object).collect();
-        data.crates.insert(name.clone(), Hunted { version: version(&name, &said), objects });
+        let options = fs::read_to_string(path.with_extension("options")).ok().map(|options| options.trim().to_owned());
+        data.crates.insert(name.clone(), Hunted { version: version(&name, &said), options, objects });
     }
 }
 

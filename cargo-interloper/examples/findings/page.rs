@@ -22,6 +22,9 @@ pub struct Data {
 #[derive(Serialize, Deserialize)]
 pub struct Hunted {
     pub version: String,
+    /// The options of its hunt, where they were others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub options: Option<String>,
     pub objects: Vec<Object>,
 }
 
@@ -76,6 +79,8 @@ cargo run -p cargo-interloper --example findings -- print
 prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRATE --format json` printed. The crates are those whose
 types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
 gives no reason to doubt. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
+Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
+search of a method, so wrong results behind it are not looked for.
 ";
 
 /// The page.
@@ -98,6 +103,11 @@ pub fn page(data: &Data) -> String {
         of(|method| method.cut),
         data.options
     );
+    for (name, hunted) in &data.crates {
+        if let Some(options) = &hunted.options {
+            let _ = writeln!(out, "Those of `{name}` were `{options}`.");
+        }
+    }
     if !data.without.is_empty() {
         out.push_str("\nNo result:\n\n");
         for (name, reason) in &data.without {

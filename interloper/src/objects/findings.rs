@@ -13,7 +13,7 @@ use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::program::TooLarge;
 use interloper_linearize::schema::Schema;
 use interloper_report::explorer::Exploration;
-use interloper_report::shorten::{grouped, in_crate, plural, with_places};
+use interloper_report::shorten::{grouped, in_crate, plural, with_places, words_with_places};
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{Style, paint_marks, render};
 use interloper_report::{Counterexample, json};
@@ -420,7 +420,7 @@ pub fn violation(found: &Found) -> Json {
         }
         What::Blocked(_) => {}
         What::Panicked(message) => document["message"] = message.as_str().into(),
-        What::Memory(fault) => document["message"] = in_full(fault).into(),
+        What::Memory(fault) => document["message"] = words_with_places(&in_full(fault), in_crate).into(),
     }
     document
 }
