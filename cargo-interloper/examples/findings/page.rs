@@ -80,7 +80,7 @@ prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRAT
 types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
 gives no reason to doubt. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
 Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
-search of a method, so wrong results behind it are not looked for.
+search of a method: the hunt does not look for wrong results after it.
 ";
 
 /// The page.
