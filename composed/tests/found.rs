@@ -1,4 +1,5 @@
-//! What is found in small sources: each operation beside its twin that is not one.
+//! What is found in small sources: each operation beside its twin that is not one. The sources are read and never compiled, so
+//! their bodies may be `todo!()`.
 
 use std::fs;
 

@@ -68,6 +68,7 @@ mod tests {
     fn the_lines_stand_before_the_first_item() {
         check("fn f() {}\n", "LINES\n\nfn f() {}\n");
         check("//! About.\n\nuse std::sync::Mutex;\n", "//! About.\n\nLINES\n\nuse std::sync::Mutex;\n");
+        // An attribute of the whole crate comes before all items.
         check("#![allow(dead_code)]\nmod a;\n", "#![allow(dead_code)]\nLINES\n\nmod a;\n");
         check(
             "// Copyright.\n\n//! About.\n#![no_std]\n\n/// A function.\nfn f() {}\n",
