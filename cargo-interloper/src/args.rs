@@ -190,6 +190,18 @@ pub enum When {
     Off,
 }
 
+impl When {
+    /// `--races` as it was typed, after a space, unless it is the default.
+    pub fn option(self) -> Option<String> {
+        let word = match self {
+            When::Auto => return None,
+            When::On => "on",
+            When::Off => "off",
+        };
+        Some(format!(" --races {word}"))
+    }
+}
+
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Common {

@@ -160,8 +160,20 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
     let subjects = hunting::Subjects { published, packages: package, name };
     let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());
     let memory = memory.map(|memory| memory.to_string());
-    let asked =
-        hunting::Asked { seed, schemas, time, method, schema, memory, json, command, ..hunting::Asked::default() };
+    // What is not looked for does not end an execution.
+    let options = memory.iter().map(|memory| format!(" --memory {memory}")).chain(common.races.option()).collect();
+    let asked = hunting::Asked {
+        seed,
+        schemas,
+        time,
+        method,
+        schema,
+        memory,
+        json,
+        command,
+        options,
+        ..hunting::Asked::default()
+    };
     let page = Page::of(folder, html)?;
     hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, (&split, &page), format)
 }

@@ -64,6 +64,8 @@ pub struct Asked {
     pub json: bool,
     /// The command that hunts this object.
     pub command: String,
+    /// What else the command needs to show a finding again, each option after a space.
+    pub options: String,
 }
 
 /// How a hunt has ended, as the word at the beginning of its result.
@@ -142,8 +144,8 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     };
     findings.strategy = Some(format!("{}, seed {}", schedules(&findings.campaign), asked.seed));
     findings.memory = memory;
-    let memory = asked.memory.as_ref().map(|memory| format!(" --memory {memory}")).unwrap_or_default();
-    let again = |schema: &Schema| format!("{} --schema '{schema}' --seed {}{memory}", asked.command, asked.seed);
+    let Asked { command, seed, options, .. } = asked;
+    let again = |schema: &Schema| format!("{command} --schema '{schema}' --seed {seed}{options}");
     for row in &mut findings.rows {
         row.replay = row.found().map(|found| again(&found.schema));
     }
