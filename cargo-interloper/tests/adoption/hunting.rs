@@ -257,5 +257,8 @@ fn faults_of_plain_memory_are_found() {
     // Without races the value that is freed too early is a use of freed memory in executions in which the reader takes an old
     // pointer, and the command says how to see it again.
     let (freed, _) = hunt("Freed", &["--races", "off", "--memory", "weak"], 1);
-    assert!(freed.contains("use of freed memory") && freed.contains("--seed 42 --memory weak --races off\n"), "{freed}");
+    assert!(
+        freed.contains("use of freed memory") && freed.contains("--seed 42 --memory weak --races off\n"),
+        "{freed}"
+    );
 }
