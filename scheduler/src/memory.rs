@@ -60,6 +60,16 @@ pub(crate) struct LocationId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot(pub(crate) usize);
 
+/// A store at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) value: u64,
+    /// What the caller knows it by; none for the initial value.
+    pub(crate) origin: Option<u32>,
+    /// How many stores come after it: none after the newest.
+    pub(crate) distance: usize,
+}
+
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -149,24 +159,21 @@ impl Memory {
     }
 
     /// The newest value of a location.
+    #[inline]
     pub(crate) fn newest(&self, location: LocationId) -> u64 {
         self.locations[location.0 as usize].newest().value
     }
 
-    /// The place of the newest store.
-    pub(crate) fn newest_spot(&self, location: LocationId) -> Spot {
-        Spot(self.locations[location.0 as usize].messages().len() - 1)
+    /// The place of the newest store, and whether that is the only place of an access, whatever it does.
+    #[inline]
+    pub(crate) fn newest_spot(&self, task: TaskId, location: LocationId) -> (Spot, bool) {
+        let at = &self.locations[location.0 as usize];
+        (Spot(at.messages().len() - 1), at.is_settled(&self.tasks[task.index()].current))
     }
 
     /// A value got there without an atomic operation, so nobody else can have been there: everybody knows it.
     pub(crate) fn overwrite(&mut self, location: LocationId, value: u64) {
         self.locations[location.0 as usize].overwrite(value);
-    }
-
-    /// Whether the newest store is the only place of an access, whatever it does.
-    #[inline]
-    pub(crate) fn is_settled(&self, task: TaskId, location: LocationId) -> bool {
-        self.locations[location.0 as usize].is_settled(&self.tasks[task.index()].current)
     }
 
     /// The places that an access may take, the newest first.
@@ -182,6 +189,10 @@ impl Memory {
         let at = &self.locations[location.0 as usize];
         let newest = at.messages().len() - 1;
         let oldest = at.oldest(&self.tasks[task.index()].current);
+        if kind == Kind::Load && self.order.is_empty() {
+            places.extend((oldest..=newest).rev().map(Spot));
+            return;
+        }
         for spot in (oldest..=newest).rev() {
             let divides = kind != Kind::Load && spot < newest && at.messages()[spot + 1].updates;
             if spot == newest || (!divides && self.is_ordered(task, at, spot, kind, order)) {
@@ -190,19 +201,12 @@ impl Memory {
         }
     }
 
-    /// The value at a place.
-    pub(crate) fn value(&self, location: LocationId, spot: Spot) -> u64 {
-        self.locations[location.0 as usize].messages()[spot.0].value
-    }
-
-    /// What the caller knows the store at a place by; none for the initial value.
-    pub(crate) fn origin(&self, location: LocationId, spot: Spot) -> Option<u32> {
-        self.locations[location.0 as usize].messages()[spot.0].origin
-    }
-
-    /// How many stores come after a place: none after the newest.
-    pub(crate) fn distance(&self, location: LocationId, spot: Spot) -> usize {
-        self.locations[location.0 as usize].messages().len() - 1 - spot.0
+    /// The store at a place.
+    #[inline]
+    pub(crate) fn stored(&self, location: LocationId, spot: Spot) -> Stored {
+        let messages = self.locations[location.0 as usize].messages();
+        let Message { value, origin, .. } = messages[spot.0];
+        Stored { value, origin, distance: messages.len() - 1 - spot.0 }
     }
 
     /// How many stores and sequentially consistent events are kept.
@@ -212,16 +216,23 @@ impl Memory {
     }
 
     /// Reads what is at a place.
+    #[inline]
     pub(crate) fn load(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
         let before = self.before(task, location, spot, Kind::Load, order);
-        let event = self.event(task);
-        self.read(task, location, order, spot);
-        let sources = self.enter(task, event, location, spot, order, before);
-        let knows = &self.tasks[task.index()].current;
-        self.locations[location.0 as usize].note_read(spot.0, (task, event), knows, sources.as_ref());
+        let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
+        let event = views.event(task);
+        let message = at.message(spot.0);
+        views.read(order, message);
+        if before.is_none() && self.order.is_empty() {
+            message.note_read((task, event), &views.current);
+            return;
+        }
+        let sources = self.enter(task, event, location, spot, before);
+        self.locations[location.0 as usize].message(spot.0).note_read_in_order((task, event), sources);
     }
 
     /// Stores a value right after a place. The caller knows the store by `origin`.
+    #[inline]
     pub(crate) fn store(
         &mut self,
         task: TaskId,
@@ -231,12 +242,15 @@ impl Memory {
         (value, origin): (u64, u32),
     ) {
         let before = self.before(task, location, spot, Kind::Store, order);
-        let event = self.event(task);
-        let sources = self.enter(task, event, location, spot, order, before);
-        self.write(task, location, order, spot, Message::new(value, (task, event), Some(origin), sources));
+        let views = &mut self.tasks[task.index()];
+        let event = views.event(task);
+        let mut message = Message::new(value, (task, event), origin);
+        views.write(order, &mut message);
+        self.insert(task, event, location, spot, (message, before));
     }
 
     /// Reads what is at a place and stores a value right after it.
+    #[inline]
     pub(crate) fn update(
         &mut self,
         task: TaskId,
@@ -246,13 +260,15 @@ impl Memory {
         (value, origin): (u64, u32),
     ) {
         let before = self.before(task, location, spot, Kind::Update, order);
-        let event = self.event(task);
-        self.read(task, location, order, spot);
-        let sources = self.enter(task, event, location, spot, order, before);
-        let mut message = Message::new(value, (task, event), Some(origin), sources);
+        let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
+        let event = views.event(task);
+        let found = at.message(spot.0);
+        views.read(order, found);
+        let mut message = Message::new(value, (task, event), origin);
         message.updates = true;
-        message.released = self.locations[location.0 as usize].messages()[spot.0].released.clone();
-        self.write(task, location, order, spot, message);
+        message.released.clone_from(&found.released);
+        views.write(order, &mut message);
+        self.insert(task, event, location, spot, (message, before));
     }
 
     /// An operation on an atomic that always reads the newest store. `released` is what the store there has released.
@@ -302,39 +318,35 @@ impl Memory {
 
     /// The next event of a task: its number.
     fn event(&mut self, task: TaskId) -> usize {
-        let views = &mut self.tasks[task.index()];
-        let event = views.events;
-        views.events += 1;
-        views.current.set(task, event);
-        event
+        self.tasks[task.index()].event(task)
     }
 
-    /// The running task reads the store at a place.
-    fn read(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
-        let message = &self.locations[location.0 as usize].messages()[spot.0];
-        if let Some(released) = &message.released {
-            let views = &mut self.tasks[task.index()];
-            if acquires(order) { views.current.join(released) } else { views.pending.join(released) }
+    /// Puts a store, which is an event of a task, right after a place. `before` must come before it in the order, if it is in there.
+    #[inline]
+    fn insert(
+        &mut self,
+        task: TaskId,
+        event: usize,
+        location: LocationId,
+        spot: Spot,
+        (mut message, before): (Message, Option<VectorClock>),
+    ) {
+        if before.is_some() || !self.order.is_empty() {
+            message.note_stored_in_order(self.enter(task, event, location, spot, before));
         }
-    }
-
-    /// The running task stores right after a place.
-    fn write(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot, mut message: Message) {
-        let views = &self.tasks[task.index()];
-        let released = if releases(order) { &views.current } else { &views.released };
-        match &mut message.released {
-            Some(sequence) => sequence.join(released),
-            None if *released == VectorClock::default() => {}
-            None => message.released = Some(released.clone()),
+        let at = &mut self.locations[location.0 as usize];
+        at.insert(spot.0 + 1, message);
+        if at.is_crowded() {
+            let tasks = self.tasks[..self.live].iter().filter(|views| !views.ended).map(|views| &views.current);
+            at.thin(tasks);
         }
-        let tasks = self.tasks[..self.live].iter().filter(|views| !views.ended).map(|views| &views.current);
-        self.locations[location.0 as usize].insert(spot.0 + 1, message, tasks);
     }
 }
 
 /// What is sequentially consistent.
 impl Memory {
     /// What must come before a sequentially consistent access at a place. Nothing for another access.
+    #[inline]
     fn before(
         &self,
         task: TaskId,
@@ -353,21 +365,16 @@ impl Memory {
         before
     }
 
-    /// The order gets this access if it is sequentially consistent. Gives what now comes before whatever is
-    /// coherence-ordered after the access: itself, and the fences that happen before it.
+    /// The order gets this access if something must come before it there, since it is sequentially consistent. Gives what now comes
+    /// before whatever is coherence-ordered after the access: itself, and the fences that happen before it.
     fn enter(
         &mut self,
         task: TaskId,
         event: usize,
         location: LocationId,
         spot: Spot,
-        order: Ordering,
         before: Option<VectorClock>,
-    ) -> Option<Sources> {
-        debug_assert_eq!(before.is_some(), order == Ordering::SeqCst);
-        if self.order.is_empty() && before.is_none() {
-            return None;
-        }
+    ) -> Sources {
         let number = before.map(|before| self.order.push(task, event, &before));
         self.thin();
         let mut before = self.order.fences_before(&self.tasks[task.index()].current);
@@ -379,7 +386,7 @@ impl Memory {
             let after = at.ordered_after(spot.0, &self.order);
             self.order.add(&before, &after);
         }
-        Some(Sources { before, own: number.map(|number| (task, number)) })
+        Sources { before, own: number.map(|number| (task, number)) }
     }
 
     /// Drops what can no longer matter from the order, if it is long.
@@ -395,10 +402,9 @@ impl Memory {
         }
         let is_in_order = order == Ordering::SeqCst;
         let message = &at.messages()[spot];
-        let released = message.released.as_ref().filter(|_| kind != Kind::Store && acquires(order));
         let mut before = self.order.fences_before(&self.tasks[task.index()].current);
-        if let Some(released) = released {
-            before.join(&self.order.fences_before(released));
+        if kind != Kind::Store && acquires(order) {
+            before.join(&self.order.fences_before(&message.released));
         }
         if is_in_order {
             before.join(&self.before_access(task, at, spot, kind));
@@ -411,6 +417,27 @@ impl Memory {
 }
 
 impl Views {
+    /// The next event: its number.
+    #[inline]
+    fn event(&mut self, task: TaskId) -> usize {
+        let event = self.events;
+        self.events += 1;
+        self.current.set(task, event);
+        event
+    }
+
+    /// The present event reads a store.
+    #[inline]
+    fn read(&mut self, order: Ordering, message: &Message) {
+        if acquires(order) { &mut self.current } else { &mut self.pending }.join(&message.released);
+    }
+
+    /// The present event is a store, which may continue a release sequence.
+    #[inline]
+    fn write(&self, order: Ordering, message: &mut Message) {
+        message.released.join(if releases(order) { &self.current } else { &self.released });
+    }
+
     fn restart(&mut self) {
         self.current.clear();
         self.pending.clear();

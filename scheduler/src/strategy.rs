@@ -51,11 +51,12 @@ pub trait Strategy {
         self.decide(Question::Freedom, 2) == 1
     }
 
-    /// The place of an access to weak memory: the index of one of those that it may take. The first one is that of the newest
-    /// store, and older ones follow. `stored` has the step that stored what is there, counted from 1; 0 for the value that was
-    /// there before all.
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.decide(Question::Store, stored.len() as u32)
+    /// The place of an access to weak memory: the index of one of the `options` that it may take. The first one is that of the
+    /// newest store, and older ones follow. `stored` gives the step that stored what is at such an index, counted from 1; 0 for the
+    /// value that was there before all.
+    fn place(&mut self, options: u32, stored: &dyn Fn(u32) -> u64) -> u32 {
+        let _ = stored;
+        self.decide(Question::Store, options)
     }
 
     /// Whether the engine also asks the strategy before a task enters or leaves an atomic block. If not, entering or leaving
@@ -168,8 +169,8 @@ impl<A: Around> Strategy for A {
         self.around_departs(freedom)
     }
 
-    fn place(&mut self, stored: &[u64]) -> u32 {
-        self.inner_mut().place(stored)
+    fn place(&mut self, options: u32, stored: &dyn Fn(u32) -> u64) -> u32 {
+        self.inner_mut().place(options, stored)
     }
 
     fn wants_marks(&self) -> bool {

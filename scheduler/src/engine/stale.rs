@@ -25,10 +25,16 @@ const MOST_LOOKS: u32 = 8;
 #[derive(Default)]
 pub(super) struct StaleLooks(Vec<Look>);
 
+/// Which task looks, at which location, and from where.
+#[derive(Clone, Copy)]
+pub(super) struct Here {
+    pub(super) task: TaskId,
+    pub(super) at: LocationId,
+    pub(super) place: Place,
+}
+
 struct Look {
-    task: TaskId,
-    at: LocationId,
-    place: Place,
+    here: Here,
     /// The store that was seen, by the number of its access; `None` is what was there at first.
     store: Option<u32>,
     looks: u32,
@@ -47,22 +53,36 @@ pub(super) enum Again {
     Enough(Option<u32>),
 }
 
+impl Here {
+    #[inline]
+    fn is(self, other: Here) -> bool {
+        self.task == other.task && self.at == other.at && std::ptr::eq(self.place, other.place)
+    }
+}
+
 impl StaleLooks {
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn position(&self, (task, at, place): (TaskId, LocationId, Place)) -> Option<usize> {
-        self.0.iter().position(|look| look.task == task && look.at == at && std::ptr::eq(look.place, place))
+    #[inline]
+    fn position(&self, here: Here) -> Option<usize> {
+        self.0.iter().position(|look| look.here.is(here))
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The task waits for a change.
     pub(super) fn waits(&mut self, task: TaskId) {
-        self.0.iter_mut().filter(|look| look.task == task).for_each(|look| look.waited = true);
+        self.0.iter_mut().filter(|look| look.here.task == task).for_each(|look| look.waited = true);
     }
 
     /// What a task may see that looks here.
-    pub(super) fn again(&self, here: (TaskId, LocationId, Place)) -> Again {
+    #[inline]
+    pub(super) fn again(&self, here: Here) -> Again {
         match self.position(here).map(|index| &self.0[index]) {
             None => Again::Anything,
             Some(look) if look.waited => Again::NewerThan(look.store),
@@ -72,19 +92,18 @@ impl StaleLooks {
     }
 
     /// The stale store that the task saw when it looked here last.
-    pub(super) fn last(&self, here: (TaskId, LocationId, Place)) -> Option<Option<u32>> {
+    pub(super) fn last(&self, here: Here) -> Option<Option<u32>> {
         self.position(here).map(|index| self.0[index].store)
     }
 
     /// The task looks here and sees a stale store, or with `None` the newest one.
-    pub(super) fn looks(&mut self, here: (TaskId, LocationId, Place), stale: Option<Option<u32>>) {
+    pub(super) fn looks(&mut self, here: Here, stale: Option<Option<u32>>) {
         match (self.position(here), stale) {
             (None, None) => {}
             (Some(index), None) => _ = self.0.swap_remove(index),
             (Some(index), Some(store)) if self.0[index].store == store => self.0[index].looks += 1,
             (index, Some(store)) => {
-                let (task, at, place) = here;
-                let look = Look { task, at, place, store, looks: 1, waited: false };
+                let look = Look { here, store, looks: 1, waited: false };
                 match index {
                     Some(index) => self.0[index] = look,
                     None => self.0.push(look),
@@ -106,8 +125,8 @@ mod tests {
         let mut memory = crate::memory::Memory::default();
         memory.begin_task(None);
         let (at, other) = (memory.add_location(0), memory.add_location(0));
-        let here = (TaskId::MAIN, at, Location::caller());
-        let elsewhere = (TaskId::MAIN, other, Location::caller());
+        let here = Here { task: TaskId::MAIN, at, place: Location::caller() };
+        let elsewhere = Here { at: other, ..here };
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
         looks.looks(here, Some(Some(3)));
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, Some(Some(3))));

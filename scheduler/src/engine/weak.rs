@@ -21,12 +21,12 @@ use interloper_std::runtime::{
 
 use super::core::Core;
 use super::progress::Spin;
-use super::stale::{Again, StaleLooks};
+use super::stale::{Again, Here, StaleLooks};
 use super::state::State;
 use crate::decisions::{Decision, Question};
 use crate::execution::Older;
 use crate::freedoms::Freedom;
-use crate::memory::{Kind, LocationId, Memory, Spot};
+use crate::memory::{Kind, LocationId, Memory, Spot, Stored};
 use crate::orderings::{Orderings, Sites};
 use crate::plain::{Doing, Now, Plain};
 use crate::traces::Pick;
@@ -52,8 +52,6 @@ pub(super) struct Kept {
     stale: StaleLooks,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
-    /// The steps that stored what is at these places.
-    stored: Vec<u64>,
     /// All accesses: the event of each, and of the store that it read or follows. A store is known by its number here.
     pub(super) accesses: Vec<(u32, Option<u32>)>,
     /// The steps of these accesses.
@@ -159,9 +157,9 @@ impl Kept {
             Effect::Update { change, .. } => {
                 let mut fails = Vec::new();
                 memory.places(task, at, Kind::Load, failure, &mut fails);
-                fails.retain(|&spot| change(memory.value(at, spot)).is_none());
+                fails.retain(|&spot| change(memory.stored(at, spot).value).is_none());
                 memory.places(task, at, Kind::Update, order, places);
-                places.retain(|&spot| change(memory.value(at, spot)).is_some());
+                places.retain(|&spot| change(memory.stored(at, spot).value).is_some());
                 places.append(&mut fails);
                 places.sort_unstable_by(|a, b| b.cmp(a));
             }
@@ -196,14 +194,15 @@ impl Core {
     }
 
     /// The place of an access: a decision if there are several.
-    fn place(&self, state: &mut State, kept: &mut Kept, at: LocationId, asks: impl FnOnce(&mut Kept)) -> Spot {
-        let newest = kept.memory.newest_spot(at);
-        let task = TaskId(state.current as u32);
-        if kept.memory.is_settled(task, at) {
+    #[inline]
+    fn place(&self, state: &mut State, kept: &mut Kept, here: Here, asks: impl FnOnce(&mut Kept)) -> Spot {
+        let Here { task, at, .. } = here;
+        let (newest, is_settled) = kept.memory.newest_spot(task, at);
+        if is_settled {
             return newest;
         }
         asks(kept);
-        if let Some(spot) = self.place_again(state, kept, at) {
+        if let Some(spot) = self.place_again(state, kept, here) {
             return spot;
         }
         if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
@@ -231,10 +230,11 @@ impl Core {
     }
 
     /// A task that looks here again may be bound to what is newer, or see the same once more without a decision.
-    fn place_again(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Option<Spot> {
-        let here = (TaskId(state.current as u32), at, state.operation(state.current).location);
+    #[inline]
+    fn place_again(&self, state: &mut State, kept: &mut Kept, here: Here) -> Option<Spot> {
         let Kept { memory, stale, places, .. } = kept;
-        let position = |places: &[Spot], store| places.iter().position(|&spot| memory.origin(at, spot) == store);
+        let at = here.at;
+        let position = |places: &[Spot], store| places.iter().position(|&spot| memory.stored(at, spot).origin == store);
         match stale.again(here) {
             Again::NewerThan(store) => places.truncate(position(places, store).unwrap_or(places.len())),
             _ if state.tasks[state.current].hints.has_left() => {
@@ -252,13 +252,15 @@ impl Core {
     fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Spot {
         self.note_freedoms(state);
         let options = kept.places.len() as u32;
-        let Kept { memory, places, stored, steps, .. } = kept;
-        stored.clear();
-        stored.extend(places.iter().map(|&spot| memory.origin(at, spot).map_or(0, |access| steps[access as usize])));
+        let Kept { memory, places, steps, .. } = kept;
+        let stored = |index: u32| {
+            let Stored { origin, .. } = memory.stored(at, places[index as usize]);
+            origin.map_or(0, |access| steps[access as usize])
+        };
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
-        let answer = unsafe { (*strategy).place(stored) };
+        let answer = unsafe { (*strategy).place(options, &stored) };
         assert!(answer < options, "the strategy chose the place {answer} out of {options}");
         self.choosing.set(false);
         if self.config.decisions {
@@ -267,7 +269,7 @@ impl Core {
         let spot = kept.places[answer as usize];
         if self.config.trace {
             // Which of the places are possible can depend on steps that do not depend on this one.
-            let answer = kept.memory.distance(at, spot) as u32;
+            let answer = kept.memory.stored(at, spot).distance as u32;
             state.picks.push(Pick { events: state.trace.len() as u32, answer });
         }
         spot
@@ -330,13 +332,14 @@ impl Runtime for Weak<'_> {
         let kept = &mut *kept;
         let task = TaskId(state.current as u32);
         let at = kept.location(object, newest);
+        let here = Here { task, at, place: state.operation(state.current).location };
         kept.weaker |= order != Ordering::SeqCst;
-        let taken = kept.sites.access(state.operation(state.current).location, &effect, (order, failure));
+        let taken = kept.sites.access(here.place, &effect, (order, failure));
         let (order, failure) = (taken.order, taken.failure);
-        let spot = core.place(state, kept, at, |kept| kept.find_places(task, at, &effect, (order, failure)));
+        let spot = core.place(state, kept, here, |kept| kept.find_places(task, at, &effect, (order, failure)));
         let event = state.trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32;
-        let is_newest = kept.memory.distance(at, spot) == 0;
-        let found = kept.memory.value(at, spot);
+        let Stored { value: found, origin, distance } = kept.memory.stored(at, spot);
+        let is_newest = distance == 0;
         let written = match &effect {
             Effect::Load => None,
             Effect::Store(value) => Some(*value),
@@ -354,14 +357,15 @@ impl Runtime for Weak<'_> {
             }
         }
         let access = kept.accesses.len() as u32;
-        let of = kept.memory.origin(at, spot).map(|access| kept.accesses[access as usize].0);
+        let of = origin.map(|access| kept.accesses[access as usize].0);
         kept.accesses.push((event, of));
         kept.steps.push(state.steps);
-        let of_stale = (!is_newest).then(|| kept.memory.origin(at, spot));
-        let here = (task, at, state.operation(state.current).location);
-        let is_same_look = state.tasks[state.current].hints.has_left() && kept.stale.last(here) == of_stale;
-        if !matches!(effect, Effect::Store(_)) && !is_same_look {
-            kept.stale.looks(here, of_stale);
+        if !matches!(effect, Effect::Store(_)) && (!is_newest || !kept.stale.is_empty()) {
+            let of_stale = (!is_newest).then_some(origin);
+            let is_same_look = state.tasks[state.current].hints.has_left() && kept.stale.last(here) == of_stale;
+            if !is_same_look {
+                kept.stale.looks(here, of_stale);
+            }
         }
         if !is_newest {
             kept.older.push(Older { event, of, stores: written.is_some() });

@@ -24,13 +24,20 @@ pub(super) struct Message {
     pub(super) origin: Option<u32>,
     /// It is that of a read-modify-write which read the store before it.
     pub(super) updates: bool,
-    /// What happens before whoever reads this and acquires, if anything does.
-    pub(super) released: Option<VectorClock>,
+    /// What happens before whoever reads this and acquires: nothing, perhaps.
+    pub(super) released: VectorClock,
     /// Who stored it, by which of its events. None: it happens before everything.
-    writer: Option<(TaskId, usize)>,
-    /// Who read it: the first event of each task that did. A task that knows the store anyway need not be here, unless
+    writer: Option<(TaskId, u32)>,
+    /// Who read it: of each task that did the first event. A task that knows the store anyway need not be here, unless
     /// something is sequentially consistent.
-    readers: Vec<(TaskId, usize)>,
+    readers: VectorClock,
+    /// What the order of what is sequentially consistent has to do with it: nothing as long as the order is empty.
+    ordered: Option<Box<Ordered>>,
+}
+
+/// What the order of what is sequentially consistent has to do with a store.
+#[derive(Clone, Debug, Default)]
+struct Ordered {
     /// The sequentially consistent accesses that stored or read it.
     in_order: Vec<(TaskId, usize)>,
     /// What comes before whatever is coherence-ordered after the store.
@@ -48,46 +55,79 @@ pub(super) struct Sources {
 }
 
 /// So many stores are kept without looking.
-const FEW: usize = 8;
+const FEW: usize = 16;
 
 impl Message {
-    pub(super) fn new(value: u64, writer: (TaskId, usize), origin: Option<u32>, sources: Option<Sources>) -> Message {
-        let mut message = Message { writer: Some(writer), origin, ..Message::initial(value) };
-        if let Some(Sources { before, own }) = sources {
-            message.in_order.extend(own);
-            message.before_store = before;
-        }
-        message
+    #[inline]
+    pub(super) fn new(value: u64, (task, event): (TaskId, usize), origin: u32) -> Message {
+        Message { writer: Some((task, event as u32)), origin: Some(origin), ..Message::initial(value) }
     }
 
+    #[inline]
     fn initial(value: u64) -> Message {
         Message {
             value,
             origin: None,
             updates: false,
-            released: None,
+            released: VectorClock::EMPTY,
             writer: None,
-            readers: Vec::new(),
-            in_order: Vec::new(),
-            before_store: VectorClock::default(),
-            before_reads: VectorClock::default(),
+            readers: VectorClock::EMPTY,
+            ordered: None,
         }
     }
 
     /// Whether the store happens before what knows this.
     #[inline]
     fn is_stored(&self, knows: &VectorClock) -> bool {
-        self.writer.is_none_or(|(task, event)| knows.covers(task, event))
+        self.writer.is_none_or(|(task, event)| knows.covers(task, event as usize))
     }
 
     /// Whether an access that read it happens before what knows this.
+    #[inline]
     fn is_read(&self, knows: &VectorClock) -> bool {
-        self.readers.iter().any(|&(task, event)| knows.covers(task, event))
+        self.readers.overlaps(knows)
     }
 
     #[inline]
     fn is_known(&self, knows: &VectorClock) -> bool {
         self.is_stored(knows) || self.is_read(knows)
+    }
+
+    /// A task, which knows this, has read it.
+    #[inline]
+    pub(super) fn note_read(&mut self, reader: (TaskId, usize), knows: &VectorClock) {
+        if !self.is_stored(knows) {
+            self.note_reader(reader);
+        }
+    }
+
+    /// A task has read it, with this in the order of what is sequentially consistent.
+    pub(super) fn note_read_in_order(&mut self, reader: (TaskId, usize), Sources { before, own }: Sources) {
+        self.note_reader(reader);
+        let ordered = self.ordered.get_or_insert_default();
+        ordered.in_order.extend(own);
+        ordered.before_reads.join(&before);
+    }
+
+    #[inline]
+    fn note_reader(&mut self, (task, event): (TaskId, usize)) {
+        if self.readers.count(task) == 0 {
+            self.readers.set(task, event);
+        }
+    }
+
+    /// It was stored with this in the order of what is sequentially consistent.
+    pub(super) fn note_stored_in_order(&mut self, Sources { before, own }: Sources) {
+        let in_order = own.into_iter().collect();
+        self.ordered = Some(Box::new(Ordered { in_order, before_store: before, ..Ordered::default() }));
+    }
+}
+
+impl Ordered {
+    /// Adds what comes before whatever is coherence-ordered after the store and those that have read it.
+    fn joins(&self, before: &mut VectorClock) {
+        before.join(&self.before_store);
+        before.join(&self.before_reads);
     }
 }
 
@@ -102,6 +142,11 @@ impl Location {
 
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    #[inline]
+    pub(super) fn message(&mut self, spot: usize) -> &mut Message {
+        &mut self.messages[spot]
     }
 
     pub(super) fn newest(&self) -> &Message {
@@ -119,43 +164,29 @@ impl Location {
         self.messages.iter().rposition(|message| message.is_known(knows)).unwrap_or(0)
     }
 
-    /// A task, which knows this, has read the store at a place.
-    pub(super) fn note_read(
-        &mut self,
-        spot: usize,
-        (task, event): (TaskId, usize),
-        knows: &VectorClock,
-        sources: Option<&Sources>,
-    ) {
-        let message = &mut self.messages[spot];
-        if sources.is_none() && message.is_stored(knows) {
-            return;
-        }
-        if !message.readers.iter().any(|(reader, _)| *reader == task) {
-            message.readers.push((task, event));
-        }
-        if let Some(Sources { before, own }) = sources {
-            message.in_order.extend(own);
-            message.before_reads.join(before);
+    /// Puts a store at a place.
+    #[inline]
+    pub(super) fn insert(&mut self, spot: usize, message: Message) {
+        if spot == self.messages.len() {
+            self.messages.push(message);
+        } else {
+            self.messages.insert(spot, message);
         }
     }
 
-    /// Puts a store at a place. `tasks` know this; what none of them can read any more is dropped now and then.
-    pub(super) fn insert<'a>(
-        &mut self,
-        spot: usize,
-        message: Message,
-        tasks: impl Iterator<Item = &'a VectorClock> + Clone,
-    ) {
-        self.messages.insert(spot, message);
-        if self.messages.len() > self.crowded {
-            let oldest = tasks.map(|knows| self.oldest(knows)).min().unwrap_or(0);
-            for message in self.messages.drain(..oldest) {
-                self.dropped.join(&message.before_store);
-                self.dropped.join(&message.before_reads);
-            }
-            self.crowded = FEW.max(2 * self.messages.len());
+    /// Whether it is time to look for stores that no task can read any more.
+    #[inline]
+    pub(super) fn is_crowded(&self) -> bool {
+        self.messages.len() > self.crowded
+    }
+
+    /// Drops the stores that none of these tasks can read any more. `tasks` know this.
+    pub(super) fn thin<'a>(&mut self, tasks: impl Iterator<Item = &'a VectorClock>) {
+        let oldest = tasks.map(|knows| self.oldest(knows)).min().unwrap_or(0);
+        for message in self.messages.drain(..oldest) {
+            message.ordered.iter().for_each(|ordered| ordered.joins(&mut self.dropped));
         }
+        self.crowded = FEW.max(2 * self.messages.len());
     }
 }
 
@@ -165,9 +196,10 @@ impl Location {
     pub(super) fn ordered_before(&self, spot: usize, kind: Kind, before: &mut VectorClock) {
         before.join(&self.dropped);
         for (at, message) in self.messages[..=spot].iter().enumerate() {
-            before.join(&message.before_store);
-            if at < spot || kind != Kind::Load {
-                before.join(&message.before_reads);
+            match &message.ordered {
+                Some(ordered) if at == spot && kind == Kind::Load => before.join(&ordered.before_store),
+                Some(ordered) => ordered.joins(before),
+                None => {}
             }
         }
     }
@@ -176,12 +208,9 @@ impl Location {
     pub(super) fn seen_by(&self, knows: &VectorClock, before: &mut VectorClock) {
         let oldest = self.oldest(knows);
         before.join(&self.dropped);
-        for message in &self.messages[..oldest] {
-            before.join(&message.before_store);
-            before.join(&message.before_reads);
-        }
-        if self.messages[oldest].is_read(knows) {
-            before.join(&self.messages[oldest].before_store);
+        self.messages[..oldest].iter().filter_map(|message| message.ordered.as_ref()).for_each(|it| it.joins(before));
+        if let Some(ordered) = self.messages[oldest].ordered.as_ref().filter(|_| self.messages[oldest].is_read(knows)) {
+            before.join(&ordered.before_store);
         }
     }
 
@@ -189,7 +218,7 @@ impl Location {
     pub(super) fn ordered_after(&self, spot: usize, order: &Order) -> Vec<(TaskId, usize)> {
         let mut after = Vec::new();
         for message in &self.messages[spot + 1..] {
-            after.extend(&message.in_order);
+            after.extend(message.ordered.iter().flat_map(|ordered| &ordered.in_order));
             order.fences_after(|knows| message.writer.is_some() && message.is_known(knows), &mut after);
         }
         after

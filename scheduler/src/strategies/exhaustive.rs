@@ -464,7 +464,7 @@ impl Strategy for Exhaustive {
         state.picks[self.picked - 1].answer().min(options - 1)
     }
 
-    fn place(&mut self, stored: &[u64]) -> u32 {
+    fn place(&mut self, options: u32, stored: &dyn Fn(u32) -> u64) -> u32 {
         let Some(state) = self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)) else { return 0 };
         if self.stray.is_some() {
             return 0;
@@ -473,8 +473,8 @@ impl Strategy for Exhaustive {
             // An access that slept has been explored with the stores that were there when it fell asleep.
             let woken = state.sleep.iter().filter(|sleeper| sleeper.is_woken && sleeper.task == state.task);
             let since = woken.map(|sleeper| sleeper.since).max();
-            let is_new = |&place: &u32| since.is_none_or(|since| stored[place as usize] > since);
-            let places: Vec<u32> = (0..stored.len() as u32).filter(is_new).collect();
+            let is_new = |&place: &u32| since.is_none_or(|since| stored(place) > since);
+            let places: Vec<u32> = (0..options).filter(is_new).collect();
             if places.is_empty() {
                 self.stray = Some(Stray::Redundant);
                 return 0;
@@ -483,7 +483,7 @@ impl Strategy for Exhaustive {
             state.picks.push(Pick::new(places, planned));
         }
         self.picked += 1;
-        state.picks[self.picked - 1].answer().min(stored.len() as u32 - 1)
+        state.picks[self.picked - 1].answer().min(options - 1)
     }
 
     fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {

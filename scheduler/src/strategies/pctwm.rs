@@ -141,12 +141,11 @@ impl Strategy for Pctwm {
         chosen
     }
 
-    fn place(&mut self, stored: &[u64]) -> u32 {
+    fn place(&mut self, options: u32, _: &dyn Fn(u32) -> u64) -> u32 {
         let Some((task, operation)) = self.present else { return 0 };
         if operation.action != Action::Read {
             return 0;
         }
-        let options = stored.len() as u32;
         let state = self.task(task);
         if std::mem::take(&mut state.is_at_sink) {
             let history = self.history.min(options);

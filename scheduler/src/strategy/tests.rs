@@ -54,9 +54,9 @@ impl Strategy for Listener {
         true
     }
 
-    fn place(&mut self, stored: &[u64]) -> u32 {
+    fn place(&mut self, options: u32, _: &dyn Fn(u32) -> u64) -> u32 {
         self.hears("place");
-        stored.len() as u32 - 1
+        options - 1
     }
 
     fn wants_marks(&self) -> bool {
@@ -122,7 +122,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let picked = strategy.pick(5);
     let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
     let departs = strategy.departs(Freedom::Weak);
-    let place = strategy.place(&[0; 9]);
+    let place = strategy.place(9, &|_| 0);
     let wants = [strategy.wants_marks(), strategy.wants_parts()];
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);

@@ -54,8 +54,8 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
         let at = LocationId(location as u32);
         let mut places = Vec::new();
         run.memory.places(task, at, kind, order, &mut places);
-        assert_eq!(run.memory.distance(at, places[0]), 0, "the newest place is always possible");
-        assert!(!run.memory.is_settled(task, at) || places.len() == 1);
+        assert_eq!(run.memory.stored(at, places[0]).distance, 0, "the newest place is always possible");
+        assert!(!run.memory.newest_spot(task, at).1 || places.len() == 1);
         for spot in places {
             let mut run = run.clone();
             if act(&mut run, at, spot) {
@@ -78,14 +78,14 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
         }),
         CompareExchange(location, expected, value, success, failure) => {
             each(location, Kind::Update, success, &|run, at, spot| {
-                let meets = run.memory.value(at, spot) == expected;
+                let meets = run.memory.stored(at, spot).value == expected;
                 if meets {
                     run.update(thread, at, success, spot, value);
                 }
                 meets
             });
             each(location, Kind::Load, failure, &|run, at, spot| {
-                let differs = run.memory.value(at, spot) != expected;
+                let differs = run.memory.stored(at, spot).value != expected;
                 if differs {
                     run.load(thread, at, failure, spot);
                 }
@@ -102,7 +102,7 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
 
 impl Run {
     fn load(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot) {
-        self.graph.reads[thread].push(self.memory.value(at, spot));
+        self.graph.reads[thread].push(self.memory.stored(at, spot).value);
         self.memory.load(TaskId(thread as u32 + 1), at, order, spot);
     }
 
@@ -113,12 +113,12 @@ impl Run {
 
     fn update(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot, value: u64) {
         self.insert(at, spot, value);
-        self.graph.reads[thread].push(self.memory.value(at, spot));
+        self.graph.reads[thread].push(self.memory.stored(at, spot).value);
         self.memory.update(TaskId(thread as u32 + 1), at, order, spot, (value, 0));
     }
 
     fn insert(&mut self, at: LocationId, spot: Spot, value: u64) {
         let stores = &mut self.graph.stores[at.0 as usize];
-        stores.insert(stores.len() - self.memory.distance(at, spot), value);
+        stores.insert(stores.len() - self.memory.stored(at, spot).distance, value);
     }
 }
