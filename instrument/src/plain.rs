@@ -88,8 +88,40 @@ pub trait Watcher {
     fn handed_over(&self, address: usize);
 }
 
+/// The code of which a watcher wants to hear no more: of its loads and stores.
+///
+/// Most accesses of a program under control are those of the checker's code that the compiler has put into the program. A hook looks
+/// here before it calls the watcher, which is much quicker. The table is direct-mapped: what finds no room is told again.
+#[derive(Debug)]
+pub struct Unwanted(Box<[Cell<usize>; Unwanted::LENGTH]>);
+
+impl Unwanted {
+    const LENGTH: usize = 1 << 12;
+    /// No code has this address.
+    const NONE: usize = usize::MAX;
+
+    /// The watcher wants to hear no more of the code with this address: see [`Code::address`].
+    #[inline]
+    pub fn add(&self, address: usize) {
+        self.0[address % Unwanted::LENGTH].set(address);
+    }
+
+    #[inline]
+    fn has(&self, address: usize) -> bool {
+        self.0[address % Unwanted::LENGTH].get() == address
+    }
+}
+
+impl Default for Unwanted {
+    /// A watcher that wants to hear of everything.
+    fn default() -> Unwanted {
+        Unwanted(Box::new([const { Cell::new(Unwanted::NONE) }; Unwanted::LENGTH]))
+    }
+}
+
 thread_local! {
     static WATCHER: Cell<Option<&'static dyn Watcher>> = const { Cell::new(None) };
+    static UNWANTED: Cell<Option<&'static Unwanted>> = const { Cell::new(None) };
 }
 
 /// [`Quarantine`] is the global allocator of this process.
@@ -126,18 +158,24 @@ pub fn quarantines() -> bool {
     QUARANTINES.load(Ordering::Relaxed)
 }
 
-/// Calls `body` while `watcher` watches this thread.
-pub fn watched<R>(watcher: &dyn Watcher, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<&'static dyn Watcher>);
+/// Calls `body` while `watcher` watches this thread; it is not told of the code that is `unwanted`.
+pub fn watched<R>(watcher: &dyn Watcher, unwanted: &Unwanted, body: impl FnOnce() -> R) -> R {
+    struct Restore(Option<&'static dyn Watcher>, Option<&'static Unwanted>);
     impl Drop for Restore {
         fn drop(&mut self) {
             WATCHER.set(self.0);
+            UNWANTED.set(self.1);
         }
     }
-    // SAFETY: only the lifetime changes. `Restore` takes the watcher away before its borrow ends, also on unwinding, and what
-    // reads it in between does not keep it.
-    let watcher = unsafe { std::mem::transmute::<&dyn Watcher, &'static dyn Watcher>(watcher) };
-    let _restore = Restore(WATCHER.replace(Some(watcher)));
+    // SAFETY: only the lifetimes change. `Restore` takes both away before their borrows end, also on unwinding, and what reads
+    // them in between does not keep them.
+    let (watcher, unwanted) = unsafe {
+        (
+            std::mem::transmute::<&dyn Watcher, &'static dyn Watcher>(watcher),
+            std::mem::transmute::<&Unwanted, &'static Unwanted>(unwanted),
+        )
+    };
+    let _restore = Restore(WATCHER.replace(Some(watcher)), UNWANTED.replace(Some(unwanted)));
     body()
 }
 
@@ -152,6 +190,21 @@ pub unsafe fn give_back(address: usize, layout: Layout) {
 }
 
 impl Code {
+    /// What the function returns to that runs in this frame: a hook, which was compiled with frame pointers. Its frame has the
+    /// address, and below it that of the caller's frame.
+    #[cfg(interloper_announced)]
+    #[inline(always)]
+    fn return_of_hook(self) -> Code {
+        if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
+            return Code::default();
+        }
+        let words: *const [usize; 2] = std::ptr::with_exposed_provenance(self.frame);
+        // SAFETY: the frame is that of the function that runs.
+        let [frame, address] = unsafe { words.read_volatile() };
+        // A stack grows down. Other values are left there by a caller without frame pointers.
+        Code { address, frame: if frame > self.frame { frame } else { 0 } }
+    }
+
     /// What called this code, if the frame is one of the stack between these addresses: code that was compiled without
     /// frame pointers leaves something else there.
     pub fn caller(self, stack: &std::ops::Range<usize>) -> Option<Code> {
@@ -174,8 +227,25 @@ impl Code {
 #[doc(hidden)]
 #[inline(never)]
 pub fn announce(address: usize, size: usize, writes: bool) {
+    tell(Access { address, size, writes, code: Code::default() });
+}
+
+/// Tells the watcher of an access, if there is one that wants to hear of it.
+#[inline(always)]
+fn tell(access: Access) {
+    // A thread that is past its thread-locals runs nothing that is watched.
+    if let Ok(Some(unwanted)) = UNWANTED.try_with(Cell::get)
+        && !unwanted.has(access.code.address)
+    {
+        tell_wanted(access);
+    }
+}
+
+/// Apart, so that a hook whose access is unwanted saves no registers.
+#[inline(never)]
+fn tell_wanted(access: Access) {
     if let Some(watcher) = watcher() {
-        watcher.access(Access { address, size, writes, code: Code::default() });
+        watcher.access(access);
     }
 }
 
@@ -246,6 +316,25 @@ mod tests {
         }
     }
 
+    /// A second code that has the same entry takes its place.
+    #[test]
+    fn unwanted_code_is_not_told_of() {
+        let (log, unwanted) = (Log::default(), Unwanted::default());
+        let access = |address| tell(Access { address: 8, size: 4, writes: false, code: Code { address, frame: 0 } });
+        let told = || std::mem::take(&mut *log.0.borrow_mut()).len();
+        let other = 1000 + Unwanted::LENGTH;
+        watched(&log, &unwanted, || {
+            [0, 1000, other, usize::MAX - 1].into_iter().for_each(access);
+            assert_eq!(told(), 4);
+            unwanted.add(1000);
+            [0, 1000, other].into_iter().for_each(access);
+            assert_eq!(told(), 2);
+            unwanted.add(other);
+            [1000, other].into_iter().for_each(access);
+            assert_eq!(told(), 1);
+        });
+    }
+
     #[test]
     fn the_watcher_is_told_between_the_calls_and_not_outside() {
         let log = Log::default();
@@ -260,7 +349,7 @@ mod tests {
             }
         };
         again();
-        watched(&log, || {
+        watched(&log, &Unwanted::default(), || {
             again();
             announce(8, 4, false);
             announce(8, 8, true);

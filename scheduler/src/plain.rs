@@ -193,17 +193,21 @@ impl Plain {
         }
     }
 
-    /// An access by code of the program, or of the checker.
+    /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
+    #[inline(always)]
     pub(crate) fn access(
         &mut self,
         memory: &mut Memory,
         now: Now,
         (address, size, doing): (usize, usize, Doing),
         (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) {
-        let Whose::Program(at) = self.codes.whose(code, stack, locate) else { return };
+    ) -> bool {
+        let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
+            return !self.codes.is_checkers(code.address);
+        };
         self.accesses += 1;
         self.touched(memory, now, (address, size, doing), at);
+        true
     }
 
     /// An access to an atomic of the mirror.
@@ -239,6 +243,7 @@ impl Plain {
         }
     }
 
+    #[inline(always)]
     fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
         if self.blocks.may_be_freed(address)
             && !self.shadow.is_touched(address)

@@ -6,21 +6,19 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, watcher};
+use super::{Access, Atomic, tell, watcher};
 
-/// Where a hook was called: its frame has the address that it returns to, and below it that of its caller's frame.
+/// Where a hook was called.
 macro_rules! caller {
     () => {
-        super::allocator::here().caller(&(0..usize::MAX)).unwrap_or_default()
+        super::allocator::here().return_of_hook()
     };
 }
 
 /// Tells the watcher of a load or a store. A macro, since only the hook itself knows where it was called.
 macro_rules! tell {
     ($address:expr, $size:expr, $writes:expr) => {
-        if let Some(watcher) = watcher() {
-            watcher.access(Access { address: $address, size: $size, writes: $writes, code: caller!() });
-        }
+        tell(Access { address: $address, size: $size, writes: $writes, code: caller!() })
     };
 }
 

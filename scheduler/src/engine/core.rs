@@ -1,10 +1,11 @@
 //! What the fibers of an engine share; how an execution and a task begin and end.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use interloper_std::plain::Unwanted;
 use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
 use super::destructors;
@@ -37,6 +38,8 @@ pub(super) struct Core {
     pub(super) doomed: Cell<Option<PanicReport>>,
     /// The thread is on the fiber of a task.
     pub(super) in_task: Cell<bool>,
+    /// The checker's code that was met while plain memory was looked at.
+    pub(super) unwanted: OnceCell<Unwanted>,
     /// How far down the stack of the running task may reach: see [`Link::floor`].
     pub(super) floor: Cell<usize>,
     /// What the watchdog looks at.
@@ -83,6 +86,7 @@ impl Core {
             escaped: Cell::new(None),
             doomed: Cell::new(None),
             in_task: Cell::new(false),
+            unwanted: OnceCell::new(),
             floor: Cell::new(0),
             strategy: Cell::new(None),
             choosing: Cell::new(false),

@@ -1,10 +1,11 @@
 //! What the program does with plain memory, as the compiler and the allocator tell it.
 
 use std::alloc::Layout;
+use std::cell::RefMut;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Access, Atomic, Code, Watcher};
+use interloper_std::plain::{self, Access, Atomic, Code, Unwanted, Watcher};
 use interloper_std::runtime::TaskId;
 
 use super::core::Core;
@@ -13,7 +14,7 @@ use super::weak::Kept;
 use crate::plain::{Doing, Now, Watch};
 
 /// Watches the thread of an engine.
-struct Watching<'a>(&'a Core, Watch);
+struct Watching<'a>(&'a Core, Watch, &'a Unwanted);
 
 impl Core {
     /// Runs the tasks of an execution; its plain memory is watched if the engine is to do so.
@@ -21,7 +22,8 @@ impl Core {
         match self.config.plain {
             Some(watch) => {
                 self.kept.borrow_mut().plain.begin(watch);
-                plain::watched(&Watching(self, watch), drive)
+                let unwanted = self.unwanted.get_or_init(Unwanted::default);
+                plain::watched(&Watching(self, watch, unwanted), unwanted, drive)
             }
             None => drive(),
         }
@@ -45,34 +47,61 @@ impl Core {
 }
 
 impl Watching<'_> {
-    /// Calls `tell` unless this is code of the engine itself, or the program is over.
-    #[inline]
-    fn with<R>(&self, tell: impl FnOnce(&mut Kept, Now, &Range<usize>) -> R) -> Option<R> {
-        let Watching(core, _) = self;
+    /// What is told, unless this is code of the engine itself, or the program is over.
+    #[inline(always)]
+    fn listen(&self) -> Option<Listening<'_>> {
+        let Watching(core, ..) = self;
         if !core.in_task.get() || core.choosing.get() {
             return None;
         }
         // The engine borrows one of these while it works for the program.
-        let (mut state, mut kept) = (core.state.try_borrow_mut().ok()?, core.kept.try_borrow_mut().ok()?);
+        let (state, kept) = (core.state.try_borrow_mut().ok()?, core.kept.try_borrow_mut().ok()?);
         if state.aborting || kept.over || kept.plain.fault().is_some() {
             return None;
         }
         let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
-        let told = tell(&mut kept, now, &core.stack());
-        if kept.plain.fault().is_some() {
-            // The program goes on to its next step, since code between steps cannot be unwound here.
-            state.limit = 0;
-        }
+        Some(Listening { state, kept, now, stack: core.stack() })
+    }
+
+    fn with<R>(&self, tell: impl FnOnce(&mut Kept, Now, &Range<usize>) -> R) -> Option<R> {
+        let mut listening = self.listen()?;
+        let told = tell(&mut listening.kept, listening.now, &listening.stack);
+        listening.end();
         Some(told)
+    }
+}
+
+/// The engine listens to what the running task does.
+struct Listening<'a> {
+    state: RefMut<'a, State>,
+    kept: RefMut<'a, Kept>,
+    now: Now,
+    /// The stack of the task.
+    stack: Range<usize>,
+}
+
+impl Listening<'_> {
+    #[inline(always)]
+    fn end(mut self) {
+        if self.kept.plain.fault().is_some() {
+            // The program goes on to its next step, since code between steps cannot be unwound here.
+            self.state.limit = 0;
+        }
     }
 }
 
 impl Watcher for Watching<'_> {
     fn access(&self, access: Access) {
         let doing = if access.writes { Doing::Write } else { Doing::Read };
-        self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.access(memory, now, (access.address, access.size, doing), (access.code, stack, self.1.locate));
-        });
+        let Some(mut listening) = self.listen() else { return };
+        let Listening { kept, now, stack, .. } = &mut listening;
+        let Kept { memory, plain, .. } = &mut **kept;
+        let what = (access.address, access.size, doing);
+        let is_wanted = plain.access(memory, *now, what, (access.code, stack, self.1.locate));
+        listening.end();
+        if !is_wanted {
+            self.2.add(access.code.address);
+        }
     }
 
     fn atomic(&self, atomic: Atomic) {

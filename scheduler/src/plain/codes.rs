@@ -81,6 +81,11 @@ impl Codes {
         Whose::Program(0)
     }
 
+    /// Whether code that was met just now is the checker's, whoever calls it.
+    pub(crate) fn is_checkers(&self, address: usize) -> bool {
+        self.recent.get(address % RECENT) == Some(&(address << 2 | CHECKER))
+    }
+
     #[cold]
     #[inline(never)]
     fn find(&mut self, address: usize, locate: Locate) -> usize {

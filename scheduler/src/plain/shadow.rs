@@ -83,13 +83,24 @@ impl Doing {
     }
 
     /// Whether whatever conflicts with `other` conflicts with this, too.
+    #[inline]
     fn covers(self, other: Doing) -> bool {
-        match self {
-            Doing::Write | Doing::Free => true,
-            Doing::Read => matches!(other, Doing::Read | Doing::AtomicRead),
-            Doing::AtomicWrite => matches!(other, Doing::AtomicWrite | Doing::AtomicRead),
-            Doing::AtomicRead => other == Doing::AtomicRead,
-        }
+        self.covered() & other.bit() != 0
+    }
+
+    /// All that this covers, a bit for each.
+    #[inline]
+    const fn covered(self) -> u8 {
+        const READ: u8 = Doing::Read.bit() | Doing::AtomicRead.bit();
+        const ATOMIC: u8 = Doing::AtomicRead.bit() | Doing::AtomicWrite.bit();
+        // In the order of the variants.
+        const COVERED: [u8; 5] = [READ, u8::MAX, Doing::AtomicRead.bit(), ATOMIC, u8::MAX];
+        COVERED[self as usize]
+    }
+
+    #[inline]
+    const fn bit(self) -> u8 {
+        1 << self as u8
     }
 }
 
@@ -158,8 +169,17 @@ impl Shadow {
     }
 
     /// Takes note of an access. Gives an earlier access that it races with, or the one that freed the memory.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn access(&mut self, address: usize, size: usize, making: Making<'_>) -> Option<Record> {
+        let from = address % GRANULE;
+        if from + size <= GRANULE {
+            let mask = (0xff_u8 >> (GRANULE - size)) << from;
+            return self.access_granule(address / GRANULE, mask, making);
+        }
+        self.access_several(address, size, making)
+    }
+
+    fn access_several(&mut self, address: usize, size: usize, making: Making<'_>) -> Option<Record> {
         let (first, last) = (address / GRANULE, (address + size - 1) / GRANULE);
         let mut found = None;
         for granule in first..=last {
@@ -171,9 +191,9 @@ impl Shadow {
         found
     }
 
+    #[inline(always)]
     fn access_granule(&mut self, granule: usize, mask: u8, making: Making<'_>) -> Option<Record> {
-        let number = granule / GRANULES;
-        let place = self.place(number);
+        let place = self.place(granule / GRANULES);
         let Shadow { pages, records, stamp, .. } = self;
         let page = &mut pages[place];
         if page.stamp != *stamp {
@@ -181,34 +201,48 @@ impl Shadow {
             page.first.fill(0);
         }
         let first = &mut page.first[granule % GRANULES];
-        let Making { task, epoch, doing, code, event, knows } = making;
-        let (mut found, mut at, mut before) = (None, *first, 0);
+        // Records that leave the list make room for the new one.
+        let (mut found, mut at, mut before, mut room) = (0, *first, 0, 0);
         while at != 0 {
-            let record = records[at as usize - 1];
-            let is_own = record.task == task;
+            let record = &records[at as usize - 1];
+            let is_own = record.task == making.task;
             let freed = record.doing == Doing::Free;
-            if is_own && record.epoch == epoch && record.mask & mask == mask && record.doing.covers(doing) && !freed {
+            let covers_all = record.mask & mask == mask && record.doing.covers(making.doing);
+            if is_own && record.epoch == making.epoch && covers_all && !freed {
                 // Whatever races with this access races with that one.
-                return found;
+                break;
             }
-            let is_before = is_own || knows.covers(record.task, record.epoch as usize);
-            let is_race = !is_before && record.doing.conflicts(doing);
+            let is_before = is_own || making.knows.covers(record.task, record.epoch as usize);
+            let is_race = !is_before && record.doing.conflicts(making.doing);
             if record.mask & mask != 0 && (is_race || freed) {
-                found = Some(record);
+                found = at;
             }
-            if is_before && record.mask & !mask == 0 && doing.covers(record.doing) {
+            let next = record.next;
+            if is_before && record.mask & !mask == 0 && making.doing.covers(record.doing) {
                 match before {
-                    0 => *first = record.next,
-                    before => records[before as usize - 1].next = record.next,
+                    0 => *first = next,
+                    before => records[before as usize - 1].next = next,
                 }
+                // A fault tells of what was freed.
+                room = if freed { room } else { at };
             } else {
                 before = at;
             }
-            at = record.next;
+            at = next;
         }
-        records.push(Record { task, epoch, doing, code, event, mask, next: *first });
-        *first = records.len() as u32;
-        found
+        if at == 0 {
+            let Making { task, epoch, doing, code, event, .. } = making;
+            let record = Record { task, epoch, doing, code, event, mask, next: *first };
+            match room {
+                0 => {
+                    records.push(record);
+                    room = records.len() as u32;
+                }
+                room => records[room as usize - 1] = record,
+            }
+            *first = room;
+        }
+        (found != 0).then(|| records[found as usize - 1])
     }
 
     /// The place of the page of this number, which is made if need be.
