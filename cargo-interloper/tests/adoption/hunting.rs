@@ -212,9 +212,6 @@ fn faults_of_plain_memory_are_found() {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
     let project = Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?} }}\n"));
-    // In the shared target folder, packages with one name and one manifest would replace each other.
-    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("text");
-    project.put("Cargo.toml", &manifest.replace("name = \"subject\"", "name = \"memory\""));
     let uses = "use std::cell::UnsafeCell;\nuse std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};\n";
     let wrong = memory("Relaxed1", "Relaxed", "Freed", "drop(unsafe { Box::from_raw(old) });");
     let right = memory("Released", "Release", "Kept", "let _ = old;");

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use tempfile::TempDir;
 
@@ -95,7 +96,7 @@ fn interloper_apart(folder: &Path, arguments: &[&str]) -> Ran {
 #[track_caller]
 fn again(run: impl Fn() -> Ran) -> Ran {
     let mut again = run();
-    for _ in 0..3 {
+    for _ in 0..10 {
         if again.compiled() == 0 {
             break;
         }
@@ -135,14 +136,18 @@ struct Project(TempDir);
 
 impl Project {
     /// A crate `subject` whose tests use the mirror, and what else its manifest says.
+    ///
+    /// Each has a version of its own: in the shared target folder, packages of one name and one version replace each other.
     fn new(manifest: &str) -> Project {
+        static NUMBER: AtomicUsize = AtomicUsize::new(1);
+        let number = NUMBER.fetch_add(1, Relaxed);
         let mirror = Path::new(env!("CARGO_MANIFEST_DIR")).join("../instrument");
         let mirror = mirror.canonicalize().expect("the mirror is in this workspace");
         let project = Project(TempDir::new().expect("a folder"));
         project.put(
             "Cargo.toml",
             &format!(
-                "[package]\nname = \"subject\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+                "[package]\nname = \"subject\"\nversion = \"0.1.{number}\"\nedition = \"2024\"\n\n\
                  [dev-dependencies]\ninterloper-std = {{ path = {mirror:?} }}\n\n[profile.dev]\ndebug = false\n\n{manifest}"
             ),
         );

@@ -79,6 +79,9 @@ fn what_nobody_can_see_is_named_with_its_place() {
     project.dependency("c", "fn wait() { unsafe { pthread_mutex_lock(std::ptr::null_mut()) } }\n");
     project.dependency("d", "use std::sync::Mutex;\nfn fence() { unsafe { core::arch::asm!(\"mfence\") } }\n");
     project.dependency("e", "fn wait() { unsafe { core::arch::asm!(\"pause\") } }\n");
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
+    let version = manifest.lines().find(|line| line.starts_with("version = ")).expect("a version");
+    project.put("Cargo.toml", &manifest.replace(version, "version = \"0.1.0\""));
     let plan = project.run(&["plan", "--offline"]).expect(0).out;
     let expected = "own         subject 0.1.0  no synchronisation\n\
                     instrument  d 1.0.0        std::sync::Mutex at src/lib.rs:1; assembly at src/lib.rs:2 counts as a \
