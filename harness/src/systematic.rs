@@ -241,6 +241,14 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         let limits = Limits { unlock, freedoms, ..settings.limits };
         let mut search = settings.schedule.search(&plan);
         let (mut explored, tried) = explored(program, &*controlled, limits, search.strategy(), amount, look);
+        if let Some(found) = explored.stopped.take() {
+            if let Some(mut fewer) = search.with_fewer_stale(found.decisions(), plan.shard) {
+                let amount = (settings.executions.after(explored.executions), settings.deadline);
+                let (later, _) = self::explored(program, &*controlled, limits, fewer.strategy(), amount, look);
+                explored = Explored { exhausted: false, ..explored.and(later) };
+            }
+            explored.stopped = explored.stopped.or(Some(found));
+        }
         let complete = search.is_complete() && explored.cut == 0;
         explored.complete = complete && explored.exhausted && explored.stopped.is_none();
         // When a task tries to take a lock, it matters when the lock is released.

@@ -144,6 +144,12 @@ impl Decisions {
         self.0.iter().filter(|decision| decision.answer != 0).count()
     }
 
+    /// How many accesses to atomics did not take the newest place.
+    pub fn stale(&self) -> u32 {
+        let is_stale = |decision: &&Decision| decision.question == Question::Store && decision.answer != 0;
+        self.0.iter().filter(is_stale).count() as u32
+    }
+
     /// The freedoms of the execution: the answer to [`Question::Freedom`] before its first step.
     pub fn freedoms(&self) -> u32 {
         self.0.first().filter(|decision| decision.question == Question::Freedom).map_or(0, |decision| decision.answer)

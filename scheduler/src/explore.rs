@@ -15,6 +15,17 @@ pub enum Executions {
     AtMost(u64),
 }
 
+impl Executions {
+    /// What is left after so many.
+    #[must_use]
+    pub fn after(self, made: u64) -> Executions {
+        match self {
+            Executions::All => Executions::All,
+            Executions::AtMost(most) => Executions::AtMost(most.saturating_sub(made)),
+        }
+    }
+}
+
 /// The result of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored<B> {

@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use interloper_std::runtime::{Action, TaskId};
 
 use crate::Shard;
+use crate::decisions::Decisions;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
     AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
@@ -295,6 +296,14 @@ impl Search {
     /// Whether the search has shown every trace, as far as it can tell: only an exhaustive search can.
     pub fn is_complete(&self) -> bool {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
+    }
+
+    /// Where this search has found an execution with several stale accesses: a search of those with fewer of them, the fewest
+    /// first. `None` for other searches, and where there are none with fewer.
+    pub fn with_fewer_stale(&self, found: &Decisions, shard: Shard) -> Option<Search> {
+        let is_exhaustive = matches!(self, Search::Exhaustive(_));
+        (is_exhaustive && found.stale() > 1)
+            .then(|| Search::Exhaustive(Exhaustive::new().with_fewer_stale(found.stale()).with_shard(shard)))
     }
 
     /// How weak memory was, as far as the search has come: all executions ran in which at most so many accesses do not see

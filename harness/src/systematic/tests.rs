@@ -1,6 +1,9 @@
 use interloper_linearize::schema::Schema;
 use interloper_std::sync::Mutex;
-use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use interloper_std::sync::atomic::{
+    AtomicI64,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use super::*;
 use crate::hunt;
@@ -324,4 +327,32 @@ fn a_finding_that_needs_a_freedom_replays() {
     let (found, right) = replayed.expect("it can be judged").expect("the decisions fit");
     let hunt::Runs::Systematic(again) = &found.runs else { panic!("{found:?}") };
     assert_eq!((right, &again.stopped.as_ref().expect("a trace").outcome), (false, &trace.outcome));
+}
+
+/// `write` stores three letters and a flag. `missed` has a bit for each letter that it does not see although it sees the flag.
+fn letters() -> Object {
+    Object::describe("letters", || [const { AtomicI64::new(0) }; 4])
+        .core("write", |letters, ()| letters.iter().for_each(|letter| letter.store(1, Relaxed)))
+        .core("missed", |letters, ()| {
+            let sees_flag = letters[3].load(Relaxed) == 1;
+            let missed = (0..3).map(|at| i64::from(sees_flag && letters[at].load(Relaxed) == 0) << at);
+            missed.sum::<i64>()
+        })
+        .build()
+}
+
+/// The search comes to the last two letters, 6, before it comes to the first one, 1.
+#[test]
+fn an_outcome_that_is_wrong_has_the_fewest_stale_accesses() {
+    let limits = Limits { freedoms: Memory::Weak.within(Freedoms::NONE), ..Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let first = |wrong: &[i64]| {
+        let is_wrong = |outcome: &[Value]| wrong.iter().any(|missed| outcome[1] == Value::Int(*missed));
+        let mut look = |outcome: &[Value]| if is_wrong(outcome) { Next::Stop } else { Next::Continue };
+        let explored = run(&program(&letters(), "{ write() } || { missed() }"), &settings, &mut look);
+        explored.stopped.map(|trace| (trace.outcome[1].clone(), trace.decisions().stale()))
+    };
+    assert_eq!(first(&[1, 6]), Some((Value::Int(1), 1)));
+    assert_eq!(first(&[6]), Some((Value::Int(6), 2)));
+    assert_eq!(first(&[8]), None);
 }

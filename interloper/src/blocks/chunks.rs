@@ -194,6 +194,13 @@ impl<'a> Work<'a> {
             return false;
         }
         let mut summary = worker.explore(search.strategy(), self.numbers(chunk, length));
+        if let Some(bug) = summary.bug.as_ref().filter(|_| !settings.keep_going)
+            && let Some(mut fewer) = search.with_fewer_stale(&bug.decisions, settings.shard)
+        {
+            let mut later = worker.explore(fewer.strategy(), bug.number + 1..settings.executions);
+            let bug = later.bug.take().or(summary.bug.take());
+            summary = Summary { bug, exhausted: false, ..summary.and(later) };
+        }
         summary.cut = search.cut().or(summary.cut);
         summary.stale = search.stale().or(summary.stale);
         let ends = summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going);

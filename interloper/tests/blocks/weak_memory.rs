@@ -94,3 +94,35 @@ fn an_exhaustive_search_that_looks_at_plain_memory_leaves_nothing_out() {
         }
     }
 }
+
+/// Three letters and a flag, all relaxed. The reader that sees the flag tells which letters it did not see.
+fn misses(is_wrong: fn([bool; 3]) -> bool) -> impl Fn() + Sync {
+    move || {
+        let shared = Arc::new(([const { AtomicU32::new(0) }; 3], AtomicBool::new(false)));
+        let other = shared.clone();
+        let writer = thread::spawn(move || {
+            other.0.iter().for_each(|letter| letter.store(1, Relaxed));
+            other.1.store(true, Relaxed);
+        });
+        if shared.1.load(Relaxed) {
+            let missed = shared.0.each_ref().map(|letter| letter.load(Relaxed) == 0);
+            assert!(!is_wrong(missed), "letters are missing");
+        }
+        writer.join().unwrap();
+    }
+}
+
+/// The search comes to the executions that miss the last two letters before it comes to those that miss the first one. No stale
+/// read can be left out of the former.
+#[test]
+fn an_exhaustive_search_shows_the_fewest_stale_accesses() {
+    let needed = |is_wrong: fn([bool; 3]) -> bool| {
+        let checker = checker(Memory::Weak).schedule(Schedule::Exhaustive).freedoms("memory".parse().unwrap());
+        let report = checker.check(misses(is_wrong)).unwrap();
+        report.bug.as_ref().map(|bug| bug.departures.count(Freedom::Memory))
+    };
+    assert_eq!(needed(|[first, second, third]| first || (second && third)), Some(1));
+    assert_eq!(needed(|[_, second, third]| second && third), Some(2));
+    assert_eq!(needed(|missed| missed == [true; 3]), Some(3));
+    assert_eq!(needed(|_| false), None);
+}

@@ -96,16 +96,18 @@ struct Split {
 /// is shared more evenly; each subtree costs one execution in each of the other parts.
 const FORKS: u32 = 7;
 
-/// How weak memory is searched: first with no access that does not take the newest place, and then with any number. So
-/// what needs no weak memory is shown without.
-const LEVELS: [u32; 2] = [0, u32::MAX];
-
-/// The present one of the searches with more and more of weak memory.
+/// The present one of the searches with more and more of weak memory. An access is stale if it does not take the newest place.
+///
+/// First no access is stale, so what needs no weak memory is shown without, and then any number of them. To go up by one each time
+/// would run the executions of all levels before again. Only where something was found does that pay: see
+/// [`Exhaustive::with_fewer_stale`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
-    /// Which of [`LEVELS`].
-    number: usize,
-    /// How much of it the engine admits.
+    /// How many stale accesses an execution may have.
+    bound: u32,
+    /// All levels have fewer than so many, and each has one more than the one before.
+    below: Option<u32>,
+    /// How many the engine admits.
     admitted: u32,
     /// An execution could have had more.
     limited: bool,
@@ -114,7 +116,14 @@ struct Level {
 impl Level {
     /// How many such accesses an execution may have.
     fn bound(self) -> u32 {
-        LEVELS[self.number].min(self.admitted)
+        self.bound.min(self.admitted)
+    }
+
+    /// The level after this one, if executions can have more.
+    fn next(self) -> Option<Level> {
+        let bound = if self.below.is_some() { self.bound + 1 } else { u32::MAX };
+        let is_more = self.bound() < self.admitted && self.below.is_none_or(|below| bound < below);
+        is_more.then_some(Level { bound, limited: false, ..self })
     }
 }
 
@@ -229,6 +238,13 @@ impl Exhaustive {
     pub fn with_shard(self, shard: Shard) -> Exhaustive {
         let forks = FORKS.max((shard.of() * 8).next_power_of_two().ilog2());
         Exhaustive { split: (!shard.is_whole()).then_some(Split { shard, forks, subtrees: 0 }), ..self }
+    }
+
+    /// Only the executions with at least one stale access and fewer than `below`: those with one, then those with two as well, and
+    /// so on. So the first violation has the fewest that a violation needs, if none is without.
+    pub fn with_fewer_stale(self, below: u32) -> Exhaustive {
+        let level = Level { bound: 1, below: Some(below), ..Level::default() };
+        Exhaustive { level, ..self }
     }
 
     /// The progress of the search so far.
@@ -375,16 +391,16 @@ impl Exhaustive {
 
     /// No execution of the present level is left. Goes on to the next one, if that has more.
     fn end_level(&mut self) {
-        let Level { number, admitted, limited } = self.level;
+        let Level { bound, admitted, limited, .. } = self.level;
         let complete = self.coverage.cut.is_none();
         // Without weak memory the engine does not know what there would be.
-        let may_have_more = limited || (number == 0 && admitted > 0);
+        let may_have_more = limited || (bound == 0 && admitted > 0);
         if admitted > 0 && complete {
             self.coverage.older = Some(if may_have_more { self.level.bound() } else { u32::MAX });
         }
         // Also after a level that left something out: what the next one adds can be wrong where nothing was so far.
-        if may_have_more && self.level.bound() < admitted {
-            self.level = Level { number: number + 1, admitted, limited: false };
+        if let Some(next) = self.level.next().filter(|_| may_have_more) {
+            self.level = next;
             self.begun = false;
             self.history.clear();
             if let Some(split) = &mut self.split {
