@@ -23,7 +23,7 @@ const PAIRS: usize = 1000;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [name, rounds] = &arguments[..] else {
-        eprintln!("NAME ROUNDS: lock, recorded, fingerprints, freedoms, atomics or weak, and how often");
+        eprintln!("NAME ROUNDS: lock, recorded, fingerprints, freedoms, atomics, weak, own or own-weak, and how often");
         return;
     };
     let rounds: u64 = rounds.parse().expect("a number of rounds");
@@ -39,8 +39,10 @@ fn main() {
             });
         }
         "freedoms" => run(Config { freedoms: Freedoms::ALL, ..config }, rounds, |_| {}),
-        "atomics" => atomics(config, rounds),
-        "weak" => atomics(Config { freedoms: Freedoms::NONE.with(Freedom::Memory, u32::MAX), ..config }, rounds),
+        "atomics" => atomics(config, rounds, 1),
+        "weak" => atomics(weak(config), rounds, 1),
+        "own" => atomics(config, rounds, 0),
+        "own-weak" => atomics(weak(config), rounds, 0),
         other => eprintln!("there is no {other}"),
     }
 }
@@ -60,16 +62,21 @@ fn run(config: Config, rounds: u64, mut after: impl FnMut(&Engine)) {
     }
 }
 
-/// Two tasks store to an atomic of their own each and load that of the other, at random, so often.
-fn atomics(config: Config, rounds: u64) {
+fn weak(config: Config) -> Config {
+    Config { freedoms: Freedoms::NONE.with(Freedom::Memory, u32::MAX), ..config }
+}
+
+/// Two tasks store to an atomic of their own each, at random, so often. After each store they load the atomic that is `further` on:
+/// with 1 that of the other task, which they have nearly always not seen, and with 0 their own.
+fn atomics(config: Config, rounds: u64, further: usize) {
     let (mut engine, mut strategy) = (Engine::new(config), RandomWalk::new(0));
     for _ in 0..rounds {
         strategy.begin();
         black_box(engine.run(&mut strategy, || {
             let both = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
             let others = both.clone();
-            let other = thread::spawn(move || exchange(&others[0], &others[1]));
-            exchange(&both[1], &both[0]);
+            let other = thread::spawn(move || exchange(&others[0], &others[further]));
+            exchange(&both[1], &both[1 - further]);
             other.join().unwrap();
         }));
     }

@@ -322,7 +322,7 @@ impl Memory {
     }
 
     /// Puts a store, which is an event of a task, right after a place. `before` must come before it in the order, if it is in there.
-    #[inline]
+    #[inline(always)]
     fn insert(
         &mut self,
         task: TaskId,

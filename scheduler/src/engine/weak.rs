@@ -337,7 +337,10 @@ impl Runtime for Weak<'_> {
         let taken = kept.sites.access(here.place, &effect, (order, failure));
         let (order, failure) = (taken.order, taken.failure);
         let spot = core.place(state, kept, here, |kept| kept.find_places(task, at, &effect, (order, failure)));
-        let event = state.trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32;
+        let event = match &state.trace[..] {
+            [.., last] if !last.continues => state.trace.len() as u32 - 1,
+            trace => trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32,
+        };
         let Stored { value: found, origin, distance } = kept.memory.stored(at, spot);
         let is_newest = distance == 0;
         let written = match &effect {

@@ -165,7 +165,7 @@ impl Location {
     }
 
     /// Puts a store at a place.
-    #[inline]
+    #[inline(always)]
     pub(super) fn insert(&mut self, spot: usize, message: Message) {
         if spot == self.messages.len() {
             self.messages.push(message);
