@@ -305,3 +305,34 @@ fn right() {
     assert!(ran.out.contains("left: 2") || ran.out.contains("left: 2,"), "{}", ran.out);
     assert!(!ran.out.contains("already borrowed"), "{}", ran.out);
 }
+
+/// Whoever forgets `cargo interloper init` is told which use of std stays outside of control. In `tests/`, each file is asked.
+#[test]
+fn a_missing_line_is_named() {
+    const LINE: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n\n";
+    let spawns = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn spawns() {\n        std::thread::spawn(|| ()).join().unwrap();\n    }\n}\n";
+    let project = Project::new("");
+    let noted = || {
+        let ran = project.run(&["test", "--offline", "--no-run"]).expect(0);
+        let line =
+            ran.err.lines().find_map(|line| line.strip_prefix("not under control: subject 0.1.")).map(str::to_owned);
+        // The version comes first.
+        line.map(|line| line.split_once(": ").expect("a reason").1.to_owned())
+    };
+    let said = |place: &str, root: &str| {
+        let name = "std::thread::spawn";
+        Some(format!(
+            "{name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
+        ))
+    };
+    project.put("src/lib.rs", spawns);
+    assert_eq!(noted(), said("src/lib.rs:5", "src/lib.rs"));
+    project.put("src/lib.rs", &format!("{LINE}{spawns}"));
+    assert_eq!(noted(), None);
+    project.put("tests/outside.rs", spawns);
+    assert_eq!(noted(), said("tests/outside.rs:5", "tests/outside.rs"));
+    project.put("tests/outside.rs", &format!("{LINE}{spawns}"));
+    assert_eq!(noted(), None);
+    project.put("tests/nothing.rs", "#[test]\nfn nothing() {}\n");
+    assert_eq!(noted(), None);
+}

@@ -12,6 +12,7 @@ use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::place::Place;
 use crate::plan::Class;
 use crate::project::{Package, Project, Role};
+use crate::reading::{self, Kind};
 use crate::refusal::Refusal;
 use crate::replacement::{self, Choice, Replacement};
 use crate::tree::{self, Node, Nodes, Tree};
@@ -175,6 +176,25 @@ impl Project {
         Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
+    /// Who calls std, in the place of its mirror, because the root of the crate lacks the line. If a crate of the package `has_line`,
+    /// only its tests are asked: the line may have been left out of a binary on purpose.
+    fn lacks_line(&self, package: &Package, has_line: bool) -> Option<String> {
+        let is_asked = |root: &&PathBuf| !has_line || root.starts_with(package.folder.join("tests"));
+        let lacking = package.roots.iter().filter(is_asked).filter(|root| !self::has_line(root));
+        let mut with_tests = self.configuration(package);
+        with_tests.target.insert("test".to_owned());
+        let said = |root: &PathBuf| {
+            let reading = reading::read(&package.folder, root, &with_tests).ok()?;
+            let found = reading.first(Kind::Synchronises)?;
+            let (label, root) = (package.label(), root.strip_prefix(&package.folder).unwrap_or(root).display());
+            let (name, place) = (&found.text, &found.place);
+            Some(format!(
+                "{label}: {name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
+            ))
+        };
+        lacking.filter_map(said).next()
+    }
+
     /// The packages that are asked for.
     fn select(&self, selection: &Selection) -> Result<BTreeSet<usize>, Refusal> {
         let names = match selection {
@@ -281,6 +301,11 @@ fn keys(source: &str, package: &Package) -> BTreeMap<String, String> {
         put("registry-index", source.strip_prefix("registry+").unwrap_or(source));
     }
     keys
+}
+
+/// Whether the root of a crate has the line that puts it under control.
+fn has_line(root: &Path) -> bool {
+    fs::read_to_string(root).is_ok_and(|text| text.contains(crate::edits::MIRROR_CRATE))
 }
 
 /// What is to be written, before anything is.
@@ -508,12 +533,13 @@ impl Work<'_> {
     /// Own crates that have the line, or that use interloper in tests, get the mirror as a dependency.
     fn own_crates(&mut self) -> Result<(), Refusal> {
         for package in self.project.packages.iter().filter(|package| package.role == Role::Own) {
-            let has_line = package
-                .roots
-                .iter()
-                .any(|root| fs::read_to_string(root).is_ok_and(|text| text.contains(crate::edits::MIRROR_CRATE)));
-            if has_line || package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR) {
+            let has_line = package.roots.iter().any(|root| has_line(root));
+            let uses_it = package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR);
+            if has_line || uses_it {
                 self.manifest(package, Changes { mirror: true, cap_lints: false })?;
+            }
+            if uses_it && self.project.options.harness.is_none() {
+                self.unseen.extend(self.project.lacks_line(package, has_line));
             }
         }
         Ok(())
