@@ -14,7 +14,12 @@ use super::weak::Kept;
 use crate::plain::{Doing, Now, Watch};
 
 /// Watches the thread of an engine.
-struct Watching<'a>(&'a Core, Watch, &'a Unwanted);
+struct Watching<'a> {
+    core: &'a Core,
+    watch: Watch,
+    /// The code of the checker that was met so far.
+    unwanted: &'a Unwanted,
+}
 
 impl Core {
     /// Runs the tasks of an execution; its plain memory is watched if the engine is to do so.
@@ -23,7 +28,7 @@ impl Core {
             Some(watch) => {
                 self.kept.borrow_mut().plain.begin(watch);
                 let unwanted = self.unwanted.get_or_init(Unwanted::default);
-                plain::watched(&Watching(self, watch, unwanted), unwanted, drive)
+                plain::watched(&Watching { core: self, watch, unwanted }, unwanted, drive)
             }
             None => drive(),
         }
@@ -50,7 +55,7 @@ impl Watching<'_> {
     /// What is told, unless this is code of the engine itself, or the program is over.
     #[inline(always)]
     fn listen(&self) -> Option<Listening<'_>> {
-        let Watching(core, ..) = self;
+        let core = self.core;
         if !core.in_task.get() || core.choosing.get() {
             return None;
         }
@@ -97,27 +102,27 @@ impl Watcher for Watching<'_> {
         let Listening { kept, now, stack, .. } = &mut listening;
         let Kept { memory, plain, .. } = &mut **kept;
         let what = (access.address, access.size, doing);
-        let is_wanted = plain.access(memory, *now, what, (access.code, stack, self.1.locate));
+        let is_wanted = plain.access(memory, *now, what, (access.code, stack, self.watch.locate));
         listening.end();
         if !is_wanted {
-            self.2.add(access.code.address);
+            self.unwanted.add(access.code.address);
         }
     }
 
     fn atomic(&self, atomic: Atomic) {
         self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.access_foreign(memory, now, atomic, (stack, self.1.locate));
+            plain.access_foreign(memory, now, atomic, (stack, self.watch.locate));
         });
     }
 
     fn fence(&self, order: Ordering, code: Code) {
         self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.fence(memory, now, (order, code), (stack, self.1.locate));
+            plain.fence(memory, now, (order, code), (stack, self.watch.locate));
         });
     }
 
     fn allocated(&self, address: usize, layout: Layout, code: Code) {
-        self.with(|kept, now, stack| kept.plain.allocated(now, (address, layout), (code, stack, self.1.locate)));
+        self.with(|kept, now, stack| kept.plain.allocated(now, (address, layout), (code, stack, self.watch.locate)));
     }
 
     fn handed_over(&self, address: usize) {
@@ -126,9 +131,9 @@ impl Watcher for Watching<'_> {
 
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool {
         let told = self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.freed(memory, now, (address, layout), (code, stack, self.1.locate))
+            plain.freed(memory, now, (address, layout), (code, stack, self.watch.locate))
         });
         // After a fault, and while tasks are unwound, a block may be freed that is kept already.
-        told.unwrap_or_else(|| self.0.kept.try_borrow_mut().is_ok_and(|mut kept| kept.plain.keeps(address, layout)))
+        told.unwrap_or_else(|| self.core.kept.try_borrow_mut().is_ok_and(|mut kept| kept.plain.keeps(address, layout)))
     }
 }
