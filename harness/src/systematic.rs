@@ -148,9 +148,9 @@ pub struct Settings {
     /// What executions depend on besides decisions. Whether giving a lock back is a step is found out: it is where
     /// a task *tries* to take a lock.
     pub limits: Limits,
-    /// Whether a program whose first run accesses an atomic with an ordering weaker than `SeqCst` has weak memory, whatever the
-    /// freedoms of the limits say of memory.
-    pub weak_where_needed: bool,
+    /// The memory of an execution; `None` is weak memory if the first run of a program has an ordering weaker than `SeqCst`.
+    /// [`Freedom::Memory`] among the freedoms of the limits makes memory weak, too.
+    pub memory: Option<Memory>,
     /// Which interleavings to run. For AtomFuzzer each call is an atomic block.
     pub schedule: Schedule,
     /// The seed of random schedules.
@@ -168,7 +168,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             limits: Limits::default(),
-            weak_where_needed: false,
+            memory: Some(Memory::SequentiallyConsistent),
             schedule: Schedule::Exhaustive,
             seed: 0,
             free_every: 1,
@@ -233,9 +233,10 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         |fuzzer| -> Box<dyn Strategy> { Box::new(Announcing { strategy: fuzzer, marks: controlled.marks() }) };
     let plan = Plan { free_every: settings.free_every, announce: Some(&announce), ..Plan::new(settings.seed) };
     let amount = (settings.executions, settings.deadline);
-    let freedoms = match settings.weak_where_needed {
-        true => memory_for(program, &*controlled, settings.limits).within(settings.limits.freedoms),
-        false => settings.limits.freedoms,
+    let memory = settings.memory.unwrap_or_else(|| memory_for(program, &*controlled, settings.limits));
+    let freedoms = match memory {
+        Memory::Weak => memory.within(settings.limits.freedoms),
+        Memory::SequentiallyConsistent => settings.limits.freedoms,
     };
     for unlock in [Unlock::Part, Unlock::Step] {
         let limits = Limits { unlock, freedoms, ..settings.limits };
@@ -261,18 +262,18 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
 
 /// The memory for a program: weak if its first run has an ordering weaker than `SeqCst`.
 fn memory_for(program: &Program, controlled: &dyn Controlled, limits: Limits) -> Memory {
-    let limits = Limits { freedoms: Memory::Weak.within(Freedoms::NONE), ..limits };
-    let mut weaker = false;
-    Engine::new(limits.config(program)).explore(
+    let limits = Limits { freedoms: Memory::FOR_FIRST_RUN, ..limits };
+    let mut engine = Engine::new(limits.config(program));
+    let explored = engine.explore(
         &mut FirstRun,
         Executions::AtMost(1),
         || controlled.main(),
-        |_, execution| {
-            weaker = execution.weaker;
-            ControlFlow::Break(())
-        },
+        |_, execution| ControlFlow::Break(Memory::of_first_run(&execution)),
     );
-    if weaker { Memory::Weak } else { Memory::SequentiallyConsistent }
+    match explored.stopped {
+        Stopped::Broken(memory) => memory,
+        Stopped::Exhausted | Stopped::Limit => Memory::SequentiallyConsistent,
+    }
 }
 
 /// The same under any strategy, up to a number of executions and within the time. Also says whether a task tried to take a

@@ -210,10 +210,9 @@ impl Checker {
     fn memory_for(&self, program: Body<'_>) -> Result<Memory, Misuse> {
         self.settings.are_usable()?;
         let _checking = Checking::new(&self.name);
-        let freedoms = Memory::Weak.within(Freedoms::NONE);
-        let mut runner = Runner::new(program, Config { freedoms, ..Search::config(self) });
+        let mut runner = Runner::new(program, Config { freedoms: Memory::FOR_FIRST_RUN, ..Search::config(self) });
         let made = runner.run(&mut FirstRun).expect("one execution is made");
-        Ok(if made.execution.weaker { Memory::Weak } else { Memory::SequentiallyConsistent })
+        Ok(Memory::of_first_run(&made.execution))
     }
 
     /// Runs executions again until they do not disturb each other through shared statics. After a first disturbance, each

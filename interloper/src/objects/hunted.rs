@@ -14,7 +14,7 @@ use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
 use interloper_report::text::Style;
 use interloper_scheduler::schedule::Memory;
-use interloper_scheduler::{Deadline, Freedom, Watch};
+use interloper_scheduler::{Deadline, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -122,10 +122,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let built = as_built(Settings { seed: asked.seed, executions, limits, ..Settings::default() });
     let thorough = match asked.memory.as_deref().map(str::parse::<Memory>).transpose() {
         Ok(None) => built,
-        Ok(Some(memory)) => {
-            let limits = Limits { freedoms: memory.within(built.limits.freedoms), ..built.limits };
-            Settings { limits, weak_where_needed: false, ..built }
-        }
+        Ok(memory) => Settings { memory, ..built },
         Err(error) => return (Ending::Misuse, error.to_string()),
     };
     let memory = memory_of(&thorough);
@@ -176,15 +173,15 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
 /// `SeqCst`, and faults of plain memory.
 pub fn as_built(settings: Settings) -> Settings {
     let watch = if lacks_lines() { None } else { watch(None, false) };
-    Settings { weak_where_needed: memory().is_none(), limits: Limits { plain: watch, ..settings.limits }, ..settings }
+    Settings { memory: memory(), limits: Limits { plain: watch, ..settings.limits }, ..settings }
 }
 
 /// What executions with these settings see of memory, in a line. `None` in a program that `cargo interloper` did not build.
 fn memory_of(settings: &Settings) -> Option<String> {
-    let atomics = match settings.limits.freedoms.count(Freedom::Memory) {
-        _ if settings.weak_where_needed => "weak where orderings are weaker than SeqCst",
-        0 => "sequentially consistent",
-        _ => "weak",
+    let atomics = match settings.memory {
+        None => "weak where orderings are weaker than SeqCst",
+        Some(Memory::SequentiallyConsistent) => "sequentially consistent",
+        Some(Memory::Weak) => "weak",
     };
     let faults = match settings.limits.plain {
         Some(Watch { races: true, .. }) => "data races and uses of freed memory are violations",

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::execution::Execution;
 use crate::freedoms::{Freedom, Freedoms};
 
 /// Which memory executions have. The text forms are `sc` and `weak`.
@@ -23,6 +24,16 @@ pub enum Memory {
 }
 
 impl Memory {
+    /// The freedoms of the execution after which [`Memory::of_first_run`] decides.
+    pub const FOR_FIRST_RUN: Freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
+
+    /// The memory for a program that asks for none: weak if its first run has an ordering weaker than `SeqCst`. The run has the
+    /// freedoms [`Memory::FOR_FIRST_RUN`], since orderings are seen only where memory is weak, and the strategy
+    /// [`FirstRun`](crate::strategies::FirstRun).
+    pub fn of_first_run(execution: &Execution) -> Memory {
+        if execution.weaker { Memory::Weak } else { Memory::SequentiallyConsistent }
+    }
+
     /// These freedoms with this memory. A number that they name for weak memory stays.
     #[must_use]
     pub fn within(self, freedoms: Freedoms) -> Freedoms {
