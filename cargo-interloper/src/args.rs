@@ -193,12 +193,8 @@ pub enum When {
 impl When {
     /// `--races` as it was typed, after a space, unless it is the default.
     pub fn option(self) -> Option<String> {
-        let word = match self {
-            When::Auto => return None,
-            When::On => "on",
-            When::Off => "off",
-        };
-        Some(format!(" --races {word}"))
+        let word = self.to_possible_value().filter(|_| self != When::Auto)?;
+        Some(format!(" --races {}", word.get_name()))
     }
 }
 

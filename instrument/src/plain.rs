@@ -88,10 +88,11 @@ pub trait Watcher {
     fn handed_over(&self, address: usize);
 }
 
-/// The code of which a watcher wants to hear no more: of its loads and stores.
+/// Code whose loads and stores a watcher no longer wants to hear of.
 ///
-/// Most accesses of a program under control are those of the checker's code that the compiler has put into the program. A hook looks
-/// here before it calls the watcher, which is much quicker. The table is direct-mapped: what finds no room is told again.
+/// Most accesses of a program under control are made by the checker's code that the compiler has put into the program. A hook looks
+/// here before it calls the watcher, which takes much longer. The table is direct-mapped: code that another code has displaced is
+/// told of again.
 #[derive(Debug)]
 pub struct Unwanted(Box<[Cell<usize>; Unwanted::LENGTH]>);
 

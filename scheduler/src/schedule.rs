@@ -298,8 +298,8 @@ impl Search {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
     }
 
-    /// Where this search has found an execution with several stale accesses: a search of those with fewer of them, the fewest
-    /// first. `None` for other searches, and where there are none with fewer.
+    /// After this search has found an execution with several stale accesses: a search of the executions with fewer, the fewest
+    /// first. `None` if this search is not exhaustive, or if the execution has at most one stale access.
     pub fn with_fewer_stale(&self, found: &Decisions, shard: Shard) -> Option<Search> {
         let is_exhaustive = matches!(self, Search::Exhaustive(_));
         (is_exhaustive && found.stale() > 1)

@@ -344,8 +344,7 @@ fn letters() -> Object {
 /// The search comes to the last two letters, 6, before it comes to the first one, 1.
 #[test]
 fn an_outcome_that_is_wrong_has_the_fewest_stale_accesses() {
-    let limits = Limits { freedoms: Memory::Weak.within(Freedoms::NONE), ..Limits::default() };
-    let settings = Settings { limits, ..Settings::default() };
+    let settings = Settings { memory: Some(Memory::Weak), ..Settings::default() };
     let first = |wrong: &[i64]| {
         let is_wrong = |outcome: &[Value]| wrong.iter().any(|missed| outcome[1] == Value::Int(*missed));
         let mut look = |outcome: &[Value]| if is_wrong(outcome) { Next::Stop } else { Next::Continue };

@@ -176,11 +176,11 @@ impl Project {
         Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
-    /// Who calls std, in the place of its mirror, because the root of the crate lacks the line. If a crate of the package `has_line`,
-    /// only its tests are asked: the line may have been left out of a binary on purpose.
-    fn lacks_line(&self, package: &Package, has_line: bool) -> Option<String> {
-        let is_asked = |root: &&PathBuf| !has_line || root.starts_with(package.folder.join("tests"));
-        let lacking = package.roots.iter().filter(is_asked).filter(|root| !self::has_line(root));
+    /// The first use of std that stays outside of control because the root of its crate lacks the line. If another crate of the
+    /// package has the line, only the files in `tests/` are asked: the line may have been left out of a binary on purpose.
+    fn lacks_line(&self, package: &Package) -> Option<String> {
+        let (with, without): (Vec<&PathBuf>, Vec<_>) = package.roots.iter().partition(|root| has_line(root));
+        let is_asked = |root: &&PathBuf| with.is_empty() || root.starts_with(package.folder.join("tests"));
         let mut with_tests = self.configuration(package);
         with_tests.target.insert("test".to_owned());
         let said = |root: &PathBuf| {
@@ -192,7 +192,7 @@ impl Project {
                 "{label}: {name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
             ))
         };
-        lacking.filter_map(said).next()
+        without.into_iter().filter(is_asked).filter_map(said).next()
     }
 
     /// The packages that are asked for.
@@ -539,7 +539,7 @@ impl Work<'_> {
                 self.manifest(package, Changes { mirror: true, cap_lints: false })?;
             }
             if uses_it && self.project.options.harness.is_none() {
-                self.unseen.extend(self.project.lacks_line(package, has_line));
+                self.unseen.extend(self.project.lacks_line(package));
             }
         }
         Ok(())

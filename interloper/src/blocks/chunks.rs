@@ -199,7 +199,8 @@ impl<'a> Work<'a> {
         {
             let mut later = worker.explore(fewer.strategy(), bug.number + 1..settings.executions);
             let bug = later.bug.take().or(summary.bug.take());
-            summary = Summary { bug, exhausted: false, ..summary.and(later) };
+            // What was found stays found, whatever comes of looking for less.
+            summary = Summary { bug, misuse: None, exhausted: false, ..summary.and(later) };
         }
         summary.cut = search.cut().or(summary.cut);
         summary.stale = search.stale().or(summary.stale);

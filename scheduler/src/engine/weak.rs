@@ -337,6 +337,7 @@ impl Runtime for Weak<'_> {
         let taken = kept.sites.access(here.place, &effect, (order, failure));
         let (order, failure) = (taken.order, taken.failure);
         let spot = core.place(state, kept, here, |kept| kept.find_places(task, at, &effect, (order, failure)));
+        // The event of the present step: nearly always the last one.
         let event = match &state.trace[..] {
             [.., last] if !last.continues => state.trace.len() as u32 - 1,
             trace => trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32,

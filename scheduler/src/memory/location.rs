@@ -28,7 +28,7 @@ pub(super) struct Message {
     pub(super) released: VectorClock,
     /// Who stored it, by which of its events. None: it happens before everything.
     writer: Option<(TaskId, u32)>,
-    /// Who read it: of each task that did the first event. A task that knows the store anyway need not be here, unless
+    /// Who read it: the first event of each task that did. A task that knows the store anyway need not be here, unless
     /// something is sequentially consistent.
     readers: VectorClock,
     /// What the order of what is sequentially consistent has to do with it: nothing as long as the order is empty.

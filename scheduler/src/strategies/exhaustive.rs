@@ -105,7 +105,8 @@ const FORKS: u32 = 7;
 struct Level {
     /// How many stale accesses an execution may have.
     bound: u32,
-    /// All levels have fewer than so many, and each has one more than the one before.
+    /// If this is set, each level admits one more stale access than the level before, and all levels admit fewer than this number.
+    /// Otherwise the second level is the last one and admits all.
     below: Option<u32>,
     /// How many the engine admits.
     admitted: u32,
@@ -240,8 +241,9 @@ impl Exhaustive {
         Exhaustive { split: (!shard.is_whole()).then_some(Split { shard, forks, subtrees: 0 }), ..self }
     }
 
-    /// Only the executions with at least one stale access and fewer than `below`: those with one, then those with two as well, and
-    /// so on. So the first violation has the fewest that a violation needs, if none is without.
+    /// Only the executions with fewer than `below` stale accesses: first those with at most one, then those with at most two, and so
+    /// on. So the first violation has the fewest stale accesses that a violation needs. The executions without any come with the
+    /// others, not before: this search is for when they were searched already.
     pub fn with_fewer_stale(self, below: u32) -> Exhaustive {
         let level = Level { bound: 1, below: Some(below), ..Level::default() };
         Exhaustive { level, ..self }
