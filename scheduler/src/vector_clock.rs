@@ -176,7 +176,8 @@ mod tests {
         let mut none = VectorClock::default();
         none.join(&other);
         assert_eq!(none, VectorClock::EMPTY);
-        assert!(none != clock && clock != none);
+        assert_ne!(none, clock);
+        assert_ne!(clock, none);
         let one = |task: u32, place: usize| {
             let mut clock = VectorClock::default();
             clock.set(TaskId(task), place);

@@ -1,9 +1,12 @@
 //! The copies that are put under control.
 
+mod line;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use self::line::has_line;
 use crate::announce;
 use crate::cargo::Races;
 use crate::edits::choices;
@@ -12,7 +15,6 @@ use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::place::Place;
 use crate::plan::Class;
 use crate::project::{Package, Project, Role};
-use crate::reading::{self, Kind};
 use crate::refusal::Refusal;
 use crate::replacement::{self, Choice, Replacement};
 use crate::tree::{self, Node, Nodes, Tree};
@@ -176,25 +178,6 @@ impl Project {
         Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
-    /// The first use of std that stays outside of control because the root of its crate lacks the line. If another crate of the
-    /// package has the line, only the files in `tests/` are asked: the line may have been left out of a binary on purpose.
-    fn lacks_line(&self, package: &Package) -> Option<String> {
-        let (with, without): (Vec<&PathBuf>, Vec<_>) = package.roots.iter().partition(|root| has_line(root));
-        let is_asked = |root: &&PathBuf| with.is_empty() || root.starts_with(package.folder.join("tests"));
-        let mut with_tests = self.configuration(package);
-        with_tests.target.insert("test".to_owned());
-        let said = |root: &PathBuf| {
-            let reading = reading::read(&package.folder, root, &with_tests).ok()?;
-            let found = reading.first(Kind::Synchronises)?;
-            let (label, root) = (package.label(), root.strip_prefix(&package.folder).unwrap_or(root).display());
-            let (name, place) = (&found.text, &found.place);
-            Some(format!(
-                "{label}: {name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
-            ))
-        };
-        without.into_iter().filter(is_asked).filter_map(said).next()
-    }
-
     /// The packages that are asked for.
     fn select(&self, selection: &Selection) -> Result<BTreeSet<usize>, Refusal> {
         let names = match selection {
@@ -301,11 +284,6 @@ fn keys(source: &str, package: &Package) -> BTreeMap<String, String> {
         put("registry-index", source.strip_prefix("registry+").unwrap_or(source));
     }
     keys
-}
-
-/// Whether the root of a crate has the line that puts it under control.
-fn has_line(root: &Path) -> bool {
-    fs::read_to_string(root).is_ok_and(|text| text.contains(crate::edits::MIRROR_CRATE))
 }
 
 /// What is to be written, before anything is.

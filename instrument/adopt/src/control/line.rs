@@ -1,0 +1,33 @@
+//! The line at the root of a crate of one's own, which puts the crate under control: who has it, and who needs it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::project::{Package, Project};
+use crate::reading::{self, Kind};
+
+impl Project {
+    /// The first use of std that stays outside of control because the root of its crate lacks the line. If another crate of the
+    /// package has the line, only the files in `tests/` are asked: the line may have been left out of a binary on purpose.
+    pub(super) fn lacks_line(&self, package: &Package) -> Option<String> {
+        let (with, without): (Vec<&PathBuf>, Vec<_>) = package.roots.iter().partition(|root| has_line(root));
+        let is_asked = |root: &&PathBuf| with.is_empty() || root.starts_with(package.folder.join("tests"));
+        let mut with_tests = self.configuration(package);
+        with_tests.target.insert("test".to_owned());
+        let said = |root: &PathBuf| {
+            let reading = reading::read(&package.folder, root, &with_tests).ok()?;
+            let found = reading.first(Kind::Synchronises)?;
+            let (label, root) = (package.label(), root.strip_prefix(&package.folder).unwrap_or(root).display());
+            let (name, place) = (&found.text, &found.place);
+            Some(format!(
+                "{label}: {name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
+            ))
+        };
+        without.into_iter().filter(is_asked).filter_map(said).next()
+    }
+}
+
+/// Whether the root of a crate has the line that puts it under control.
+pub(super) fn has_line(root: &Path) -> bool {
+    fs::read_to_string(root).is_ok_and(|text| text.contains(crate::edits::MIRROR_CRATE))
+}
