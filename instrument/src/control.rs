@@ -42,8 +42,8 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
 pub(crate) struct Stepped<'a, A> {
     /// The one that stands for it here.
     pub(crate) here: &'a A,
-    /// Its object, where memory is weak.
-    pub(crate) weak: Option<ObjectId>,
+    /// Its object and the place of the step, where memory is weak.
+    pub(crate) weak: Option<(ObjectId, Place)>,
 }
 
 /// Announces a step of an atomic, in a controlled run.
@@ -51,9 +51,15 @@ pub(crate) struct Stepped<'a, A> {
 pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> Stepped<'_, A> {
     let stepped = runtime::with(|current| {
         let (here, object) = placed(&current, whole);
-        current.runtime().step(Operation { object, action, location });
-        let weak = if current.addresses().are_attended() { attend(&current, here, object) } else { None };
-        Stepped { here, weak }
+        current.runtime().step_of_atomic(Operation { object, action, location });
+        let addresses = current.addresses();
+        if !addresses.are_attended() {
+            return Stepped { here, weak: None };
+        }
+        if addresses.are_watched() {
+            tell(&current, here);
+        }
+        Stepped { here, weak: addresses.are_weak().then_some((object, location)) }
     });
     stepped.unwrap_or_else(|| {
         if !action.only_reads() {
@@ -63,16 +69,13 @@ pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> St
     })
 }
 
-/// Tells the runtime what the step finds, if it wants to know. Gives the object where memory is weak.
+/// Tells the runtime what the step finds, if that is a number.
 #[cold]
 #[inline(never)]
-fn attend<A: Compact>(current: &Current<'_>, here: &A, object: ObjectId) -> Option<ObjectId> {
-    if current.addresses().are_watched()
-        && let Some(number) = here.number()
-    {
+fn tell<A: Compact>(current: &Current<'_>, here: &A) {
+    if let Some(number) = here.number() {
         current.runtime().saw(number);
     }
-    current.addresses().are_weak().then_some(object)
 }
 
 #[inline]

@@ -190,22 +190,27 @@ pub trait Runtime {
     /// A visible step that is always enabled.
     fn step(&self, operation: Operation);
 
+    /// A step of an atomic. It synchronises with nothing by itself: where memory is weak, [`Runtime::access`] follows.
+    fn step_of_atomic(&self, operation: Operation) {
+        self.step(operation);
+    }
+
     /// The number that the step of an atomic found, before it wrote. Asked for by [`Addresses::watch`] only.
     fn saw(&self, number: u64) {
         let _ = number;
     }
 
-    /// The step that the task is in is an access to an atomic, which has these addresses, and in which `newest` is: what comes
-    /// of it where memory is weak. Asked for by [`Addresses::weaken`] only. `order` is that of the access, or of one that succeeds, and `failure` that of
-    /// a compare-exchange that fails.
+    /// The step that the task is in is an access to an atomic, made at this place of the source. The atomic has these addresses, and
+    /// `newest` is in it. Says what comes of the access where memory is weak. Asked for by [`Addresses::weaken`] only. `order` is that
+    /// of the access, or of one that succeeds, and `failure` that of a compare-exchange that fails.
     fn access(
         &self,
-        object: ObjectId,
+        (object, place): (ObjectId, Place),
         (extent, newest): (Range<usize>, u64),
         effect: Effect<'_>,
         (order, failure): (Ordering, Ordering),
     ) -> Accessed {
-        let _ = (object, extent, order, failure);
+        let _ = (object, place, extent, order, failure);
         effect.on_newest(newest)
     }
 

@@ -124,6 +124,7 @@ impl Decision {
     ///
     /// # Panics
     /// When the answer is not below `options`.
+    #[inline]
     pub fn new(question: Question, options: u32, answer: u32) -> Decision {
         assert!(answer < options, "answer {answer} of {options}");
         Decision { question, options: NonZeroU32::new(options), answer }

@@ -60,9 +60,57 @@ pub(crate) struct LocationId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot(pub(crate) usize);
 
+/// The places that an access may take, the newest first. Mostly these are the newest ones without a gap, which are not listed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    newest: usize,
+    count: usize,
+    /// All of them, unless they have no gap.
+    listed: Vec<Spot>,
+}
+
+impl Places {
+    /// From the newest to the oldest one, without a gap.
+    #[inline]
+    fn row(&mut self, newest: usize, oldest: usize) {
+        (self.newest, self.count) = (newest, newest + 1 - oldest);
+        self.listed.clear();
+    }
+
+    /// These, the newest first.
+    pub(crate) fn list(&mut self, spots: impl IntoIterator<Item = Spot>) {
+        self.listed.clear();
+        self.listed.extend(spots);
+        self.count = self.listed.len();
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The place with this index.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Spot {
+        if self.listed.is_empty() { Spot(self.newest - index) } else { self.listed[index] }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Spot> + '_ {
+        (0..self.count).map(|index| self.get(index))
+    }
+
+    /// Only the newest ones, at most so many.
+    pub(crate) fn truncate(&mut self, most: usize) {
+        self.count = self.count.min(most);
+    }
+}
+
 /// A store at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
+    pub(crate) spot: Spot,
     pub(crate) value: u64,
     /// What the caller knows it by; none for the initial value.
     pub(crate) origin: Option<u32>,
@@ -158,55 +206,43 @@ impl Memory {
         LocationId(self.locations.len() as u32 - 1)
     }
 
-    /// The newest value of a location.
+    /// The newest store of a location, where this value is now, and whether its place is the only one of an access, whatever it does.
+    ///
+    /// A value that no atomic operation stored got there when nobody else can have been there: everybody knows it.
     #[inline]
-    pub(crate) fn newest(&self, location: LocationId) -> u64 {
-        self.locations[location.0 as usize].newest().value
-    }
-
-    /// The place of the newest store, and whether that is the only place of an access, whatever it does.
-    #[inline]
-    pub(crate) fn newest_spot(&self, task: TaskId, location: LocationId) -> (Spot, bool) {
-        let at = &self.locations[location.0 as usize];
-        (Spot(at.messages().len() - 1), at.is_settled(&self.tasks[task.index()].current))
-    }
-
-    /// A value got there without an atomic operation, so nobody else can have been there: everybody knows it.
-    pub(crate) fn overwrite(&mut self, location: LocationId, value: u64) {
-        self.locations[location.0 as usize].overwrite(value);
+    pub(crate) fn newest(&mut self, task: TaskId, location: LocationId, value: u64) -> (Stored, bool) {
+        let at = &mut self.locations[location.0 as usize];
+        if at.newest().value != value {
+            at.overwrite(value);
+        }
+        let spot = Spot(at.messages().len() - 1);
+        let stored = Stored { spot, value, origin: at.newest().origin(), distance: 0 };
+        (stored, at.is_settled(&self.tasks[task.index()].current))
     }
 
     /// The places that an access may take, the newest first.
-    pub(crate) fn places(
-        &self,
-        task: TaskId,
-        location: LocationId,
-        kind: Kind,
-        order: Ordering,
-        places: &mut Vec<Spot>,
-    ) {
-        places.clear();
+    #[inline]
+    pub(crate) fn places(&self, task: TaskId, location: LocationId, kind: Kind, order: Ordering, places: &mut Places) {
         let at = &self.locations[location.0 as usize];
         let newest = at.messages().len() - 1;
         let oldest = at.oldest(&self.tasks[task.index()].current);
         if kind == Kind::Load && self.order.is_empty() {
-            places.extend((oldest..=newest).rev().map(Spot));
+            places.row(newest, oldest);
             return;
         }
-        for spot in (oldest..=newest).rev() {
+        let is_possible = |&spot: &usize| {
             let divides = kind != Kind::Load && spot < newest && at.messages()[spot + 1].updates;
-            if spot == newest || (!divides && self.is_ordered(task, at, spot, kind, order)) {
-                places.push(Spot(spot));
-            }
-        }
+            spot == newest || (!divides && self.is_ordered(task, at, spot, kind, order))
+        };
+        places.list((oldest..=newest).rev().filter(is_possible).map(Spot));
     }
 
     /// The store at a place.
     #[inline]
     pub(crate) fn stored(&self, location: LocationId, spot: Spot) -> Stored {
         let messages = self.locations[location.0 as usize].messages();
-        let Message { value, origin, .. } = messages[spot.0];
-        Stored { value, origin, distance: messages.len() - 1 - spot.0 }
+        let message = &messages[spot.0];
+        Stored { spot, value: message.value, origin: message.origin(), distance: messages.len() - 1 - spot.0 }
     }
 
     /// How many stores and sequentially consistent events are kept.
@@ -231,7 +267,7 @@ impl Memory {
         self.locations[location.0 as usize].message(spot.0).note_read_in_order((task, event), sources);
     }
 
-    /// Stores a value right after a place. The caller knows the store by `origin`.
+    /// Stores a value right after a place. `stored` is the value, and the number that the caller knows the store by.
     #[inline]
     pub(crate) fn store(
         &mut self,
@@ -239,13 +275,12 @@ impl Memory {
         location: LocationId,
         order: Ordering,
         spot: Spot,
-        (value, origin): (u64, u32),
+        stored: (u64, u32),
     ) {
         let before = self.before(task, location, spot, Kind::Store, order);
         let views = &mut self.tasks[task.index()];
         let event = views.event(task);
-        let mut message = Message::new(value, (task, event), origin);
-        views.write(order, &mut message);
+        let message = Message::new(stored, (task, event), views.releases(order).clone());
         self.insert(task, event, location, spot, (message, before));
     }
 
@@ -257,17 +292,18 @@ impl Memory {
         location: LocationId,
         order: Ordering,
         spot: Spot,
-        (value, origin): (u64, u32),
+        stored: (u64, u32),
     ) {
         let before = self.before(task, location, spot, Kind::Update, order);
         let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
         let event = views.event(task);
         let found = at.message(spot.0);
         views.read(order, found);
-        let mut message = Message::new(value, (task, event), origin);
+        // A release sequence goes on.
+        let mut released = found.released.clone();
+        released.join(views.releases(order));
+        let mut message = Message::new(stored, (task, event), released);
         message.updates = true;
-        message.released.clone_from(&found.released);
-        views.write(order, &mut message);
         self.insert(task, event, location, spot, (message, before));
     }
 
@@ -289,7 +325,7 @@ impl Memory {
                 // A release sequence goes on with read-modify-writes only.
                 released.clear();
             }
-            released.join(if releases(order) { &views.current } else { &views.released });
+            released.join(views.releases(order));
         }
     }
 
@@ -432,10 +468,10 @@ impl Views {
         if acquires(order) { &mut self.current } else { &mut self.pending }.join(&message.released);
     }
 
-    /// The present event is a store, which may continue a release sequence.
+    /// What the present event releases if it is a store.
     #[inline]
-    fn write(&self, order: Ordering, message: &mut Message) {
-        message.released.join(if releases(order) { &self.current } else { &self.released });
+    fn releases(&self, order: Ordering) -> &VectorClock {
+        if releases(order) { &self.current } else { &self.released }
     }
 
     fn restart(&mut self) {

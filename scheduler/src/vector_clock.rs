@@ -76,18 +76,21 @@ impl VectorClock {
     /// Whether the other clock knows any of the places that are the last ones here.
     #[inline]
     pub(crate) fn overlaps(&self, other: &VectorClock) -> bool {
-        let is_known = |(&last, &known): (&u32, &u32)| (1..=known).contains(&last);
-        self.few.iter().zip(&other.few).any(is_known) || self.more().iter().zip(other.more()).any(is_known)
+        // A count of 0 wraps round to more than any that is known.
+        let is_known = |(&last, &known): (&u32, &u32)| last.wrapping_sub(1) < known;
+        let of_few = self.few.iter().zip(&other.few).fold(false, |any, both| any | is_known(both));
+        of_few || self.more().iter().zip(other.more()).any(is_known)
     }
 
     /// The task is known up to this place.
     #[inline]
     pub(crate) fn set(&mut self, task: TaskId, place: usize) {
         let count = place as u32 + 1;
-        match self.few.get_mut(task.index()) {
-            Some(few) => *few = count,
-            None => self.set_more(task.index() - FEW, count),
+        if task.index() >= FEW {
+            return self.set_more(task.index() - FEW, count);
         }
+        // All are written at once: a clock is often joined right after this, and what was just written in pieces is slow to read.
+        self.few = std::array::from_fn(|index| if index == task.index() { count } else { self.few[index] });
     }
 
     fn set_more(&mut self, index: usize, count: u32) {

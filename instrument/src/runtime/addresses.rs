@@ -82,11 +82,13 @@ impl Addresses {
     }
 
     /// Whether the runtime is told which numbers are found.
+    #[inline(always)]
     pub(crate) fn are_watched(&self) -> bool {
         self.attended.get() & WATCHED != 0
     }
 
     /// Whether the runtime says which values are found.
+    #[inline(always)]
     pub(crate) fn are_weak(&self) -> bool {
         self.attended.get() & WEAK != 0
     }

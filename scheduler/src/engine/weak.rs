@@ -27,7 +27,7 @@ use super::stale::{Here, StaleLooks};
 use super::state::State;
 use crate::execution::Older;
 use crate::freedoms::Freedom;
-use crate::memory::{LocationId, Memory, Spot, Stored};
+use crate::memory::{LocationId, Memory, Places, Stored};
 use crate::orderings::{Orderings, Sites};
 use crate::plain::{Doing, Now, Plain};
 use crate::vector_clock::VectorClock;
@@ -47,7 +47,7 @@ pub(super) struct Kept {
     /// What was released to other objects.
     released: Vec<Released>,
     /// The places that an access may take.
-    places: Vec<Spot>,
+    places: Places,
     /// What tasks saw that was stale.
     stale: StaleLooks,
     /// The accesses that took a place which was not the newest.
@@ -104,15 +104,12 @@ impl Kept {
     }
 
     /// The location of an atomic in which this value is now.
+    #[inline]
     fn location(&mut self, object: ObjectId, newest: u64) -> LocationId {
         if self.locations.len() <= object.index() {
             self.locations.resize(object.index() + 1, None);
         }
-        let location = *self.locations[object.index()].get_or_insert_with(|| self.memory.add_location(newest));
-        if self.memory.newest(location) != newest {
-            self.memory.overwrite(location, newest);
-        }
-        location
+        *self.locations[object.index()].get_or_insert_with(|| self.memory.add_location(newest))
     }
 
     fn released(&mut self, object: ObjectId) -> (&mut Memory, &mut Released) {
@@ -209,9 +206,14 @@ impl Runtime for Weak<'_> {
         self.stepped(operation);
     }
 
+    #[inline]
+    fn step_of_atomic(&self, operation: Operation) {
+        self.0.step(operation);
+    }
+
     fn access(
         &self,
-        object: ObjectId,
+        (object, place): (ObjectId, Place),
         (extent, newest): (Range<usize>, u64),
         effect: Effect<'_>,
         (order, failure): (Ordering, Ordering),
@@ -226,17 +228,17 @@ impl Runtime for Weak<'_> {
         let kept = &mut *kept;
         let task = TaskId(state.current as u32);
         let at = kept.location(object, newest);
-        let here = Here { task, at, place: state.operation(state.current).location };
+        let here = Here { task, at, place };
         kept.weaker |= order != Ordering::SeqCst;
-        let taken = kept.sites.access(here.place, &effect, (order, failure));
+        let taken = kept.sites.access(place, &effect, (order, failure));
         let (order, failure) = (taken.order, taken.failure);
-        let spot = core.place(state, kept, here, |kept| kept.find_places(task, at, &effect, (order, failure)));
+        let find = |kept: &mut Kept| kept.find_places(task, at, &effect, (order, failure));
+        let Stored { spot, value: found, origin, distance } = core.place(state, kept, (here, newest), find);
         // The event of the present step: nearly always the last one.
         let event = match &state.trace[..] {
             [.., last] if !last.continues => state.trace.len() as u32 - 1,
             trace => trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32,
         };
-        let Stored { value: found, origin, distance } = kept.memory.stored(at, spot);
         let is_newest = distance == 0;
         let written = match &effect {
             Effect::Load => None,

@@ -1,5 +1,7 @@
 //! A location of memory: its stores in modification order, and who has read them.
 
+use std::num::NonZeroU32;
+
 use interloper_std::runtime::TaskId;
 
 use super::Kind;
@@ -20,14 +22,14 @@ pub(super) struct Location {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) value: u64,
-    /// What the caller knows it by; none for what was there at first.
-    pub(super) origin: Option<u32>,
+    /// One more than the number that the caller knows it by; none for what was there at first.
+    origin: Option<NonZeroU32>,
     /// It is that of a read-modify-write which read the store before it.
     pub(super) updates: bool,
     /// What happens before whoever reads this and acquires: nothing, perhaps.
     pub(super) released: VectorClock,
-    /// Who stored it, by which of its events. None: it happens before everything.
-    writer: Option<(TaskId, u32)>,
+    /// Who stored it, and how many of the events of that task there were then: with 0 the store happens before everything.
+    writer: (TaskId, u32),
     /// Who read it: the first event of each task that did. A task that knows the store anyway need not be here, unless
     /// something is sequentially consistent.
     readers: VectorClock,
@@ -58,28 +60,31 @@ pub(super) struct Sources {
 const FEW: usize = 16;
 
 impl Message {
-    #[inline]
-    pub(super) fn new(value: u64, (task, event): (TaskId, usize), origin: u32) -> Message {
-        Message { writer: Some((task, event as u32)), origin: Some(origin), ..Message::initial(value) }
+    /// The store of an event of a task.
+    #[inline(always)]
+    pub(super) fn new((value, origin): (u64, u32), (task, event): (TaskId, usize), released: VectorClock) -> Message {
+        let (origin, writer) = (NonZeroU32::new(origin + 1), (task, event as u32 + 1));
+        Message { origin, writer, released, ..Message::initial(value) }
     }
 
-    #[inline]
+    /// What was there at first.
+    #[inline(always)]
     fn initial(value: u64) -> Message {
-        Message {
-            value,
-            origin: None,
-            updates: false,
-            released: VectorClock::EMPTY,
-            writer: None,
-            readers: VectorClock::EMPTY,
-            ordered: None,
-        }
+        let (released, readers) = (VectorClock::EMPTY, VectorClock::EMPTY);
+        Message { value, origin: None, updates: false, released, writer: (TaskId::MAIN, 0), readers, ordered: None }
+    }
+
+    /// The number that the caller knows it by; none for what was there at first.
+    #[inline]
+    pub(super) fn origin(&self) -> Option<u32> {
+        self.origin.map(|origin| origin.get() - 1)
     }
 
     /// Whether the store happens before what knows this.
     #[inline]
     fn is_stored(&self, knows: &VectorClock) -> bool {
-        self.writer.is_none_or(|(task, event)| knows.covers(task, event as usize))
+        let (task, events) = self.writer;
+        knows.count(task) >= events as usize
     }
 
     /// Whether an access that read it happens before what knows this.
@@ -161,7 +166,11 @@ impl Location {
 
     /// The newest store that is known: nobody who knows it goes back behind it.
     pub(super) fn oldest(&self, knows: &VectorClock) -> usize {
-        self.messages.iter().rposition(|message| message.is_known(knows)).unwrap_or(0)
+        let mut oldest = self.messages.len() - 1;
+        while oldest > 0 && !self.messages[oldest].is_known(knows) {
+            oldest -= 1;
+        }
+        oldest
     }
 
     /// Puts a store at a place.
@@ -170,8 +179,14 @@ impl Location {
         if spot == self.messages.len() {
             self.messages.push(message);
         } else {
-            self.messages.insert(spot, message);
+            self.insert_between(spot, message);
         }
+    }
+
+    // Out of the way of the usual case.
+    #[inline(never)]
+    fn insert_between(&mut self, spot: usize, message: Message) {
+        self.messages.insert(spot, message);
     }
 
     /// Whether it is time to look for stores that no task can read any more.
@@ -219,7 +234,7 @@ impl Location {
         let mut after = Vec::new();
         for message in &self.messages[spot + 1..] {
             after.extend(message.ordered.iter().flat_map(|ordered| &ordered.in_order));
-            order.fences_after(|knows| message.writer.is_some() && message.is_known(knows), &mut after);
+            order.fences_after(|knows| message.writer.1 > 0 && message.is_known(knows), &mut after);
         }
         after
     }

@@ -58,7 +58,7 @@ macro_rules! common_methods {
             let Stepped { here, weak } = self.at(Action::Read, Location::caller());
             match weak {
                 None => here.inner.load(order),
-                Some(object) => weakly::load(here, object, order),
+                Some(at) => weakly::load(here, at, order),
             }
         }
 
@@ -73,7 +73,7 @@ macro_rules! common_methods {
             let Stepped { here, weak } = self.at(Action::Write, Location::caller());
             match weak {
                 None => here.inner.store(val, order),
-                Some(object) => weakly::store(here, object, val, order),
+                Some(at) => weakly::store(here, at, val, order),
             }
         }
 
@@ -85,7 +85,7 @@ macro_rules! common_methods {
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
             match weak {
                 None => replaced(here.inner.swap(val, order), val),
-                Some(object) => weakly::change(here, object, order, |_| val),
+                Some(at) => weakly::change(here, at, order, |_| val),
             }
         }
 
@@ -117,7 +117,7 @@ macro_rules! common_methods {
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
             compared(match weak {
                 None => here.inner.compare_exchange(current, new, success, failure),
-                Some(object) => weakly::compare_exchange(here, object, (current, new), (success, failure), false),
+                Some(at) => weakly::compare_exchange(here, at, (current, new), (success, failure), false),
             })
         }
 
@@ -140,8 +140,8 @@ macro_rules! common_methods {
         ) -> Result<$value, $value> {
             let _call = calls::enter_object("compare_exchange_weak", self);
             let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-            if let Some(object) = weak {
-                return compared(weakly::compare_exchange(here, object, (current, new), (success, failure), true));
+            if let Some(at) = weak {
+                return compared(weakly::compare_exchange(here, at, (current, new), (success, failure), true));
             }
             if !runtime::is_controlled() {
                 return here.inner.compare_exchange_weak(current, new, success, failure);
@@ -252,8 +252,8 @@ macro_rules! fetch_methods {
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
                 let _call = calls::enter_object(stringify!($name), self);
                 let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-                if let Some(object) = weak {
-                    return weakly::change(here, object, order, |there| {
+                if let Some(at) = weak {
+                    return weakly::change(here, at, order, |there| {
                         let changed = Inner::new(there);
                         changed.$name(val, Ordering::Relaxed);
                         changed.into_inner()

@@ -79,8 +79,8 @@ impl<T> AtomicPtr<T> {
     #[track_caller]
     fn fetch(&self, order: Ordering, f: impl Fn(*mut T) -> *mut T) -> *mut T {
         let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-        if let Some(object) = weak {
-            return weakly::change(here, object, order, f);
+        if let Some(at) = weak {
+            return weakly::change(here, at, order, f);
         }
         let fetched = here.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
         let before = fetched.unwrap_or_else(|there| there);

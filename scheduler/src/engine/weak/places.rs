@@ -10,7 +10,7 @@ use crate::engine::core::Core;
 use crate::engine::stale::{Again, Here};
 use crate::engine::state::State;
 use crate::freedoms::Freedom;
-use crate::memory::{Kind, LocationId, Spot, Stored};
+use crate::memory::{Kind, LocationId, Places, Spot, Stored};
 use crate::traces::Pick;
 
 impl Kept {
@@ -27,30 +27,36 @@ impl Kept {
             Effect::Load => memory.places(task, at, Kind::Load, order, places),
             Effect::Store(_) => memory.places(task, at, Kind::Store, order, places),
             Effect::Update { change, .. } => {
-                let mut fails = Vec::new();
-                memory.places(task, at, Kind::Load, failure, &mut fails);
-                fails.retain(|&spot| change(memory.stored(at, spot).value).is_none());
+                let changes = |spot: &Spot| change(memory.stored(at, *spot).value).is_some();
+                memory.places(task, at, Kind::Load, failure, places);
+                let mut possible: Vec<Spot> = places.iter().filter(|spot| !changes(spot)).collect();
                 memory.places(task, at, Kind::Update, order, places);
-                places.retain(|&spot| change(memory.stored(at, spot).value).is_some());
-                places.append(&mut fails);
-                places.sort_unstable_by(|a, b| b.cmp(a));
+                possible.extend(places.iter().filter(changes));
+                possible.sort_unstable_by(|a, b| b.cmp(a));
+                places.list(possible);
             }
         }
     }
 }
 
 impl Core {
-    /// The place of an access: a decision if there are several.
+    /// The store at the place of an access: a decision if there are several places. This value is there now.
     #[inline]
-    pub(super) fn place(&self, state: &mut State, kept: &mut Kept, here: Here, asks: impl FnOnce(&mut Kept)) -> Spot {
+    pub(super) fn place(
+        &self,
+        state: &mut State,
+        kept: &mut Kept,
+        (here, newest): (Here, u64),
+        find: impl FnOnce(&mut Kept),
+    ) -> Stored {
         let Here { task, at, .. } = here;
-        let (newest, is_settled) = kept.memory.newest_spot(task, at);
+        let (newest, is_settled) = kept.memory.newest(task, at, newest);
         if is_settled {
             return newest;
         }
-        asks(kept);
-        if let Some(spot) = self.place_again(state, kept, here) {
-            return spot;
+        find(kept);
+        if let Some(stored) = self.place_again(state, kept, here) {
+            return stored;
         }
         if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
             return newest;
@@ -65,27 +71,28 @@ impl Core {
             kept.older_left = true;
             return newest;
         }
-        let spot = self.ask_for_place(state, kept, at);
-        if spot != newest {
+        let stored = self.ask_for_place(state, kept, at);
+        if stored.distance > 0 {
             state.used.add(Freedom::Memory);
             if is_counted {
                 state.free.take(Freedom::Memory);
                 self.touch(state, object, Action::Affect);
             }
         }
-        spot
+        stored
     }
 
     /// A task that looks here again may be bound to what is newer, or see the same once more without a decision.
     #[inline]
-    fn place_again(&self, state: &mut State, kept: &mut Kept, here: Here) -> Option<Spot> {
+    fn place_again(&self, state: &mut State, kept: &mut Kept, here: Here) -> Option<Stored> {
         let Kept { memory, stale, places, .. } = kept;
         let at = here.at;
-        let position = |places: &[Spot], store| places.iter().position(|&spot| memory.stored(at, spot).origin == store);
+        let position = |places: &Places, store| places.iter().position(|spot| memory.stored(at, spot).origin == store);
         match stale.again(here) {
             Again::NewerThan(store) => places.truncate(position(places, store).unwrap_or(places.len())),
             _ if state.tasks[state.current].hints.has_left() => {
-                return stale.last(here).and_then(|store| position(places, store)).map(|index| places[index]);
+                let index = stale.last(here).and_then(|store| position(places, store));
+                return index.map(|index| memory.stored(at, places.get(index)));
             }
             Again::Enough(store) => {
                 state.withheld = true;
@@ -96,12 +103,12 @@ impl Core {
         None
     }
 
-    fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Spot {
+    fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Stored {
         self.note_freedoms(state);
         let options = kept.places.len() as u32;
         let Kept { memory, places, steps, .. } = kept;
         let stored = |index: u32| {
-            let Stored { origin, .. } = memory.stored(at, places[index as usize]);
+            let Stored { origin, .. } = memory.stored(at, places.get(index as usize));
             origin.map_or(0, |access| steps[access as usize])
         };
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
@@ -113,12 +120,11 @@ impl Core {
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Store, options, answer));
         }
-        let spot = kept.places[answer as usize];
+        let stored = kept.memory.stored(at, kept.places.get(answer as usize));
         if self.config.trace {
             // Which of the places are possible can depend on steps that do not depend on this one.
-            let answer = kept.memory.stored(at, spot).distance as u32;
-            state.picks.push(Pick { events: state.trace.len() as u32, answer });
+            state.picks.push(Pick { events: state.trace.len() as u32, answer: stored.distance as u32 });
         }
-        spot
+        stored
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use interloper_std::runtime::TaskId;
 
 use super::{Graph, Graphs, Instruction, Program};
-use crate::memory::{Kind, LocationId, Memory, Spot};
+use crate::memory::{Kind, LocationId, Memory, Places, Spot};
 
 pub(super) const LOCATIONS: usize = 3;
 
@@ -52,11 +52,14 @@ fn step(program: &Program, run: &Run, thread: usize, instruction: Instruction, f
     let task = TaskId(thread as u32 + 1);
     let mut each = |location: usize, kind: Kind, order: Ordering, act: &dyn Fn(&mut Run, LocationId, Spot) -> bool| {
         let at = LocationId(location as u32);
-        let mut places = Vec::new();
+        let mut places = Places::default();
         run.memory.places(task, at, kind, order, &mut places);
-        assert_eq!(run.memory.stored(at, places[0]).distance, 0, "the newest place is always possible");
-        assert!(!run.memory.newest_spot(task, at).1 || places.len() == 1);
-        for spot in places {
+        let newest = run.memory.stored(at, places.get(0));
+        assert_eq!(newest.distance, 0, "the newest place is always possible");
+        let (same, is_settled) = run.memory.clone().newest(task, at, newest.value);
+        assert_eq!(same, newest);
+        assert!(!is_settled || places.len() == 1);
+        for spot in places.iter() {
             let mut run = run.clone();
             if act(&mut run, at, spot) {
                 go_on(program, &run, found);
