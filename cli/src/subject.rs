@@ -93,6 +93,8 @@ impl Subject {
                 settings.schedule = strategy::chosen(settings.schedule, search)?;
                 let freedoms = search.freedoms.unwrap_or_else(|| settings.schedule.freedoms());
                 settings.limits.freedoms = search.memory.map_or(freedoms, |memory| memory.within(freedoms));
+                // All objects here are written over the mirror of std, so nothing that orders their accesses is out of sight.
+                settings.memory = search.memory;
                 if settings.schedule.is_random() {
                     settings.free_every = FREE_EVERY;
                     settings.executions = Executions::AtMost(AT_RANDOM);
