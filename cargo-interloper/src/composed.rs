@@ -4,9 +4,10 @@ mod harness;
 mod manifest;
 mod running;
 mod shown;
+mod written;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use interloper::Shard;
 use interloper_adopt::{Members, Options, Refusal};
@@ -33,6 +34,8 @@ pub struct Asked {
     pub run: Option<Limits>,
     /// The page of the first violation.
     pub page: Page,
+    /// The folder of each package into which tests are written.
+    pub write: Option<PathBuf>,
     /// Which of them are run here.
     pub split: Split,
 }
@@ -64,6 +67,9 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
     }
     let members = Members::read(folder, options)?;
     let found = find(&members, asked)?;
+    if let Some(into) = &asked.write {
+        written::refuse(&members, &found, into)?;
+    }
     if let Some(limits) = asked.run {
         let results = match &asked.split {
             Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.page), Shard::WHOLE)?,
@@ -83,6 +89,9 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
             }
         };
         asked.page.end();
+        if let Some(into) = &asked.write {
+            written::write((folder, options), &members, (&found, &results), limits, into)?;
+        }
         print(&shown::results(&found, &results, format))?;
         annotate(|| shown::annotations(&found, &results));
         let violated = results.iter().any(|result| result.is_violation());

@@ -304,7 +304,7 @@ fn is_known(made: &Made) -> bool {
 
 /// The form of a result: as a value where it is one, and otherwise what `Debug` says of it.
 fn form(body: &str) -> String {
-    format!("(&&&Shown(&{body})).form()")
+    format!("interloper::shown!({body})")
 }
 
 fn is_argument(made: &Made) -> bool {

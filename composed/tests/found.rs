@@ -356,7 +356,7 @@ fn it_is_said_how_an_operation_is_run() {
     };
     let alone = on("map: DashMap<u32, u32>", "").expect("it can be run");
     let expected = "interloper::MethodUnderTest::new(\"S::f\", || Subject1(std::sync::Arc::new(<S as Default>::default())), \
-                    |subject: &Subject1, a0: u32| (&&&Shown(&subject.0.f(a0))).form())";
+                    |subject: &Subject1, a0: u32| interloper::shown!(subject.0.f(a0)))";
     assert_eq!(alone.check.lines().next(), Some(expected));
     assert!(alone.check.contains(".arguments([7])") && !alone.check.contains(".beside"));
     assert_eq!(alone.unknown.as_deref(), Some("its type has no other method that calls its collections"));

@@ -35,6 +35,13 @@ pub struct ComposedArgs {
     /// Write the page of the first violation into this file
     #[arg(long, value_name = "FILE", requires = "run", conflicts_with = "shard")]
     pub html: Option<PathBuf>,
+    /// Write each operation that was judged into this folder of its package, as a test that expects the verdict
+    ///
+    /// A test uses private parts of the file with its operation, so the folder gets a module for each such file, and the end of
+    /// the file gets the line that names the module. `cargo interloper test --instrument COLLECTION` runs the tests. A module
+    /// that is there already is not written again.
+    #[arg(long, value_name = "FOLDER", requires = "run", conflicts_with = "shard")]
+    pub write: Option<PathBuf>,
     /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
     #[arg(long, value_name = "I/N", requires = "run")]
     pub shard: Option<Shard>,

@@ -62,32 +62,6 @@ fn head(Limits { bound, time }: Limits) -> String {
 #[allow(warnings, clippy::all)]
 mod {MODULE} {{
     use super::*;
-    /// A result, which has a form as a value, or else one for people, or else none.
-    struct Shown<'a, R>(&'a R);
-    trait Value {{
-        fn form(&self) -> interloper::Value;
-    }}
-    trait Text {{
-        fn form(&self) -> interloper::Value;
-    }}
-    trait Nothing {{
-        fn form(&self) -> interloper::Value;
-    }}
-    impl<R: interloper::ToValue> Value for &&Shown<'_, R> {{
-        fn form(&self) -> interloper::Value {{
-            self.0.to_value()
-        }}
-    }}
-    impl<R: std::fmt::Debug> Text for &Shown<'_, R> {{
-        fn form(&self) -> interloper::Value {{
-            interloper::ToValue::to_value(&format!(\"{{:?}}\", self.0))
-        }}
-    }}
-    impl<R> Nothing for Shown<'_, R> {{
-        fn form(&self) -> interloper::Value {{
-            interloper::Value::Unit
-        }}
-    }}
     fn limits(settings: &mut interloper::Settings) {{
         settings.bound = {bound};
         settings.time = std::option::Option::Some(std::time::Duration::from_secs({time}));

@@ -380,6 +380,41 @@ fn next() -> u64 {
 }
 ";
 
+/// `--write` puts the operations into the tree as tests, which pass, and which fail once an operation is mended.
+fn written_tests_expect_what_was_found(project: &Project) {
+    let asked = ["composed", "--run", "--offline", "--write", "tests"];
+    let outside = project.run(&["composed", "--run", "--offline", "--write", "../tests"]).expect(2).err;
+    assert!(outside.contains("and ../tests is not one"), "{outside}");
+    let written = project.run(&asked).expect(1).err;
+    assert!(written.contains("11 tests were written; `cargo interloper test` runs them\n"), "{written}");
+    assert!(written.contains("first let `cargo interloper init` write what tests under control need\n"), "{written}");
+    let module = fs::read_to_string(project.folder().join("tests/composed/lib.rs")).expect("a module");
+    for part in [
+        "/// `Squares::of` at src/lib.rs:",
+        "fn squares_of_is_not_linearizable() {",
+        "fn stats_totals_is_not_linearizable_by_its_own_methods() {",
+        "fn squares_of_entry_is_linearizable() {",
+    ] {
+        assert!(module.contains(part), "{part}\n{module}");
+    }
+    let source = || fs::read_to_string(project.folder().join("src/lib.rs")).expect("a source");
+    assert!(source().ends_with("\n#[path = \"../tests/composed/lib.rs\"]\nmod interloper_composed;\n"), "{}", source());
+    let again = project.run(&asked).expect(2).err;
+    assert!(again.contains("tests/composed/lib.rs is there already: remove it"), "{again}");
+    assert_eq!(source().matches("mod interloper_composed;").count(), 1);
+
+    project.run(&["init"]).expect(0);
+    let passed = project.run(&["test", "--offline"]).expect(0).out;
+    assert!(passed.contains("test result: ok. 11 passed"), "{passed}");
+    let mended = source().replace(
+        "NEXT.load(Ordering::SeqCst);\n    NEXT.store(now + 1, Ordering::SeqCst);\n    now",
+        "NEXT.fetch_add(1, Ordering::SeqCst);\n    now",
+    );
+    project.put("src/lib.rs", &mended);
+    let failed = project.run(&["test", "--offline", "next_is"]).expect(1).out;
+    assert!(failed.contains("expected not linearizable, found linearizable"), "{failed}");
+}
+
 /// Locks and atomics of std are collections too, in a crate without dependencies.
 #[test]
 fn operations_on_locks_and_atomics_are_run() {
@@ -424,4 +459,5 @@ fn operations_on_locks_and_atomics_are_run() {
     );
     let missing = project.run(&["merge", "part-1.json"]).expect(2).err;
     assert!(missing.contains("error: shard 2 of 2 is missing"), "{missing}");
+    written_tests_expect_what_was_found(&project);
 }

@@ -8,6 +8,7 @@ use interloper_report::file;
 
 use crate::composed::check::Check;
 use crate::composed::outcome::Violation;
+use crate::{ToValue, Value};
 
 /// The variable of the environment that names the file for the page of a violation.
 pub const PAGE: &str = "INTERLOPER_COMPOSED_PAGE";
@@ -21,6 +22,54 @@ pub const OWN: &str = "\u{2}own ";
 pub const END: &str = "\u{3}interloper";
 /// What says that the page was written.
 pub const WRITTEN: &str = "\u{2}page\u{3}";
+
+/// The value that a report shows for a result: its own, if it is [`ToValue`](crate::ToValue), or else the text of its `Debug`, or else
+/// `()`. What `cargo interloper composed` generates and writes says this of the results of methods.
+#[macro_export]
+macro_rules! shown {
+    ($result:expr) => {{
+        #[allow(unused_imports, reason = "the result decides which of them is used")]
+        use $crate::operations::{ShownAsNothing as _, ShownAsText as _, ShownAsValue as _};
+        (&&&$crate::operations::Shown(&$result)).shown()
+    }};
+}
+
+/// A result: a method call on references to it takes the first of the three traits that it has.
+#[doc(hidden)]
+pub struct Shown<'a, R>(pub &'a R);
+
+#[doc(hidden)]
+pub trait ShownAsValue {
+    fn shown(&self) -> Value;
+}
+
+#[doc(hidden)]
+pub trait ShownAsText {
+    fn shown(&self) -> Value;
+}
+
+#[doc(hidden)]
+pub trait ShownAsNothing {
+    fn shown(&self) -> Value;
+}
+
+impl<R: ToValue> ShownAsValue for &&Shown<'_, R> {
+    fn shown(&self) -> Value {
+        self.0.to_value()
+    }
+}
+
+impl<R: std::fmt::Debug> ShownAsText for &Shown<'_, R> {
+    fn shown(&self) -> Value {
+        format!("{:?}", self.0).to_value()
+    }
+}
+
+impl<R> ShownAsNothing for Shown<'_, R> {
+    fn shown(&self) -> Value {
+        Value::Unit
+    }
+}
 
 /// Checks an operation, and prints the result between [`BEGIN`] and [`END`]. Whether there is a violation.
 pub fn judge(method: &dyn Check) -> bool {
@@ -58,5 +107,20 @@ pub(crate) fn write_page(exploration: &Exploration, path: &Path) {
     match file::write(path, page::render(exploration).as_bytes()) {
         Ok(()) => println!("\n{WRITTEN}"),
         Err(error) => eprintln!("cannot write {}: {error}", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_shown_as_a_value_or_as_text_or_not_at_all() {
+        #[derive(Debug)]
+        struct Debugged(#[allow(dead_code, reason = "its text has it")] u32);
+        struct Opaque;
+        assert_eq!(crate::shown!(7_u32), 7_u32.to_value());
+        assert_eq!(crate::shown!(Debugged(7)), "Debugged(7)".to_value());
+        assert_eq!(crate::shown!(Opaque), Value::Unit);
     }
 }
