@@ -11,7 +11,7 @@ use crate::Shard;
 use crate::decisions::Decisions;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
-    AtomFuzzer, Cut, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
+    AtomFuzzer, Cut, Ended, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
     Selection, Surw,
 };
 use crate::strategy::{Around, Pending, Strategy};
@@ -296,6 +296,14 @@ impl Search {
     /// Whether the search has shown every trace, as far as it can tell: only an exhaustive search can.
     pub fn is_complete(&self) -> bool {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
+    }
+
+    /// How the last execution of an exhaustive search ended.
+    pub fn ended(&self) -> Option<Ended> {
+        match self {
+            Search::Exhaustive(exhaustive) => exhaustive.ended(),
+            Search::Preemptions(_) | Search::Other(_) => None,
+        }
     }
 
     /// After this search has found an execution with several stale accesses: a search of the executions with fewer, the fewest

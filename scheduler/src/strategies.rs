@@ -32,7 +32,7 @@ mod rff;
 mod surw;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
-pub use exhaustive::{Cut, Exhaustive, Exploration};
+pub use exhaustive::{Cut, Ended, Exhaustive, Exploration};
 pub use first_run::FirstRun;
 pub use follow::Follow;
 pub use guided::Guided;

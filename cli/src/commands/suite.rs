@@ -16,7 +16,7 @@ use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
 use crate::entries::cases::CaseResult;
-use crate::entries::programs::{CheckedProgram, ProgramResult, check_kept, is_split};
+use crate::entries::programs::{CheckedProgram, ProgramResult, check_kept, is_split, keeps_progress};
 use crate::entries::told::{self, Part};
 use crate::entries::{Checked, Item};
 use crate::failure::Failure;
@@ -98,7 +98,7 @@ fn refuse_state(entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
         return Err(Failure::Request("--state is for a whole search, not for a shard".to_owned()));
     }
     entries.iter().try_for_each(|entry| match entry {
-        Entry::Program(program) if is_split(program, search)? => Ok(()),
+        Entry::Program(program) if keeps_progress(program, search)? => Ok(()),
         entry => {
             let reason = "is not a search at random of a program with blocks, so --state has no progress to keep";
             Err(Failure::Request(format!("'{}' {reason}", entry.name())))

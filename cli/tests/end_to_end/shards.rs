@@ -189,6 +189,33 @@ fn the_merged_parts_of_a_search_are_the_search_byte_for_byte() {
     refused(&limited, reason);
 }
 
+/// The subtrees of an exhaustive search, split: where nothing is found, each trace counts once. Where something is found or memory is
+/// weak, the merge runs the search.
+#[test]
+fn the_merged_parts_of_an_exhaustive_search_are_the_search_byte_for_byte() {
+    let folder = Folder::new();
+    for (name, is_joined) in
+        [("bounded-buffer-all-notified", true), ("seqlock-fenced", false), ("arc-drop-relaxed", false)]
+    {
+        let run = ["run", name, "--strategy", "exhaustive"];
+        let whole = folder.run(&run);
+        for of in [2, 3] {
+            let files = shards(&folder, &run, of);
+            let merged = merge(&folder, &files, &[]);
+            assert!(merged.out == whole.out, "{name} of {of} differs:\n{}\n{}", merged.out, whole.out);
+            assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+            for file in &files {
+                let document: serde_json::Value = serde_json::from_str(&folder.read(file)).expect("JSON");
+                let subtrees = &document["executions"]["subtrees"];
+                let traces = subtrees["traces"].as_array().expect("traces").len();
+                assert!(!is_joined || (subtrees["open"] == false && traces < 240), "{name}: {traces} traces");
+            }
+        }
+    }
+    let kept = folder.run(&["run", "seqlock-fenced", "--strategy", "exhaustive", "--state", "state"]);
+    assert_eq!(kept.code, Some(2), "{}", kept.err);
+}
+
 /// An object of which some methods are not atomic, with few schemas: no visit is left to the merge but those with findings.
 const HUNT: [&str; 4] = ["hunt", "two-lock-queue", "--programs", "40"];
 

@@ -21,6 +21,7 @@ use super::misuse::Misuse;
 use super::progress::Progress;
 use super::schedule::Measured;
 use super::settings::Settings;
+use super::subtrees::{Subtree, Subtrees};
 use super::worker::{Summary, Worker};
 
 /// How many executions of each member of a portfolio one thread runs in a row.
@@ -53,6 +54,8 @@ pub(super) struct Work<'a> {
     made: Mutex<Chunks>,
     /// The chunks of an earlier search: all before this one, and these.
     earlier: (u64, BTreeSet<u64>),
+    /// Of a part of an exhaustive search: what it has shown.
+    subtrees: Mutex<Option<Subtrees>>,
     /// The threads that could not be started: the first one does their share.
     adopted: Mutex<BTreeSet<usize>>,
 }
@@ -61,7 +64,7 @@ impl<'a> Work<'a> {
     pub(super) fn new(settings: &'a Settings, measured: &'a Measured, jobs: usize) -> Work<'a> {
         let (next, limit) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
         let (made, earlier, adopted) = (Mutex::default(), (0, BTreeSet::new()), Mutex::default());
-        Work { settings, measured, jobs, next, limit, made, earlier, adopted }
+        Work { settings, measured, jobs, next, limit, made, earlier, subtrees: Mutex::default(), adopted }
     }
 
     /// Goes on where an earlier search of the same program with the same settings stopped.
@@ -69,10 +72,16 @@ impl<'a> Work<'a> {
     /// # Errors
     /// When an execution that showed something then differs now.
     pub(super) fn resume(&mut self, worker: &mut Worker<'_>) -> Result<(), Misuse> {
+        let Some(progress) = self.settings.keeper.earlier() else { return Ok(()) };
+        if let Some(subtrees) = progress.subtrees()
+            && let Some(summary) = subtrees.summary(worker, self.settings)?
+        {
+            self.made.get_mut().expect("nobody panics while holding it").add(0, summary, true);
+            self.earlier.0 = 1;
+        }
         if !self.settings.schedule.is_random() {
             return Ok(());
         }
-        let Some(progress) = self.settings.keeper.earlier() else { return Ok(()) };
         let made = self.made.get_mut().expect("nobody panics while holding it");
         let (joined, next, ended) = progress.joined();
         (made.joined, made.next, made.ended) = (joined.summary(worker, self.settings)?, next, ended);
@@ -109,10 +118,37 @@ impl<'a> Work<'a> {
 
     /// One strategy runs all executions.
     fn take_all(&self, worker: &mut Worker<'_>) {
+        let Settings { schedule, shard, keeper, .. } = self.settings;
+        if self.is_known(0) {
+            return;
+        }
+        if *schedule == Schedule::Exhaustive && !shard.is_whole() && keeper.keeps() {
+            return self.take_subtrees(worker);
+        }
         // An exhaustive search has subtrees of its own in each shard; other searches of this kind are not split.
-        if self.settings.schedule == Schedule::Exhaustive || self.settings.shard.has(0) {
+        if *schedule == Schedule::Exhaustive || shard.has(0) {
             self.run(worker, &mut self.search(0), 0, u64::MAX);
         }
+    }
+
+    /// The subtrees of a part of an exhaustive search that is to be joined with the others.
+    fn take_subtrees(&self, worker: &mut Worker<'_>) {
+        let mut search = self.search(0);
+        let (mut all, mut subtree) = (Summary::default(), Subtree::default());
+        for number in 0..self.settings.executions {
+            let summary = worker.explore(search.strategy(), number..number + 1);
+            if let Some(ended) = search.ended().filter(|_| summary.executions > 0) {
+                subtree.add(ended, &summary);
+            }
+            all = all.and(summary);
+            if all.exhausted || all.timed_out || all.misuse.is_some() || all.bug.is_some() {
+                break;
+            }
+        }
+        all.cut = search.cut().or(all.cut);
+        all.stale = search.stale();
+        *self.subtrees.lock().expect("nobody panics while holding it") = Some(subtree.end(&all));
+        self.made.lock().expect("nobody panics while holding it").add(0, all, true);
     }
 
     fn take_chunks(&self, worker: &mut Worker<'_>) {
@@ -227,6 +263,9 @@ impl<'a> Work<'a> {
         if self.settings.schedule.is_random() {
             self.settings.keeper.keep(|| made.progress());
         }
+        if let Some(subtrees) = self.subtrees.into_inner().expect("nobody panics while holding it") {
+            self.settings.keeper.keep(|| Progress::of_subtrees(subtrees));
+        }
         let partial = std::mem::take(&mut made.partial);
         made.ahead.extend(partial);
         std::mem::take(&mut made.ahead).into_values().for_each(|(summary, ends)| made.join(summary, ends));
@@ -280,7 +319,7 @@ impl Chunks {
 
 impl Summary {
     /// The executions of `self`, and then those of `later`.
-    fn and(mut self, later: Summary) -> Summary {
+    pub(super) fn and(mut self, later: Summary) -> Summary {
         self.traces.merge(&later.traces);
         self.sample.merge(&later.sample);
         orderings::add(&mut self.orderings, later.orderings);

@@ -54,6 +54,7 @@ mod schedule;
 mod sections;
 mod serial;
 mod settings;
+mod subtrees;
 mod testing;
 mod triples;
 mod unexplored;

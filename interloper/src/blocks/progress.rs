@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::misuse::Misuse;
 use super::report::{SerialCoverage, Warning};
 use super::settings::Settings;
+use super::subtrees::Subtrees;
 use super::unexplored::Seen;
 use super::worker::{Found, Summary, Worker};
 
@@ -30,6 +31,9 @@ pub struct Progress {
     ended: bool,
     /// Chunks after the first missing one, and whether each ends the search.
     ahead: BTreeMap<u64, (Part, bool)>,
+    /// Of parts of an exhaustive search: what they have shown. Such a search has no chunks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subtrees: Option<Subtrees>,
 }
 
 impl Progress {
@@ -47,13 +51,25 @@ impl Progress {
         }
         self.ahead.extend(other.ahead);
         self.ahead.retain(|chunk, _| *chunk >= self.next);
+        self.subtrees = match (self.subtrees, other.subtrees) {
+            (Some(own), Some(others)) => Some(own.and(others)),
+            (own, others) => own.or(others),
+        };
         self
+    }
+
+    pub(super) fn of_subtrees(subtrees: Subtrees) -> Progress {
+        Progress { subtrees: Some(subtrees), ..Progress::default() }
+    }
+
+    pub(super) fn subtrees(&self) -> Option<&Subtrees> {
+        self.subtrees.as_ref()
     }
 
     pub(super) fn new(joined: (&Summary, u64, bool), ahead: &BTreeMap<u64, (Summary, bool)>) -> Progress {
         let (summary, next, ended) = joined;
         let ahead = ahead.iter().map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
-        Progress { joined: Part::from(summary), next, ended, ahead }
+        Progress { joined: Part::from(summary), next, ended, ahead, subtrees: None }
     }
 
     pub(super) fn joined(&self) -> (&Part, u64, bool) {
@@ -118,6 +134,11 @@ impl Keeper {
     /// Keeps progress with `keep`.
     pub fn new(keep: Arc<dyn Keep>) -> Keeper {
         Keeper(Some(keep))
+    }
+
+    /// Whether anything keeps progress.
+    pub(super) fn keeps(&self) -> bool {
+        self.0.is_some()
     }
 
     pub(super) fn earlier(&self) -> Option<Progress> {
@@ -229,6 +250,12 @@ impl From<&Summary> for Part {
 }
 
 impl Part {
+    /// What a summary says beside the numbers of executions and what they found.
+    pub(super) fn without_executions(summary: &Summary) -> Part {
+        let Part { saw_plain_memory, serial, tasks, chose, drew, met, blocks, .. } = Part::from(summary);
+        Part { saw_plain_memory, serial, tasks, chose, drew, met, blocks, ..Part::default() }
+    }
+
     /// The same as a summary. The executions that show something are rerun.
     ///
     /// # Errors

@@ -80,6 +80,21 @@ pub struct Exhaustive {
     level: Level,
     /// The part of the search, if it is not the whole.
     split: Option<Split>,
+    ended: Option<Ended>,
+}
+
+/// How an execution of an exhaustive search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It showed a trace that the search had not shown below these first states, as far as the search can tell.
+    Explored {
+        /// In a part of a search: the number of the subtree.
+        subtree: u64,
+    },
+    /// It went on where another part of the search goes, or where nothing new is.
+    Elsewhere,
+    /// It repeated a trace, or could not go on as planned.
+    Repeats,
 }
 
 /// A part of a search.
@@ -249,6 +264,11 @@ impl Exhaustive {
         Exhaustive { level, ..self }
     }
 
+    /// How the last execution ended.
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
     /// The progress of the search so far.
     pub fn exploration(&self) -> &Exploration {
         &self.coverage
@@ -284,7 +304,10 @@ impl Exhaustive {
                     |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task && !sleeper.is_woken);
                 let others = pending.iter().map(|pending| pending.task).filter(|task| Some(*task) != current);
                 let mut tasks = current.into_iter().chain(others).filter(|&task| !asleep(task));
-                let Some(task) = tasks.next() else { return self.stray(Stray::Redundant) };
+                let Some(task) = tasks.next() else {
+                    // What sleeps in the first states is explored in a subtree beside.
+                    return self.stray(if is_first { Stray::Elsewhere } else { Stray::Redundant });
+                };
                 tree.push(Branch::leaf(self.tasks.name(task)));
                 if is_first {
                     tree.extend(tasks.map(|task| Branch::leaf(self.tasks.name(task))));
@@ -432,6 +455,11 @@ impl Exhaustive {
             None => self.coverage.traces += 1,
             Some(_) => self.coverage.redundant += 1,
         }
+        self.ended = Some(match self.stray {
+            None => Ended::Explored { subtree: self.split.map_or(0, |split| split.subtrees) },
+            Some(Stray::Elsewhere) => Ended::Elsewhere,
+            Some(Stray::Redundant | Stray::Infeasible) => Ended::Repeats,
+        });
     }
 }
 

@@ -95,6 +95,57 @@ fn joined_shards_are_one_search() {
     }
 }
 
+/// Three tasks with two steps each on one atomic: 6! / (2! 2! 2!) = 90 orders, each a trace of its own.
+fn three_times_two() -> bool {
+    let number = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for task in 1..=3 {
+            let number = &number;
+            scope.spawn(move || (0..2).for_each(|_| _ = number.fetch_add(task, SeqCst)));
+        }
+    });
+    assert_eq!(number.into_inner(), 12);
+    true
+}
+
+/// Joined, the parts of an exhaustive search are that search: without any execution where nothing was found, and otherwise with a
+/// search of its own.
+#[test]
+fn joined_parts_of_an_exhaustive_search_are_one_search() {
+    let checker = checker("exhaustive");
+    for (name, program) in PROGRAMS.into_iter().chain([("three_times_two", three_times_two as Program)]) {
+        let whole = check(&checker, program);
+        if name == "three_times_two" {
+            assert_eq!((whole.coverage.executions, whole.coverage.traces, whole.coverage.complete), (90, 90, true));
+        }
+        for of in 2..=5 {
+            let mut joined = Progress::default();
+            for number in (1..=of).rev() {
+                let memory = Arc::new(InMemory::default());
+                let shard = Shard::new(number, of).expect("a shard");
+                check(&kept(&checker, &memory).settings(|settings| settings.shard = shard), program);
+                let progress = memory.take().expect("it was kept at the end");
+                let shown = progress.subtrees().expect("a part of an exhaustive search").traces();
+                assert!(
+                    name != "three_times_two" || shown < 90,
+                    "part {number} of {of} shows all {shown} traces of {name}"
+                );
+                joined = joined.and(progress.clone()).and(progress);
+            }
+            let is_clean = whole.grade == Grade::Clean && whole.coverage.complete;
+            let subtrees = joined.subtrees().expect("parts of an exhaustive search");
+            assert_eq!(subtrees.is_open(), !is_clean, "{name}");
+            assert!(!is_clean || subtrees.traces() as u64 == whole.coverage.traces, "{name}");
+            let again = kept(&checker, &Arc::new(InMemory::after(joined.clone())));
+            assert_eq!(all(&check(&again, program)), all(&whole), "{name}, {of}");
+            // One process with a limit of so many executions does not see that it is at the end.
+            let limited = checker.clone().executions(whole.coverage.traces);
+            let again = kept(&limited, &Arc::new(InMemory::after(joined)));
+            assert_eq!(all(&check(&again, program)), all(&check(&limited, program)), "{name}, {of}");
+        }
+    }
+}
+
 /// The executions of shards are those of one search, also in what they show.
 #[test]
 fn shards_have_the_executions_of_one_search() {

@@ -1,0 +1,136 @@
+//! What the parts of an exhaustive search have shown, as data: so the parts can be joined.
+//!
+//! Each part searches some subtrees below the first choices. A trace may begin in several of them, so parts show some traces more than
+//! once, and a search as a whole shows each trace once. Joined, each trace counts once. That gives what the whole search gives as long
+//! as memory is sequentially consistent, nothing was found, nothing was cut, and no subtree repeats a trace. Otherwise the search is
+//! run again as a whole: what it finds first depends on the order of its executions, and under weak memory so do its traces.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interloper_scheduler::strategies::Ended;
+use interloper_scheduler::{Fingerprint, Traces};
+use serde::{Deserialize, Serialize};
+
+use super::misuse::Misuse;
+use super::progress::Part;
+use super::settings::Settings;
+use super::worker::{Summary, Worker};
+
+/// What some parts of an exhaustive search have shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Subtrees {
+    /// The traces, in their order.
+    traces: Vec<Shown>,
+    /// What else each part has shown.
+    rest: Vec<Part>,
+    /// Only the whole search says what the parts amount to.
+    open: bool,
+}
+
+/// The execution of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Shown {
+    /// The fingerprint.
+    trace: u64,
+    steps: u64,
+    /// Whether it violated a block, was stopped at the step bound, and could not be judged.
+    judged: [bool; 3],
+}
+
+#[cfg(test)]
+impl Subtrees {
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    pub(super) fn traces(&self) -> usize {
+        self.traces.len()
+    }
+}
+
+impl Subtrees {
+    /// What other parts of the search have shown, too.
+    #[must_use]
+    pub(super) fn and(self, other: Subtrees) -> Subtrees {
+        let all: BTreeMap<u64, Shown> =
+            self.traces.into_iter().chain(other.traces).map(|shown| (shown.trace, shown)).collect();
+        Subtrees {
+            traces: all.into_values().collect(),
+            rest: self.rest.into_iter().chain(other.rest).collect(),
+            open: self.open || other.open,
+        }
+    }
+
+    /// What the search as a whole has shown. `None` if only the whole search says.
+    ///
+    /// # Errors
+    /// Never, as long as the parts have found nothing.
+    pub(super) fn summary(&self, worker: &mut Worker<'_>, settings: &Settings) -> Result<Option<Summary>, Misuse> {
+        // One process would have come to its limit before it knew that it was at the end.
+        if self.open || self.traces.len() as u64 >= settings.executions {
+            return Ok(None);
+        }
+        let mut rest = Summary::default();
+        for part in &self.rest {
+            rest = rest.and(part.summary(worker, settings)?);
+        }
+        let with = |which: usize| self.traces.iter().filter(|shown| shown.judged[which]).count() as u64;
+        Ok(Some(Summary {
+            executions: self.traces.len() as u64,
+            steps: self.traces.iter().map(|shown| shown.steps).sum(),
+            violated: with(0),
+            given_up: with(1),
+            undecided: with(2),
+            traces: Traces::of(self.traces.iter().map(|shown| (Fingerprint(shown.trace), 1)), false),
+            exhausted: true,
+            ..rest
+        }))
+    }
+}
+
+/// Collects what one part shows.
+#[derive(Default)]
+pub(super) struct Subtree {
+    traces: BTreeMap<u64, Shown>,
+    /// The subtree of the last execution, and its traces.
+    last: Option<u64>,
+    here: BTreeSet<u64>,
+    repeats: bool,
+}
+
+impl Subtree {
+    /// One execution ended so, and showed this.
+    pub(super) fn add(&mut self, ended: Ended, summary: &Summary) {
+        let subtree = match ended {
+            Ended::Explored { subtree } => subtree,
+            Ended::Elsewhere => return,
+            Ended::Repeats => {
+                self.repeats = true;
+                return;
+            }
+        };
+        let Some((Fingerprint(trace), _)) = summary.traces.kept().next() else { return };
+        if self.last.replace(subtree) != Some(subtree) {
+            self.here.clear();
+        }
+        self.repeats |= !self.here.insert(trace);
+        let judged = [summary.violated, summary.given_up, summary.undecided].map(|count| count > 0);
+        let shown = Shown { trace, steps: summary.steps, judged };
+        let known = *self.traces.entry(trace).or_insert(shown);
+        self.repeats |= known != shown;
+    }
+
+    /// All of the part, of which this is the summary.
+    pub(super) fn end(self, summary: &Summary) -> Subtrees {
+        let found = summary.bug.is_some() || summary.error.is_some() || summary.misuse.is_some();
+        let open = found
+            || self.repeats
+            || !summary.exhausted
+            || summary.cut.is_some()
+            || summary.timed_out
+            || !summary.warnings.is_empty()
+            || summary.stale.is_some();
+        Subtrees { traces: self.traces.into_values().collect(), rest: vec![Part::without_executions(summary)], open }
+    }
+}
