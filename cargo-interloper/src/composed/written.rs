@@ -111,11 +111,11 @@ fn sources<'a>(members: &'a Members, found: &'a Found) -> Vec<(&'a Member, &'a P
     all.into_iter().map(|((_, file), member)| (member, file)).collect()
 }
 
-/// The file of the module with the operations of a file: `tests/composed/store_cache.rs` for `src/store/cache.rs`.
+/// The file of the module with the operations of a file: `tests/composed/src_store_cache.rs` for `src/store/cache.rs`. It is never
+/// called `main.rs`, which would be a test of its own.
 fn module_of(member: &Member, source: &Path, into: &Path) -> PathBuf {
     let root = root_of(member);
     let inside = source.strip_prefix(root).unwrap_or(source);
-    let inside = inside.strip_prefix("src").unwrap_or(inside);
     let name: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     root.join(into).join("composed").join(name.join("_"))
 }

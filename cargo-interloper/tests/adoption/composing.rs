@@ -388,7 +388,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
     let written = project.run(&asked).expect(1).err;
     assert!(written.contains("11 tests were written; `cargo interloper test` runs them\n"), "{written}");
     assert!(written.contains("first let `cargo interloper init` write what tests under control need\n"), "{written}");
-    let module = fs::read_to_string(project.folder().join("tests/composed/lib.rs")).expect("a module");
+    let module = fs::read_to_string(project.folder().join("tests/composed/src_lib.rs")).expect("a module");
     for part in [
         "/// `Squares::of` at src/lib.rs:",
         "fn squares_of_is_not_linearizable() {",
@@ -398,9 +398,13 @@ fn written_tests_expect_what_was_found(project: &Project) {
         assert!(module.contains(part), "{part}\n{module}");
     }
     let source = || fs::read_to_string(project.folder().join("src/lib.rs")).expect("a source");
-    assert!(source().ends_with("\n#[path = \"../tests/composed/lib.rs\"]\nmod interloper_composed;\n"), "{}", source());
+    assert!(
+        source().ends_with("\n#[path = \"../tests/composed/src_lib.rs\"]\nmod interloper_composed;\n"),
+        "{}",
+        source()
+    );
     let again = project.run(&asked).expect(2).err;
-    assert!(again.contains("tests/composed/lib.rs is there already: remove it"), "{again}");
+    assert!(again.contains("tests/composed/src_lib.rs is there already: remove it"), "{again}");
     assert_eq!(source().matches("mod interloper_composed;").count(), 1);
 
     project.run(&["init"]).expect(0);
