@@ -122,8 +122,8 @@ impl<'i, 'a> Body<'i, 'a> {
         let held = self.held.len();
         let given = self.in_scope(|body| {
             let mut last = Val::nothing();
-            for statement in &block.stmts {
-                last = body.statement(statement);
+            for (at, statement) in block.stmts.iter().enumerate() {
+                last = body.statement(statement, at + 1 == block.stmts.len());
             }
             last
         });
@@ -133,15 +133,16 @@ impl<'i, 'a> Body<'i, 'a> {
         given
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Val {
+    fn statement(&mut self, statement: &Stmt, is_last: bool) -> Val {
         let held = self.held.len();
         match statement {
             Stmt::Local(local) => {
                 self.local(local, held);
                 Val::nothing()
             }
-            Stmt::Expr(expression, None) => self.expression(expression),
-            Stmt::Expr(expression, Some(_)) => {
+            Stmt::Expr(expression, None) if is_last => self.expression(expression),
+            // Also an `if let` without a semicolon drops at its end what its condition has locked.
+            Stmt::Expr(expression, _) => {
                 let before: Vec<usize> = self.held.iter().map(|held| held.section).collect();
                 self.expression(expression);
                 // `drop(guard);` may have ended a section from before.

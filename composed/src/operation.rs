@@ -41,6 +41,9 @@ pub struct Operation {
     /// How it is run, or why it is not.
     #[serde(skip)]
     pub recipe: Result<Recipe, String>,
+    /// How it would be run, if it is not because one value cannot be made: a `todo!` stands for the value.
+    #[serde(skip)]
+    pub draft: Option<Recipe>,
 }
 
 /// A call of a collection, or a critical section.

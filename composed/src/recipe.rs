@@ -3,6 +3,7 @@
 //! The code stands in a module of its own inside the module of the operation, so that it reaches what is private there.
 //! Collections are those that the driver knows as they were published.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -46,12 +47,37 @@ pub struct Recipe {
     pub unknown: Option<String>,
 }
 
+/// What could not be made, where a `todo!` may stand for it.
+pub(crate) type Holes<'a> = Option<&'a RefCell<Vec<String>>>;
+
+/// Stands for a value that cannot be made.
+///
+/// # Errors
+/// The reason, where nothing may stand for it.
+pub(crate) fn hole(holes: Holes<'_>, reason: String) -> Result<String, String> {
+    let Some(holes) = holes else { return Err(reason) };
+    let code = format!("todo!({reason:?})");
+    holes.borrow_mut().push(reason);
+    Ok(code)
+}
+
 /// Code that makes a method part of a program, or why there is none.
 type Beside = Result<String, String>;
 
 impl Index<'_> {
     /// How an operation on what an owner has is run, or why it is not.
     pub(crate) fn recipe(&self, number: usize, owner: &str) -> Result<Recipe, String> {
+        self.recipe_with(number, owner, None)
+    }
+
+    /// The same for an operation that is not run because one value cannot be made: a `todo!` stands for it.
+    pub(crate) fn draft(&self, number: usize, owner: &str) -> Option<Recipe> {
+        let holes = RefCell::default();
+        let recipe = self.recipe_with(number, owner, Some(&holes)).ok()?;
+        (holes.into_inner().len() == 1).then_some(recipe)
+    }
+
+    fn recipe_with(&self, number: usize, owner: &str, holes: Holes<'_>) -> Result<Recipe, String> {
         let function = &self.functions[number];
         let module = &self.modules[function.module];
         let Some(file) = module.whole else { return Err("needs a module with a file of its own".to_owned()) };
@@ -70,12 +96,12 @@ impl Index<'_> {
             return Err(format!("needs `{}` as an argument", name_of(&made.placed.root)));
         }
         let generics = generics(function);
-        let subject = self.subject(number, owner, &generics)?;
+        let subject = self.subject(number, owner, &generics, holes)?;
         if let Some(other) = self.summary(number).made.iter().find(|made| !subject.has(made)) {
             let place = format!("{}{}", name_of(&other.placed.root), other.placed.path);
             return Err(format!("needs `{place}` to be a field of its own that the environment can act on"));
         }
-        let arguments = self.arguments(function, &subject.passed, &generics)?;
+        let arguments = self.arguments_or_holes(function, &subject.passed, &generics, holes)?;
         let types: Vec<&String> = arguments.values().filter_map(|one| one.ty.as_ref()).collect();
         let (ty, pattern) = parameters(&types);
         let body = self.called(function, &subject.passed, &names(&arguments));
@@ -132,12 +158,28 @@ impl Index<'_> {
         passed: &BTreeMap<usize, String>,
         generics: &Generics,
     ) -> Result<BTreeMap<usize, Argument>, String> {
+        self.arguments_or_holes(function, passed, generics, None)
+    }
+
+    fn arguments_or_holes(
+        &self,
+        function: &Function<'_>,
+        passed: &BTreeMap<usize, String>,
+        generics: &Generics,
+        holes: Holes<'_>,
+    ) -> Result<BTreeMap<usize, Argument>, String> {
         let mut all = BTreeMap::new();
         for (at, parameter) in function.signature.inputs.iter().enumerate() {
             let FnArg::Typed(typed) = parameter else { continue };
             if !passed.contains_key(&at) {
                 let scope = Scope { module: function.module, own: function.own };
-                all.insert(at, self.argument(scope, &typed.ty, generics)?);
+                all.insert(
+                    at,
+                    match self.argument(scope, &typed.ty, generics) {
+                        Err(reason) => Argument { ty: None, values: vec![String::new()], pass: hole(holes, reason)? },
+                        made => made?,
+                    },
+                );
             }
         }
         Ok(all)

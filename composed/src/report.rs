@@ -50,12 +50,14 @@ fn operations(index: &Index<'_>, number: usize) -> Vec<Operation> {
         calls: Vec::new(),
         pattern: Pattern::Loop,
         recipe: Err(runnable.to_string()),
+        draft: None,
         runnable,
     };
     let own = blank(function.name.clone(), at(start.line, start.column + 1), last_line(function.body), runnable);
     let mut all = filled(&own, &summary.flow, &summary.made);
     for one in all.iter_mut().filter(|one| !matches!(one.runnable, Runnable::Refused { .. })) {
         one.recipe = index.recipe(number, &one.owner);
+        one.draft = one.recipe.is_err().then(|| index.draft(number, &one.owner)).flatten();
         // What the list says is what a run will say.
         one.runnable = match &one.recipe {
             Ok(_) => Runnable::AsItIs,

@@ -9,7 +9,7 @@ use syn::{FnArg, GenericArgument, GenericParam, PathArguments, Type};
 use crate::arguments::{Generics, NUMBER, generics, with_numbers};
 use crate::index::Index;
 use crate::names::{Scope, Target, Want};
-use crate::recipe::parameter_name;
+use crate::recipe::{Holes, hole, parameter_name};
 use crate::types::Ty;
 use crate::values::{Made, Root};
 
@@ -133,7 +133,13 @@ fn content(ty: &Type) -> Option<&Type> {
 
 impl Index<'_> {
     /// What the operation is run on: the type of `self`, or the collections among its arguments.
-    pub(crate) fn subject(&self, number: usize, owner: &str, generics: &Generics) -> Result<Subject, String> {
+    pub(crate) fn subject(
+        &self,
+        number: usize,
+        owner: &str,
+        generics: &Generics,
+        holes: Holes<'_>,
+    ) -> Result<Subject, String> {
         let function = &self.functions[number];
         let scope = Scope { module: function.module, own: function.own };
         if let Some(of_static) = self.of_static(number, owner) {
@@ -159,7 +165,7 @@ impl Index<'_> {
             } else {
                 OWNED.to_owned()
             };
-            return self.of_struct(number, own, 0, passed);
+            return self.of_struct(number, own, (0, passed), holes);
         }
         let mut collections = Vec::new();
         for (at, parameter) in function.signature.inputs.iter().enumerate() {
@@ -168,7 +174,7 @@ impl Index<'_> {
                 Ty::Shared(inner) => match &*inner {
                     Ty::Collection(_) | Ty::Lock(..) => collections.push((at, &*typed.ty)),
                     Ty::Struct(one) if self.has_collections(&inner) => {
-                        return self.of_struct(number, *one, at, format!("&{OWNED}"));
+                        return self.of_struct(number, *one, (at, format!("&{OWNED}")), holes);
                     }
                     _ => {}
                 },
@@ -229,7 +235,13 @@ impl Index<'_> {
     }
 
     /// A value of a type, behind a pointer: methods may want one.
-    fn of_struct(&self, operation: usize, number: usize, at: usize, passed: String) -> Result<Subject, String> {
+    fn of_struct(
+        &self,
+        operation: usize,
+        number: usize,
+        passed: (usize, String),
+        holes: Holes<'_>,
+    ) -> Result<Subject, String> {
         let (function, one) = (&self.functions[operation], &self.structs[number]);
         let inside = &self.modules[one.module];
         let here = &self.modules[function.module];
@@ -262,14 +274,18 @@ impl Index<'_> {
             let _ = write!(item, "(std::string::String::from({name:?}), {code} as &dyn {INSTRUMENTED}), ");
         }
         item.push_str("]\n        }\n    }");
-        let make = format!("{ty}({})", self.made(number, &owned)?);
+        let made = match self.made(number, &owned) {
+            Err(reason) => format!("std::sync::Arc::new({})", hole(holes, reason)?),
+            made => made?,
+        };
+        let make = format!("{ty}({made})");
         let names: Vec<String> = parts.into_iter().map(|part| part.name).collect();
         let apart = match is_all {
             true => self.apart(number, &names),
             false => Some(format!("all that {} has", one.name)),
         };
         let item = Some((ty.clone(), item));
-        Ok(Subject { item, make, ty, passed: [(at, passed)].into(), names: Vec::new(), parts: names, apart })
+        Ok(Subject { item, make, ty, passed: [passed].into(), names: Vec::new(), parts: names, apart })
     }
 
     /// A field with collections or locks that are no parts.

@@ -271,6 +271,35 @@ fn temporaries_live_as_long_as_in_rust() {
         "if self.map.lock().unwrap().contains_key(&1) { self.count.fetch_add(1, O); }",
         &["S::f several-collections: self.map.lock {contains_key}; self.count.fetch_add"],
     );
+    // As a statement, an `if let` and a `match` end before the next statement begins, without a semicolon too.
+    let two = ["S::f get-then-insert: self.map.lock {get}; self.map.lock {insert}"];
+    for first in [
+        "if let Some(v) = self.map.lock().unwrap().get(&1) { return; }",
+        "match self.map.lock().unwrap().get(&1) { Some(v) => return, None => {} }",
+        "while let Some(v) = self.map.lock().unwrap().get(&1) {}",
+    ] {
+        check_locks(&format!("{first} self.map.lock().unwrap().insert(1, 2);"), &two);
+    }
+}
+
+/// Where one value cannot be made, there is a draft in which a `todo!` stands for it.
+#[test]
+fn a_draft_has_one_hole() {
+    let draft = |of: &str, takes: &str| {
+        let source = format!(
+            "use std::{{fs::File, sync::atomic::*}}; {of} impl S {{ fn f(&self{takes}) {{
+                self.n.load(Ordering::SeqCst); self.n.store(1, Ordering::SeqCst); }} }}"
+        );
+        let [operation] = &found(&source).operations[..] else { panic!("one operation") };
+        operation.draft.as_ref().map(|draft| draft.check.clone())
+    };
+    let (made, unmade) = ("#[derive(Default)] struct S { n: AtomicU32 }", "struct S { n: AtomicU32, file: File }");
+    assert_eq!(draft(made, ""), None, "it can be run");
+    let of_type = draft(unmade, "").expect("a draft");
+    assert!(of_type.contains("|| Subject1(std::sync::Arc::new(todo!(\"needs a constructor of S\")))"), "{of_type}");
+    let of_argument = draft(made, ", file: &File").expect("a draft");
+    assert!(of_argument.contains("subject.0.f(todo!(\"needs an argument of type &File\"))"), "{of_argument}");
+    assert_eq!(draft(unmade, ", file: &File"), None, "two holes");
 }
 
 #[test]

@@ -50,16 +50,23 @@ pub fn write(
     into: &Path,
 ) -> Result<(), Refusal> {
     let mut changes = Vec::new();
-    let (mut tests, mut packages) = (0, BTreeSet::new());
+    let (mut tests, mut drafts, mut packages) = (0, 0, BTreeSet::new());
     for (member, source) in sources(members, found) {
         let mut module = Module::new(limits);
         for (operation, outcome) in found.operations.iter().zip(outcomes) {
-            if let (Ok(recipe), Outcome::Judged { verdict, own, .. }) = (&operation.recipe, outcome)
-                && operation.package == member.name
-                && recipe.file == source
-            {
-                module.add(operation, recipe, verdict, own.as_deref());
-                packages.extend(recipe.packages.iter().copied());
+            if operation.package != member.name {
+                continue;
+            }
+            match (outcome, &operation.recipe, &operation.draft) {
+                (Outcome::Judged { verdict, own, .. }, Ok(recipe), _) if recipe.file == source => {
+                    module.add(operation, recipe, verdict, own.as_deref());
+                    packages.extend(recipe.packages.iter().copied());
+                }
+                (Outcome::NotRun(reason), _, Some(draft)) if draft.file == source => {
+                    module.add_draft(operation, draft, reason);
+                    drafts += 1;
+                }
+                _ => {}
             }
         }
         if module.tests.is_empty() {
@@ -84,6 +91,12 @@ pub fn write(
         note(&format!("wrote {}", shortened(folder, path)));
     }
     let command = command(packages);
+    tests -= drafts;
+    match drafts {
+        0 => {}
+        1 => note("1 draft was written, with one hole: a `todo!`"),
+        _ => note(&format!("{drafts} drafts were written, with one hole each: a `todo!`")),
+    }
     note(&match tests {
         0 => "no test was written: no operation was judged".to_owned(),
         1 => format!("1 test was written; `{command}` runs it"),
@@ -104,7 +117,7 @@ fn sources<'a>(members: &'a Members, found: &'a Found) -> Vec<(&'a Member, &'a P
     let mut all = BTreeMap::new();
     for one in &found.operations {
         let member = members.packages.iter().find(|member| member.name == one.package);
-        if let (Some(member), Ok(recipe)) = (member, &one.recipe) {
+        if let (Some(member), Some(recipe)) = (member, one.recipe.as_ref().ok().or(one.draft.as_ref())) {
             all.insert((&member.name, recipe.file.as_path()), member);
         }
     }
@@ -207,6 +220,13 @@ fn plainer(item: &str) -> String {
     item.replace("std::string::String", "String").replace(", ]", "]")
 }
 
+/// What an operation is, in a line.
+fn about(operation: &Operation) -> String {
+    let Operation { name, place, pattern, calls, .. } = operation;
+    let calls: Vec<String> = calls.iter().map(|call| format!("{}.{}", call.collection, call.short())).collect();
+    format!("`{name}` at {}:{}: {pattern} ({})", place.file, place.line, calls.join(", "))
+}
+
 /// The tests of one file.
 struct Module {
     limits: Limits,
@@ -232,14 +252,25 @@ impl Module {
             Some((name, own)) => renamed(check, name, own),
             None => check.to_owned(),
         };
-        let Operation { name, place, pattern, calls, .. } = operation;
-        let calls: Vec<String> = calls.iter().map(|call| format!("{}.{}", call.collection, call.short())).collect();
-        let about = format!("`{name}` at {}:{}: {pattern} ({})", place.file, place.line, calls.join(", "));
+        let (name, about) = (&operation.name, about(operation));
         self.test(name, "", (&about, verdict), &named(&recipe.check));
         if let (Some(check), Some(own)) = (&recipe.own, own) {
             let about = format!("{about}, where only the other methods of its type act");
             self.test(name, "_by_its_own_methods", (&about, own), &named(check));
         }
+    }
+
+    /// A test that is no code yet: something is missing.
+    fn add_draft(&mut self, operation: &Operation, draft: &Recipe, reason: &str) {
+        self.packages.extend(draft.packages.iter().copied());
+        let name = self.named(&operation.name, "is_linearizable");
+        let item = draft.subject.as_ref().map_or(String::new(), |(_, item)| plainer(item));
+        let (about, check) = (about(operation), &draft.check);
+        let _ = write!(
+            self.tests,
+            "\n/// {about}.\n///\n/// A draft, since it {reason}. Replace the `todo!`, and remove the next line.\n\
+             #[cfg(any())]\n#[test]\nfn {name}() {{\n    {item}\n    {check}\n        .assert_linearizable();\n}}\n"
+        );
     }
 
     /// The name of a type that is needed.
@@ -259,18 +290,26 @@ impl Module {
             "modular" => ("Modular", "is_modular"),
             _ => return,
         };
-        let letters = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
-        let words: String = name.chars().map(letters).collect();
-        let words = words.split_whitespace().collect::<Vec<_>>().join("_");
-        let first = format!("{words}_{is}{when}");
-        let numbered = (2..).map(|number| format!("{first}_{number}"));
-        let name = std::iter::once(first.clone()).chain(numbered).find(|name| !self.names.contains(name));
-        let name = name.unwrap_or(first);
+        let name = self.named(name, &format!("{is}{when}"));
         let _ = write!(
             self.tests,
             "\n/// {about}.\n#[test]\nfn {name}() {{\n    {check}\n        .assert_verdict(interloper::Verdict::{variant});\n}}\n"
         );
-        self.names.insert(name);
+    }
+
+    /// The name of the test of an operation.
+    fn named(&mut self, operation: &str, says: &str) -> String {
+        let letters = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
+        let words: String = operation.chars().map(letters).collect();
+        let first = format!("{}_{says}", words.split_whitespace().collect::<Vec<_>>().join("_"));
+        let mut name = first.clone();
+        for number in 2.. {
+            if self.names.insert(name.clone()) {
+                break;
+            }
+            name = format!("{first}_{number}");
+        }
+        name
     }
 
     fn text(self, member: &Member, source: &Path) -> String {
