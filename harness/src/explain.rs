@@ -8,6 +8,7 @@ use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::explorer::{Choices, Exploration};
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
+use interloper_scheduler::links::Stores;
 use interloper_scheduler::runtime::{Action, Operation, TaskId};
 use interloper_scheduler::words::is_silent;
 use interloper_scheduler::{Deadline, End, Event, Fault};
@@ -90,7 +91,8 @@ pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample,
         What::Blocked(_) | What::Panicked(_) => return exploration,
     };
     let rows: Vec<Option<usize>> = rows.into_iter().map(|(event, _)| event).collect();
-    Followed::new(&trace.steps, &trace.accesses, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
+    let stores = Stores { accesses: &trace.accesses, older: &trace.older };
+    Followed::new(&trace.steps, stores, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
     exploration.choices = mattered(&program, trace, &rows, seed);
     exploration
 }

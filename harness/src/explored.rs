@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use interloper_report::explorer::{Exploration, Extent, Hold, Kind, Reads, Span, Step, Texts};
-use interloper_scheduler::links::{Held, Link, held, links};
+use interloper_scheduler::links::{Held, Link, Stores, held, links};
 use interloper_scheduler::runtime::{Action, Mode, ObjectKind, TaskId};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{Event, TaskReport};
@@ -33,10 +33,10 @@ pub struct Block {
 }
 
 impl Followed {
-    /// Follows an execution. `accesses` are [`Execution::accesses`](interloper_scheduler::Execution::accesses).
+    /// Follows an execution.
     #[must_use]
-    pub fn new(trace: &[Event], accesses: &[(u32, Option<u32>)], names: Names) -> Followed {
-        let links = links(trace, accesses, |object| names.kind(object) == Some(ObjectKind::Atomic));
+    pub fn new(trace: &[Event], stores: Stores<'_>, names: Names) -> Followed {
+        let links = links(trace, stores, |object| names.kind(object) == Some(ObjectKind::Atomic));
         Followed { links, held: held(trace), trace: trace.to_vec(), names, blocks: Vec::new() }
     }
 
@@ -131,10 +131,10 @@ impl Followed {
     }
 
     fn add_reads(&self, exploration: &mut Exploration, shown: &Shown, event: usize) {
-        let (Some(row), Some(read)) = (shown.row(event), self.links[event].reads) else { return };
-        let row_of = |event: Option<u32>| event.and_then(|event| shown.row(event as usize));
-        exploration.steps[row as usize].reads =
-            Some(Reads { from: row_of(read.from), stale: read.newest.is_some(), newest: row_of(read.newest) });
+        let (Some(row), Some(read)) = (shown.row(event), &self.links[event].reads) else { return };
+        let row_of = |event: &Option<u32>| event.and_then(|event| shown.row(event as usize));
+        let others = read.others.iter().map(row_of).collect();
+        exploration.steps[row as usize].reads = Some(Reads { from: row_of(&read.from), stale: read.stale, others });
     }
 
     /// The locks in the hands of tasks. A task that is polled holds its executor: that goes without saying.
@@ -239,7 +239,7 @@ mod tests {
     fn explored(trace: &[Event], rows: &[Option<usize>]) -> Exploration {
         let step = |row: &Option<usize>| Step { task: row.map_or(0, |event| trace[event].task.0), ..Step::default() };
         let mut exploration = Exploration { steps: rows.iter().map(step).collect(), ..Exploration::default() };
-        Followed::new(trace, &[], Names::default()).add_to(&mut exploration, rows, &[]);
+        Followed::new(trace, Stores::default(), Names::default()).add_to(&mut exploration, rows, &[]);
         exploration
     }
 
@@ -271,7 +271,7 @@ mod tests {
         let lane = |task| Step { task, ..Step::default() };
         let steps = vec![lane(0), lane(1), lane(1), lane(0)];
         let mut exploration = Exploration { steps, ..Exploration::default() };
-        Followed::new(&trace, &[], Names::default()).add_to(&mut exploration, &rows, &[]);
+        Followed::new(&trace, Stores::default(), Names::default()).add_to(&mut exploration, &rows, &[]);
         let after: Vec<(Vec<u32>, Option<u32>)> =
             exploration.steps.into_iter().map(|step| (step.after, step.woken_by)).collect();
         assert_eq!(after, [(vec![], None), (vec![0], Some(0)), (vec![], None), (vec![], None)]);

@@ -21,8 +21,8 @@ use interloper_scheduler::schedule::{Memory, Plan};
 use interloper_scheduler::strategies::{FirstRun, Guided};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Effort, End, Engine, Event, Execution, Failing, Fault, Fingerprints, Freedoms, Stopped, Strategy, Traces,
-    Watch, Watchdog,
+    Config, Effort, End, Engine, Event, Execution, Failing, Fault, Fingerprints, Freedoms, Older, Stopped, Strategy,
+    Traces, Watch, Watchdog,
 };
 pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
@@ -83,6 +83,8 @@ pub struct Trace {
     pub steps: Vec<Event>,
     /// Where memory is weak, what each access to an atomic read or followed: see [`Execution::accesses`].
     pub accesses: Vec<(u32, Option<u32>)>,
+    /// Those that did not take the newest place: see [`Execution::older`].
+    pub older: Vec<Older>,
     /// Which task ran each sequence; `None` for a sequence that never started.
     pub tasks: Vec<Option<TaskId>>,
     /// The calls in text order: where each begins and ends among the steps. `None` for a call that never started.
@@ -340,8 +342,8 @@ fn explored(
             let steps = engine.trace().to_vec();
             let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
             let names = names(engine, &execution, &tasks);
-            let Execution { end, accesses, .. } = execution;
-            let trace = Trace { outcome, end, failing, steps, accesses, tasks, calls, names, limits };
+            let Execution { end, accesses, older, .. } = execution;
+            let trace = Trace { outcome, end, failing, steps, accesses, older, tasks, calls, names, limits };
             if cut {
                 seen.first_cut = Some(Box::new(trace));
                 return go_on(&mut seen);

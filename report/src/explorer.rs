@@ -137,9 +137,9 @@ pub struct Reads {
     /// Whether there was a newer value, which it could have read instead.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stale: bool,
-    /// For a stale value, the step that stored the newest one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub newest: Option<u32>,
+    /// For a stale value, the steps that stored what it could have read instead, the newest first; as [`Self::from`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Option<u32>>,
 }
 
 /// What a step tells: see [`crate::Event`].
@@ -335,7 +335,7 @@ impl Exploration {
             one.notes.iter().try_for_each(|&note| text(note))?;
             one.object.map_or(Ok(()), object)?;
             one.place.map_or(Ok(()), |place| below(place, self.places.len(), "a place"))?;
-            let reads = one.reads.iter().flat_map(|reads| reads.from.iter().chain(&reads.newest));
+            let reads = one.reads.iter().flat_map(|reads| reads.from.iter().chain(reads.others.iter().flatten()));
             one.after
                 .iter()
                 .chain(&one.woken_by)

@@ -79,7 +79,7 @@ pub struct Execution {
 }
 
 /// An access to weak memory that did not take the newest place: it read an older store, or stored right after one, or both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Older {
     /// The event of the trace that is the access.
     pub event: u32,
@@ -87,6 +87,9 @@ pub struct Older {
     pub of: Option<u32>,
     /// Whether it stored: before stores that it had not seen.
     pub stores: bool,
+    /// The events that stored what it could have read or followed instead, the newest first; as [`Self::of`]. Empty unless the
+    /// engine keeps the trace.
+    pub others: Vec<Option<u32>>,
 }
 
 /// How an execution ended.

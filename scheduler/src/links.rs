@@ -11,7 +11,7 @@ use std::ops::Range;
 use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 
 use crate::access::Access;
-use crate::execution::{Cause, Event};
+use crate::execution::{Cause, Event, Older};
 use crate::holding::{Hold, Holding};
 use crate::traces::objects_of;
 use crate::vector_clock::VectorClock;
@@ -29,12 +29,23 @@ pub struct Link {
 }
 
 /// Which store of an atomic an event reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The event that stored it; `None` for the value that was there at first.
     pub from: Option<u32>,
-    /// Where that is not the newest store: the newest one, which the event could have read.
-    pub newest: Option<u32>,
+    /// Whether that is not the newest store.
+    pub stale: bool,
+    /// The events that stored what it could have read instead, the newest first. Known where memory is weak, of a stale value.
+    pub others: Vec<Option<u32>>,
+}
+
+/// What an execution tells of the stores that its events read. Where memory is not weak, there is nothing to tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stores<'a> {
+    /// As [`Execution::accesses`](crate::Execution::accesses).
+    pub accesses: &'a [(u32, Option<u32>)],
+    /// As [`Execution::older`](crate::Execution::older).
+    pub older: &'a [Older],
 }
 
 /// A lock in the hands of a task, from the event that took it to the one that gave it back; `None` if none did.
@@ -48,9 +59,8 @@ pub struct Held {
     pub until: Option<u32>,
 }
 
-/// The links of each event. `accesses` are [`Execution::accesses`](crate::Execution::accesses), and `is_atomic` says whether an
-/// object is an atomic.
-pub fn links(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
+/// The links of each event. `is_atomic` says whether an object is an atomic.
+pub fn links(trace: &[Event], stores: Stores<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
     let mut links = vec![Link::default(); trace.len()];
     Order::default().follow(trace, &mut links);
     let held = held(trace);
@@ -62,7 +72,7 @@ pub fn links(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl F
             _ => before.and_then(|before| given_back(&held, event, before..index)),
         };
     }
-    for (index, read) in reads(trace, accesses, is_atomic) {
+    for (index, read) in reads(trace, stores, is_atomic) {
         links[index].reads = Some(read);
     }
     links
@@ -111,8 +121,10 @@ fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32
 }
 
 /// Which store each event reads that reads an atomic.
-fn reads(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
-    let known: BTreeMap<u32, Option<u32>> = accesses.iter().copied().collect();
+fn reads(trace: &[Event], known: Stores<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
+    let others: BTreeMap<u32, &[Option<u32>]> =
+        known.older.iter().map(|older| (older.event, &older.others[..])).collect();
+    let known: BTreeMap<u32, Option<u32>> = known.accesses.iter().copied().collect();
     // The stores of each atomic in modification order.
     let mut stores: BTreeMap<ObjectId, Vec<u32>> = BTreeMap::new();
     let mut reads = Vec::new();
@@ -123,7 +135,8 @@ fn reads(trace: &[Event], accesses: &[(u32, Option<u32>)], is_atomic: impl Fn(Ob
         let newest = stores.last().copied();
         let from = known.get(&index).copied().unwrap_or(newest);
         if access.reads {
-            reads.push((index as usize, Read { from, newest: newest.filter(|_| newest != from) }));
+            let others = others.get(&index).map_or(Vec::new(), |others| others.to_vec());
+            reads.push((index as usize, Read { from, stale: newest != from, others }));
         }
         if access.writes {
             let place = from.and_then(|from| stores.iter().position(|store| *store == from)).map_or(0, |at| at + 1);

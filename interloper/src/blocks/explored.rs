@@ -5,9 +5,10 @@ use interloper_harness::mattered::{Known, choices};
 use interloper_report::Counterexample;
 use interloper_report::explorer::{Choices, Exploration};
 use interloper_scheduler::decisions::Decisions;
+use interloper_scheduler::links::Stores;
 use interloper_scheduler::runtime::Action;
 use interloper_scheduler::words::is_silent;
-use interloper_scheduler::{End, Event, TaskReport};
+use interloper_scheduler::{End, Event, Execution, TaskReport};
 
 use super::annotated::{Annotated, block_name};
 use super::backtraces::{self, Waiting};
@@ -48,7 +49,8 @@ impl Draft {
             action != Action::Start && !is_silent(action)
         };
         let before = trace[..scene.first].iter().filter(is_row).count() as u64;
-        let followed = Followed::new(&trace, &made.execution.accesses, scene.names.clone());
+        let Execution { accesses, older, .. } = &made.execution;
+        let followed = Followed::new(&trace, Stores { accesses, older }, scene.names.clone());
         Draft {
             followed: followed.with_blocks(blocks(worker, found, &trace, &scene)),
             full: full.with_source(),

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {{task: number, kind?: string, text: number, object?: number, place?: number, state?: string, notes?: number[],
- *   marked?: boolean, after?: number[], woken_by?: number, blocked_by?: number, reads?: {from?: number, stale?: boolean, newest?: number}}} Step
+ *   marked?: boolean, after?: number[], woken_by?: number, blocked_by?: number, reads?: {from?: number, stale?: boolean, others?: (number | null)[]}}} Step
  * @typedef {{task: number, text: number, from: number, until?: number, what: string, marked?: boolean}} Span
  * @typedef {{task: number, object: number, mode?: string, from: number, until?: number}} Hold
  * @typedef {{title: string, lane: string}} Task

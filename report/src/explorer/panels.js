@@ -102,14 +102,13 @@ class Panels {
     return rows;
   }
 
-  /** @param {{from?: number, stale?: boolean, newest?: number}} reads @param {(name: string, ...value: any[]) => void} fact */
+  /** @param {{from?: number, stale?: boolean, others?: (number | null)[]}} reads @param {(name: string, ...value: any[]) => void} fact */
   reads(reads, fact) {
     const { explorer } = this;
-    const from = reads.from === undefined
-      ? (explorer.data.left_out ? "a value from before the steps that are shown" : "the value that was there at first")
-      : link(explorer, reads.from);
-    fact(reads.stale ? "reads a stale value" : "reads", from);
-    if (reads.newest !== undefined) fact("could have read", link(explorer, reads.newest));
+    const first = explorer.data.left_out ? "a value from before the steps that are shown" : "the value that was there at first";
+    const value = (/** @type {number | null | undefined} */ store) => store === undefined || store === null ? first : link(explorer, store);
+    fact(reads.stale ? "reads a stale value" : "reads", value(reads.from));
+    for (const other of reads.others || []) fact("could have read", value(other));
   }
 
   /** The state after a step, with what changed marked. @param {number} index */

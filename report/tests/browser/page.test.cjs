@@ -141,6 +141,7 @@ test("a stale value is marked with what could have been read", () => open("stale
   await page.locator(".row.stale").click();
   const text = await panel(page).innerText();
   assert.match(text, /reads a stale value\s+the value that was there at first/);
+  assert.match(text, /could have read\s+.*writes atomic 1/);
   await panel(page).locator(".facts").getByRole("button", { name: /writes atomic 1/ }).click();
   assert.match(await selected(page).innerText(), /writes atomic 1/);
 }));

@@ -12,7 +12,7 @@ fn step(task: u32, object: u32, action: Action) -> Event {
 }
 
 fn linked(trace: &[Event], accesses: &[(u32, Option<u32>)]) -> Vec<Link> {
-    links(trace, accesses, |object| object.index() < 100)
+    links(trace, Stores { accesses, older: &[] }, |object| object.index() < 100)
 }
 
 fn after(trace: &[Event]) -> Vec<Vec<u32>> {
@@ -173,21 +173,21 @@ fn a_lock_is_held_from_the_step_that_takes_it_to_the_step_that_gives_it_back() {
 
 #[test]
 fn a_read_names_its_store() {
-    let read = |from, newest| Some(Read { from, newest });
+    let read = |from, stale| Some(Read { from, stale, others: Vec::new() });
     let all = |trace: &[Event], accesses: &[(u32, Option<u32>)]| -> Vec<Option<Read>> {
         linked(trace, accesses).into_iter().map(|link| link.reads).collect()
     };
     let trace = [step(0, 1, Reads), step(1, 1, Write), step(0, 1, ReadWrite), step(1, 1, Reads), step(0, 100, Reads)];
     // The newest store each time; the last object is no atomic.
-    assert_eq!(all(&trace, &[]), [read(None, None), None, read(Some(1), None), read(Some(2), None), None]);
+    assert_eq!(all(&trace, &[]), [read(None, false), None, read(Some(1), false), read(Some(2), false), None]);
     // The last load sees the first store although there is a newer one.
     let accesses = [(0, None), (1, None), (2, Some(1)), (3, Some(1))];
-    assert_eq!(all(&trace, &accesses)[3], read(Some(1), Some(2)));
+    assert_eq!(all(&trace, &accesses)[3], read(Some(1), true));
     // A store before a newer one: the newest stays the other.
     let trace = [step(0, 1, Write), step(1, 1, Write), step(0, 1, Reads)];
-    assert_eq!(all(&trace, &[(0, None), (1, None), (2, Some(1))])[2], read(Some(1), Some(0)));
-    assert_eq!(all(&trace, &[(0, None), (1, Some(0)), (2, Some(1))])[2], read(Some(1), None));
+    assert_eq!(all(&trace, &[(0, None), (1, None), (2, Some(1))])[2], read(Some(1), true));
+    assert_eq!(all(&trace, &[(0, None), (1, Some(0)), (2, Some(1))])[2], read(Some(1), false));
     // A failed compare-exchange stores nothing.
     let failed = Event { only_read: true, ..step(1, 1, ReadWrite) };
-    assert_eq!(all(&[failed, step(0, 1, Reads)], &[])[1], read(None, None));
+    assert_eq!(all(&[failed, step(0, 1, Reads)], &[])[1], read(None, false));
 }

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use interloper_scheduler::decisions::{Decisions, LooseSource, ReplaySource};
+use interloper_scheduler::runtime::Action;
 use interloper_scheduler::schedule::{FREE_EVERY, Memory, Plan, Schedule};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Pctwm, Pos, RandomWalk, Selection, Surw};
 use interloper_scheduler::{Config, Engine, Execution, Executions, Freedom, Freedoms, Shard, Stopped, Strategy};
@@ -347,6 +348,46 @@ fn pointers_are_read_as_they_were_stored() {
     assert_eq!(outcomes.into_iter().collect::<Vec<_>>().join(" "), "77 78 88");
 }
 
+/// A stale access is kept with what it could have read instead: every store that was made, except for those before what its
+/// task has read.
+#[test]
+fn a_stale_access_tells_what_it_could_have_read() {
+    let mut engine = Engine::new(Config { trace: true, ..config(ANY) });
+    let program = || {
+        let number = Arc::new(AtomicU64::new(0));
+        let other = number.clone();
+        let writer = thread::spawn(move || (1..=2).for_each(|value| other.store(value, Relaxed)));
+        let read = [number.load(Relaxed), number.load(Relaxed)];
+        writer.join().unwrap();
+        assert!(read[0] <= read[1]);
+    };
+    // For each of the two loads: how many stores were made before it, and the number of the one that it reads.
+    let mut seen = BTreeSet::new();
+    engine.explore(&mut RandomWalk::new(1), Executions::AtMost(2_000), program, |engine, execution| {
+        let mut stores: Vec<Option<u32>> = vec![None];
+        let mut loads: Vec<(usize, usize)> = Vec::new();
+        for (index, event) in (0u32..).zip(engine.trace().iter()) {
+            match event.operation.action {
+                Action::Write => stores.push(Some(index)),
+                Action::Read => {
+                    let oldest = loads.last().map_or(0, |&(_, read)| read);
+                    let of = execution.accesses.iter().find(|(event, _)| *event == index).unwrap().1;
+                    let others: Vec<_> = stores[oldest..].iter().rev().filter(|store| **store != of).copied().collect();
+                    let older = execution.older.iter().find(|older| older.event == index);
+                    assert_eq!(older.map(|older| &older.others), (Some(&of) != stores.last()).then_some(&others));
+                    loads.push((stores.len() - 1, stores.iter().position(|store| *store == of).unwrap()));
+                }
+                _ => {}
+            }
+        }
+        seen.insert(loads);
+        ControlFlow::<()>::Continue(())
+    });
+    // By hand: with the first load after i stores and the second one after j, they read the stores r <= s, where r <= i and
+    // s <= j. (0, 0), (0, 1), (0, 2): 1, 2 and 3 ways; (1, 1), (1, 2), (2, 2): 3, 5 and 6.
+    assert_eq!(seen.len(), 20, "{seen:?}");
+}
+
 /// Panics if the outcome is the weak one.
 fn weak_store_buffering() {
     assert_ne!(store_buffering(Relaxed, Relaxed)(), "00");
@@ -382,7 +423,7 @@ fn random_strategies_find_what_is_weak_and_it_replays_and_shrinks() {
         let text: Decisions = shrunk.smallest.decisions.to_string().parse().unwrap();
         let last = engine.run(&mut Guided::new(LooseSource::new(&text)), weak_store_buffering);
         assert_eq!(last.older.len(), 1, "{name}: {last:?}");
-        let older = last.older[0];
+        let older = &last.older[0];
         assert_eq!((older.of, older.stores), (None, false), "{name}: the initial value is read");
     }
 }
