@@ -87,9 +87,28 @@ pub struct Older {
     pub of: Option<u32>,
     /// Whether it stored: before stores that it had not seen.
     pub stores: bool,
-    /// The events that stored what it could have read or followed instead, the newest first; as [`Self::of`]. Empty unless the
-    /// engine keeps the trace.
-    pub others: Vec<Option<u32>>,
+    /// The places that it could have taken: this one and others.
+    pub among: Among,
+}
+
+/// Places in the order of the stores to an atomic, each by how many stores come after it: 0 is the newest store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Among {
+    /// The newest so many.
+    Newest(u32),
+    /// These.
+    These(Box<[u32]>),
+}
+
+impl Among {
+    /// How many stores come after each of the places, the newest place first.
+    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        let (row, listed) = match self {
+            Among::Newest(count) => (0..*count, &[][..]),
+            Among::These(listed) => (0..0, &listed[..]),
+        };
+        row.chain(listed.iter().copied()).map(|after| after as usize)
+    }
 }
 
 /// How an execution ended.

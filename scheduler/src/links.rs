@@ -11,7 +11,7 @@ use std::ops::Range;
 use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 
 use crate::access::Access;
-use crate::execution::{Cause, Event, Older};
+use crate::execution::{Among, Cause, Event, Older};
 use crate::holding::{Hold, Holding};
 use crate::traces::objects_of;
 use crate::vector_clock::VectorClock;
@@ -122,8 +122,7 @@ fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32
 
 /// Which store each event reads that reads an atomic.
 fn reads(trace: &[Event], known: Stores<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
-    let others: BTreeMap<u32, &[Option<u32>]> =
-        known.older.iter().map(|older| (older.event, &older.others[..])).collect();
+    let among: BTreeMap<u32, &Among> = known.older.iter().map(|older| (older.event, &older.among)).collect();
     let known: BTreeMap<u32, Option<u32>> = known.accesses.iter().copied().collect();
     // The stores of each atomic in modification order.
     let mut stores: BTreeMap<ObjectId, Vec<u32>> = BTreeMap::new();
@@ -135,7 +134,9 @@ fn reads(trace: &[Event], known: Stores<'_>, is_atomic: impl Fn(ObjectId) -> boo
         let newest = stores.last().copied();
         let from = known.get(&index).copied().unwrap_or(newest);
         if access.reads {
-            let others = others.get(&index).map_or(Vec::new(), |others| others.to_vec());
+            let stored = |after: usize| stores.len().checked_sub(after + 1).map(|at| stores[at]);
+            let others = among.get(&index).into_iter().flat_map(|among| among.places());
+            let others = others.map(stored).filter(|store| *store != from).collect();
             reads.push((index as usize, Read { from, stale: newest != from, others }));
         }
         if access.writes {

@@ -26,6 +26,7 @@ use interloper_std::runtime::TaskId;
 
 use self::location::{Location, Message, Sources};
 use self::order::Order;
+use crate::execution::Among;
 use crate::vector_clock::VectorClock;
 
 /// The memory of an execution.
@@ -99,6 +100,14 @@ impl Places {
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Spot> + '_ {
         (0..self.count).map(|index| self.get(index))
+    }
+
+    /// The places by how many stores come after each.
+    pub(crate) fn among(&self, distance: impl Fn(Spot) -> usize) -> Among {
+        if self.listed.is_empty() {
+            return Among::Newest(self.count as u32);
+        }
+        Among::These(self.listed[..self.count].iter().map(|&spot| distance(spot) as u32).collect())
     }
 
     /// Only the newest ones, at most so many.

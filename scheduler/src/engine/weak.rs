@@ -27,7 +27,7 @@ use super::stale::{Here, StaleLooks};
 use super::state::State;
 use crate::execution::Older;
 use crate::freedoms::Freedom;
-use crate::memory::{LocationId, Memory, Places, Spot, Stored};
+use crate::memory::{LocationId, Memory, Places, Stored};
 use crate::orderings::{Orderings, Sites};
 use crate::plain::{Doing, Now, Plain};
 use crate::vector_clock::VectorClock;
@@ -117,17 +117,6 @@ impl Kept {
             self.released.resize_with(object.index() + 1, Released::default);
         }
         (&mut self.memory, &mut self.released[object.index()])
-    }
-
-    /// The event of the access that stored this.
-    fn event_of(&self, origin: Option<u32>) -> Option<u32> {
-        origin.map(|access| self.accesses[access as usize].0)
-    }
-
-    /// The events that stored what is at the places that the last access could have taken, except for the one that it took.
-    fn others(&self, at: LocationId, taken: Spot) -> Vec<Option<u32>> {
-        let others = self.places.iter().filter(|spot| *spot != taken);
-        others.map(|spot| self.event_of(self.memory.stored(at, spot).origin)).collect()
     }
 
     /// The task holds the object in this mode from now on.
@@ -268,7 +257,7 @@ impl Runtime for Weak<'_> {
             }
         }
         let access = kept.accesses.len() as u32;
-        let of = kept.event_of(origin);
+        let of = origin.map(|access| kept.accesses[access as usize].0);
         kept.accesses.push((event, of));
         kept.steps.push(state.steps);
         if !matches!(effect, Effect::Store(_)) && (!is_newest || !kept.stale.is_empty()) {
@@ -279,8 +268,8 @@ impl Runtime for Weak<'_> {
             }
         }
         if !is_newest {
-            let others = if core.config.trace { kept.others(at, spot) } else { Vec::new() };
-            kept.older.push(Older { event, of, stores: written.is_some(), others });
+            let among = kept.places.among(|spot| kept.memory.stored(at, spot).distance);
+            kept.older.push(Older { event, of, stores: written.is_some(), among });
             // A stale access is a choice of its own, so this is not one more round of a loop that waits.
             state.tasks[state.current].spin = Spin::default();
             state.tasks[state.current].rounds.does_something_new();

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use interloper_scheduler::decisions::{Decisions, LooseSource, ReplaySource};
+use interloper_scheduler::links::{Read, Stores, links};
 use interloper_scheduler::runtime::Action;
 use interloper_scheduler::schedule::{FREE_EVERY, Memory, Plan, Schedule};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Pctwm, Pos, RandomWalk, Selection, Surw};
@@ -374,7 +375,13 @@ fn a_stale_access_tells_what_it_could_have_read() {
                     let of = execution.accesses.iter().find(|(event, _)| *event == index).unwrap().1;
                     let others: Vec<_> = stores[oldest..].iter().rev().filter(|store| **store != of).copied().collect();
                     let older = execution.older.iter().find(|older| older.event == index);
-                    assert_eq!(older.map(|older| &older.others), (Some(&of) != stores.last()).then_some(&others));
+                    assert_eq!(older.is_some(), Some(&of) != stores.last());
+                    if let Some(older) = older {
+                        let known = Stores { accesses: &execution.accesses, older: &execution.older };
+                        let read = links(&engine.trace(), known, |_| true)[index as usize].reads.clone();
+                        assert_eq!(read, Some(Read { from: of, stale: true, others }));
+                        assert_eq!(older.of, of);
+                    }
                     loads.push((stores.len() - 1, stores.iter().position(|store| *store == of).unwrap()));
                 }
                 _ => {}
