@@ -41,12 +41,13 @@ pub(crate) fn all() -> Vec<Case> {
         sorted::cases(),
         guarded::cases(),
         closed::cases(),
+        crate::published::cases(),
     ];
     families.into_iter().flatten().collect()
 }
 
 /// A method under test without its types.
-fn boxed<S, A, R>(method: MethodUnderTest<S, A, R>) -> Box<dyn Check>
+pub(crate) fn boxed<S, A, R>(method: MethodUnderTest<S, A, R>) -> Box<dyn Check>
 where
     S: Subject + 'static,
     A: Datum,
@@ -57,7 +58,7 @@ where
 
 /// The method from the states within one operation: for a violation that takes two operations of the environment, all
 /// runs with one operation come first, from every initial state.
-fn from_few_states<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
+pub(crate) fn from_few_states<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
 where
     S: Subject,
     A: Datum,
@@ -70,7 +71,7 @@ where
 ///
 /// A critical section conflicts with every operation on its collection, so there are hundreds of thousands of runs with
 /// three. Two operations suffice: one on each side of a section, or one that is seen and one that is not.
-fn briefly<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
+pub(crate) fn briefly<S, A, R>(method: MethodUnderTest<S, A, R>) -> MethodUnderTest<S, A, R>
 where
     S: Subject,
     A: Datum,

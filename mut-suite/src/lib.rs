@@ -2,8 +2,8 @@
 //! their expected grades.
 //!
 //! Each [`Case`] is a method as applications have it, wrapped as a method under test. The bad ones come from the paper
-//! (COLT) and from everyday Rust, and each bad case that can be corrected names the corrected one as its twin. The
-//! expected verdicts were worked out by hand; `tests/suite.rs` compares the tool's verdicts with them.
+//! (COLT), from everyday Rust and from published crates, and each bad case that can be corrected names the corrected one
+//! as its twin. The expected verdicts were worked out by hand; `tests/suite.rs` compares the tool's verdicts with them.
 //!
 //! The source text of a case is the code that runs: it is cut out of the compiled file.
 //!
@@ -16,6 +16,7 @@ pub mod blocks;
 mod case;
 mod cases;
 pub mod objects;
+mod published;
 mod source;
 
 pub use case::{Case, Unexpected, run_case};

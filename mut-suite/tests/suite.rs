@@ -17,20 +17,33 @@ const EXECUTIONS: u64 = 1_000;
 /// Two it takes where each key (or collection) is touched once: an operation on what the method has touched already can
 /// be moved behind it, one on what it will touch can be moved before it, and only two of them, one of each kind and in
 /// this order, pin the method down at both sides. None it takes where the method hangs by itself.
-const SMALLEST: [(&str, u32); 14] = [
+const SMALLEST: [(&str, u32); 27] = [
     ("archive", 2),
     ("batch-insert", 2),
+    ("breaker-success-two-atomics", 2),
     ("count-hits-afterwards", 2),
     ("count-hits-unread", 2),
+    ("dispatch-two-keys", 2),
     ("first-free-number", 2),
+    ("generation-after-value", 2),
     ("insert-then-count", 2),
+    ("letters-list-then-remove", 2),
     ("log-after-guard", 2),
     ("lru-get-then-touch", 2),
+    ("mean-two-reads", 2),
+    ("pool-in-use-two-reads", 2),
+    ("pool-pull", 2),
+    ("pool-return-after-close", 2),
     ("promote", 2),
+    ("put-then-size", 2),
+    ("refusal-counted-later", 2),
     ("rename-remove-then-insert", 2),
+    ("set-limits-two-stores", 2),
     ("sum-while-iterating", 2),
+    ("track-request-flag-then-count", 2),
     ("transfer", 2),
     ("two-way-map", 2),
+    ("unregister-two-maps", 2),
     ("write-under-own-guard", 0),
 ];
 
