@@ -39,33 +39,50 @@ pub(crate) fn outside<M: Mirror + ?Sized>(whole: &M) -> &M {
 }
 
 /// A step of an atomic that was announced.
-pub(crate) struct Stepped<'a, A> {
-    /// The one that stands for it here.
-    pub(crate) here: &'a A,
-    /// Its object and the place of the step, where memory is weak.
-    pub(crate) weak: Option<(ObjectId, Place)>,
+pub(crate) enum Stepped<'a, A, R> {
+    /// What is left to do, to the one that stands for it here.
+    At(&'a A),
+    /// What came of it, where memory is weak.
+    Done(R),
 }
 
-/// Announces a step of an atomic, in a controlled run.
+/// An atomic in memory that is weak, whose step was announced.
+pub(crate) struct Weakly<'a, A> {
+    /// The one that stands for it here.
+    pub(crate) here: &'a A,
+    pub(crate) object: ObjectId,
+    /// The place of the step.
+    pub(crate) place: Place,
+    pub(crate) current: Current<'a>,
+}
+
+/// Announces a step of an atomic, in a controlled run. Where memory is weak, `weakly` makes it.
 #[inline]
-pub(crate) fn step<A: Compact>(whole: &A, action: Action, location: Place) -> Stepped<'_, A> {
+pub(crate) fn step<A: Compact, R>(
+    whole: &A,
+    (action, location): (Action, Place),
+    weakly: impl FnOnce(Weakly<'_, A>) -> R,
+) -> Stepped<'_, A, R> {
     let stepped = runtime::with(|current| {
         let (here, object) = placed(&current, whole);
         current.runtime().step_of_atomic(Operation { object, action, location });
         let addresses = current.addresses();
         if !addresses.are_attended() {
-            return Stepped { here, weak: None };
+            return Stepped::At(here);
         }
         if addresses.are_watched() {
             tell(&current, here);
         }
-        Stepped { here, weak: addresses.are_weak().then_some((object, location)) }
+        if !addresses.are_weak() {
+            return Stepped::At(here);
+        }
+        Stepped::Done(weakly(Weakly { here, object, place: location, current }))
     });
     stepped.unwrap_or_else(|| {
         if !action.only_reads() {
             statics::atomics::remember(whole);
         }
-        Stepped { here: whole, weak: None }
+        Stepped::At(whole)
     })
 }
 

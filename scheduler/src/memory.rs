@@ -19,14 +19,16 @@
 
 mod location;
 mod order;
+mod places;
 
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 
 use interloper_std::runtime::TaskId;
 
 use self::location::{Location, Message, Sources};
 use self::order::Order;
-use crate::execution::Among;
+pub(crate) use self::places::Places;
 use crate::vector_clock::VectorClock;
 
 /// The memory of an execution.
@@ -53,7 +55,7 @@ struct Views {
     ended: bool,
 }
 
-/// A location of memory: an atomic.
+/// A location of memory: an atomic, by the number of its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LocationId(pub(crate) u32);
 
@@ -61,59 +63,15 @@ pub(crate) struct LocationId(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot(pub(crate) usize);
 
-/// The places that an access may take, the newest first. Mostly these are the newest ones without a gap, which are not listed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
-    newest: usize,
-    count: usize,
-    /// All of them, unless they have no gap.
-    listed: Vec<Spot>,
-}
-
-impl Places {
-    /// From the newest to the oldest one, without a gap.
-    #[inline]
-    fn row(&mut self, newest: usize, oldest: usize) {
-        (self.newest, self.count) = (newest, newest + 1 - oldest);
-        self.listed.clear();
-    }
-
-    /// These, the newest first.
-    pub(crate) fn list(&mut self, spots: impl IntoIterator<Item = Spot>) {
-        self.listed.clear();
-        self.listed.extend(spots);
-        self.count = self.listed.len();
-    }
-
-    /// How many there are.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
-    /// The place with this index.
-    #[inline]
-    pub(crate) fn get(&self, index: usize) -> Spot {
-        if self.listed.is_empty() { Spot(self.newest - index) } else { self.listed[index] }
-    }
-
-    /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Spot> + '_ {
-        (0..self.count).map(|index| self.get(index))
-    }
-
-    /// The places by how many stores come after each.
-    pub(crate) fn among(&self, distance: impl Fn(Spot) -> usize) -> Among {
-        if self.listed.is_empty() {
-            return Among::Newest(self.count as u32);
-        }
-        Among::These(self.listed[..self.count].iter().map(|&spot| distance(spot) as u32).collect())
-    }
-
-    /// Only the newest ones, at most so many.
-    pub(crate) fn truncate(&mut self, most: usize) {
-        self.count = self.count.min(most);
-    }
+/// What the caller knows a store by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// Which of all accesses, counted from 1.
+    pub(crate) access: NonZeroU32,
+    /// The event of the trace.
+    pub(crate) event: u32,
+    /// The step, counted from 1.
+    pub(crate) step: u32,
 }
 
 /// A store at a place.
@@ -121,8 +79,8 @@ impl Places {
 pub(crate) struct Stored {
     pub(crate) spot: Spot,
     pub(crate) value: u64,
-    /// What the caller knows it by; none for the initial value.
-    pub(crate) origin: Option<u32>,
+    /// None for the initial value.
+    pub(crate) origin: Option<Origin>,
     /// How many stores come after it: none after the newest.
     pub(crate) distance: usize,
 }
@@ -209,24 +167,31 @@ impl Memory {
         self.tasks[task.index()].events as u32
     }
 
-    /// A location where this value is. Everybody knows it.
-    pub(crate) fn add_location(&mut self, value: u64) -> LocationId {
-        self.locations.push(Location::new(value));
-        LocationId(self.locations.len() as u32 - 1)
-    }
-
     /// The newest store of a location, where this value is now, and whether its place is the only one of an access, whatever it does.
     ///
     /// A value that no atomic operation stored got there when nobody else can have been there: everybody knows it.
     #[inline]
     pub(crate) fn newest(&mut self, task: TaskId, location: LocationId, value: u64) -> (Stored, bool) {
-        let at = &mut self.locations[location.0 as usize];
-        if at.newest().value != value {
-            at.overwrite(value);
+        if let Some(at) = self.locations.get(location.0 as usize)
+            && let [older @ .., newest] = at.messages()
+            && newest.value == value
+        {
+            let stored = Stored { spot: Spot(older.len()), value, origin: newest.origin, distance: 0 };
+            let is_own = || newest.writer.0 == task;
+            return (stored, older.is_empty() || is_own() || newest.is_known(&self.tasks[task.index()].current));
         }
-        let spot = Spot(at.messages().len() - 1);
-        let stored = Stored { spot, value, origin: at.newest().origin(), distance: 0 };
-        (stored, at.is_settled(&self.tasks[task.index()].current))
+        self.overwrite(location, value);
+        (Stored { spot: Spot(0), value, origin: None, distance: 0 }, true)
+    }
+
+    /// This value is at a location, and everybody knows it.
+    #[cold]
+    fn overwrite(&mut self, location: LocationId, value: u64) {
+        let index = location.0 as usize;
+        if self.locations.len() <= index {
+            self.locations.resize_with(index + 1, Location::default);
+        }
+        self.locations[index] = Location::new(value);
     }
 
     /// The places that an access may take, the newest first.
@@ -251,7 +216,7 @@ impl Memory {
     pub(crate) fn stored(&self, location: LocationId, spot: Spot) -> Stored {
         let messages = self.locations[location.0 as usize].messages();
         let message = &messages[spot.0];
-        Stored { spot, value: message.value, origin: message.origin(), distance: messages.len() - 1 - spot.0 }
+        Stored { spot, value: message.value, origin: message.origin, distance: messages.len() - 1 - spot.0 }
     }
 
     /// How many stores and sequentially consistent events are kept.
@@ -263,20 +228,16 @@ impl Memory {
     /// Reads what is at a place.
     #[inline]
     pub(crate) fn load(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
-        let before = self.before(task, location, spot, Kind::Load, order);
-        let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
-        let event = views.event(task);
-        let message = at.message(spot.0);
-        views.read(order, message);
-        if before.is_none() && self.order.is_empty() {
-            message.note_read((task, event), &views.current);
-            return;
+        if self.is_about_order(order) {
+            return self.load_in_order(task, location, order, spot);
         }
-        let sources = self.enter(task, event, location, spot, before);
-        self.locations[location.0 as usize].message(spot.0).note_read_in_order((task, event), sources);
+        let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
+        let (event, message) = (views.event(task), at.message(spot.0));
+        views.read(order, message);
+        message.note_read((task, event), &views.current);
     }
 
-    /// Stores a value right after a place. `stored` is the value, and the number that the caller knows the store by.
+    /// Stores a value right after a place. `stored` is the value, and what the caller knows the store by.
     #[inline]
     pub(crate) fn store(
         &mut self,
@@ -284,13 +245,15 @@ impl Memory {
         location: LocationId,
         order: Ordering,
         spot: Spot,
-        stored: (u64, u32),
+        stored: (u64, Origin),
     ) {
-        let before = self.before(task, location, spot, Kind::Store, order);
+        if self.is_about_order(order) {
+            return self.store_in_order(task, location, order, spot, stored);
+        }
         let views = &mut self.tasks[task.index()];
         let event = views.event(task);
         let message = Message::new(stored, (task, event), views.releases(order).clone());
-        self.insert(task, event, location, spot, (message, before));
+        self.insert(location, spot, message);
     }
 
     /// Reads what is at a place and stores a value right after it.
@@ -301,19 +264,22 @@ impl Memory {
         location: LocationId,
         order: Ordering,
         spot: Spot,
-        stored: (u64, u32),
+        stored: (u64, Origin),
     ) {
+        let is_about_order = self.is_about_order(order);
         let before = self.before(task, location, spot, Kind::Update, order);
         let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
-        let event = views.event(task);
-        let found = at.message(spot.0);
+        let (event, found) = (views.event(task), at.message(spot.0));
         views.read(order, found);
         // A release sequence goes on.
         let mut released = found.released.clone();
         released.join(views.releases(order));
         let mut message = Message::new(stored, (task, event), released);
         message.updates = true;
-        self.insert(task, event, location, spot, (message, before));
+        if is_about_order {
+            message.note_stored_in_order(self.enter(task, event, location, spot, before));
+        }
+        self.insert(location, spot, message);
     }
 
     /// An operation on an atomic that always reads the newest store. `released` is what the store there has released.
@@ -355,7 +321,8 @@ impl Memory {
         }
         if let Some(mut before) = strongly {
             let knows = &self.tasks[task.index()].current;
-            self.locations.iter().for_each(|location| location.seen_by(knows, &mut before));
+            let met = self.locations.iter().filter(|location| !location.messages().is_empty());
+            met.for_each(|location| location.seen_by(knows, &mut before));
             self.order.push_fence(task, event, knows, &before);
             self.thin();
         }
@@ -366,19 +333,9 @@ impl Memory {
         self.tasks[task.index()].event(task)
     }
 
-    /// Puts a store, which is an event of a task, right after a place. `before` must come before it in the order, if it is in there.
+    /// Puts a store right after a place.
     #[inline(always)]
-    fn insert(
-        &mut self,
-        task: TaskId,
-        event: usize,
-        location: LocationId,
-        spot: Spot,
-        (mut message, before): (Message, Option<VectorClock>),
-    ) {
-        if before.is_some() || !self.order.is_empty() {
-            message.note_stored_in_order(self.enter(task, event, location, spot, before));
-        }
+    fn insert(&mut self, location: LocationId, spot: Spot, message: Message) {
         let at = &mut self.locations[location.0 as usize];
         at.insert(spot.0 + 1, message);
         if at.is_crowded() {
@@ -390,6 +347,40 @@ impl Memory {
 
 /// What is sequentially consistent.
 impl Memory {
+    /// Whether an access has to do with the order.
+    #[inline(always)]
+    fn is_about_order(&self, order: Ordering) -> bool {
+        order == Ordering::SeqCst || !self.order.is_empty()
+    }
+
+    // Out of the way of the usual case.
+    #[inline(never)]
+    fn load_in_order(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
+        let before = self.before(task, location, spot, Kind::Load, order);
+        let (views, at) = (&mut self.tasks[task.index()], &mut self.locations[location.0 as usize]);
+        let event = views.event(task);
+        views.read(order, at.message(spot.0));
+        let sources = self.enter(task, event, location, spot, before);
+        self.locations[location.0 as usize].message(spot.0).note_read_in_order((task, event), sources);
+    }
+
+    #[inline(never)]
+    fn store_in_order(
+        &mut self,
+        task: TaskId,
+        location: LocationId,
+        order: Ordering,
+        spot: Spot,
+        stored: (u64, Origin),
+    ) {
+        let before = self.before(task, location, spot, Kind::Store, order);
+        let views = &mut self.tasks[task.index()];
+        let event = views.event(task);
+        let mut message = Message::new(stored, (task, event), views.releases(order).clone());
+        message.note_stored_in_order(self.enter(task, event, location, spot, before));
+        self.insert(location, spot, message);
+    }
+
     /// What must come before a sequentially consistent access at a place. Nothing for another access.
     #[inline]
     fn before(

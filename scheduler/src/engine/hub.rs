@@ -153,6 +153,7 @@ fn summary(core: &Core) -> Execution {
         state.end = Some(End::Memory(Box::new(fault)));
     }
     let is_weak = state.granted.count(Freedom::Memory) > 0;
+    kept.before = (kept.older.len(), kept.accesses.len());
     Execution {
         end: state.end.take().unwrap_or(End::Finished),
         steps: state.steps,

@@ -14,6 +14,8 @@
 //!
 //! [`Freedom::Hints`]: crate::freedoms::Freedom::Hints
 
+use std::num::NonZeroU32;
+
 use interloper_std::runtime::{Place, TaskId};
 
 use crate::memory::LocationId;
@@ -36,7 +38,7 @@ pub(super) struct Here {
 struct Look {
     here: Here,
     /// The store that was seen, by the number of its access; `None` is what was there at first.
-    store: Option<u32>,
+    store: Option<NonZeroU32>,
     looks: u32,
     /// The task has waited for a change since.
     waited: bool,
@@ -48,9 +50,9 @@ pub(super) enum Again {
     /// What the memory admits.
     Anything,
     /// What is newer than this store, since the task has waited for a change.
-    NewerThan(Option<u32>),
+    NewerThan(Option<NonZeroU32>),
     /// What is newer than this store, since the task has looked often enough.
-    Enough(Option<u32>),
+    Enough(Option<NonZeroU32>),
 }
 
 impl Here {
@@ -92,12 +94,12 @@ impl StaleLooks {
     }
 
     /// The stale store that the task saw when it looked here last.
-    pub(super) fn last(&self, here: Here) -> Option<Option<u32>> {
+    pub(super) fn last(&self, here: Here) -> Option<Option<NonZeroU32>> {
         self.position(here).map(|index| self.0[index].store)
     }
 
     /// The task looks here and sees a stale store, or with `None` the newest one.
-    pub(super) fn looks(&mut self, here: Here, stale: Option<Option<u32>>) {
+    pub(super) fn looks(&mut self, here: Here, stale: Option<Option<NonZeroU32>>) {
         match (self.position(here), stale) {
             (None, None) => {}
             (Some(index), None) => _ = self.0.swap_remove(index),
@@ -122,22 +124,21 @@ mod tests {
     #[test]
     fn a_stale_store_is_seen_until_the_task_waits_or_has_looked_often_enough() {
         let mut looks = StaleLooks::default();
-        let mut memory = crate::memory::Memory::default();
-        memory.begin_task(None);
-        let (at, other) = (memory.add_location(0), memory.add_location(0));
+        let (at, other) = (LocationId(0), LocationId(1));
+        let [three, five] = [3, 5].map(NonZeroU32::new);
         let here = Here { task: TaskId::MAIN, at, place: Location::caller() };
         let elsewhere = Here { at: other, ..here };
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
-        looks.looks(here, Some(Some(3)));
-        assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, Some(Some(3))));
+        looks.looks(here, Some(three));
+        assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, Some(three)));
         looks.waits(TaskId(1));
         assert_eq!(looks.again(here), Again::Anything, "another task has waited");
         looks.waits(TaskId::MAIN);
-        assert_eq!((looks.again(here), looks.again(elsewhere)), (Again::NewerThan(Some(3)), Again::Anything));
-        looks.looks(here, Some(Some(5)));
+        assert_eq!((looks.again(here), looks.again(elsewhere)), (Again::NewerThan(three), Again::Anything));
+        looks.looks(here, Some(five));
         assert_eq!(looks.again(here), Again::Anything, "another store");
-        (1..MOST_LOOKS).for_each(|_| looks.looks(here, Some(Some(5))));
-        assert_eq!(looks.again(here), Again::Enough(Some(5)));
+        (1..MOST_LOOKS).for_each(|_| looks.looks(here, Some(five)));
+        assert_eq!(looks.again(here), Again::Enough(five));
         looks.looks(here, None);
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
     }

@@ -11,6 +11,7 @@
 mod places;
 
 use std::any::Any;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -27,7 +28,7 @@ use super::stale::{Here, StaleLooks};
 use super::state::State;
 use crate::execution::Older;
 use crate::freedoms::Freedom;
-use crate::memory::{LocationId, Memory, Places, Stored};
+use crate::memory::{LocationId, Memory, Origin, Places, Stored};
 use crate::orderings::{Orderings, Sites};
 use crate::plain::{Doing, Now, Plain};
 use crate::vector_clock::VectorClock;
@@ -42,8 +43,6 @@ pub(super) struct Kept {
     pub(super) plain: Plain,
     /// The main task has ended: what is dropped after that is dropped in no order.
     pub(super) over: bool,
-    /// The locations of atomics, by their objects.
-    locations: Vec<Option<LocationId>>,
     /// What was released to other objects.
     released: Vec<Released>,
     /// The places that an access may take.
@@ -52,10 +51,10 @@ pub(super) struct Kept {
     stale: StaleLooks,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
-    /// All accesses: the event of each, and of the store that it read or follows. A store is known by its number here.
+    /// All accesses: the event of each, and of the store that it read or follows.
     pub(super) accesses: Vec<(u32, Option<u32>)>,
-    /// The steps of these accesses.
-    steps: Vec<u64>,
+    /// How many there were of both in the execution before, whose result took the memory of both.
+    pub(super) before: (usize, usize),
     /// One of them had an ordering weaker than `SeqCst`.
     pub(super) weaker: bool,
     /// Others could have done so, had the execution been free to do so more often.
@@ -82,7 +81,6 @@ impl Kept {
     pub(super) fn begin(&mut self) {
         self.memory.restart();
         self.sites.begin();
-        self.locations.clear();
         self.released.clear();
         self.stale.clear();
         self.forget_accesses();
@@ -93,23 +91,15 @@ impl Kept {
     /// The execution that begins has made no access.
     fn forget_accesses(&mut self) {
         self.older.clear();
+        self.older.reserve(self.before.0);
         self.accesses.clear();
-        self.steps.clear();
+        self.accesses.reserve(self.before.1);
         (self.older_left, self.weaker) = (false, false);
     }
 
     pub(super) fn end_task(&mut self, task: TaskId) {
         self.over |= task == TaskId::MAIN;
         self.memory.end_task(task);
-    }
-
-    /// The location of an atomic in which this value is now.
-    #[inline]
-    fn location(&mut self, object: ObjectId, newest: u64) -> LocationId {
-        if self.locations.len() <= object.index() {
-            self.locations.resize(object.index() + 1, None);
-        }
-        *self.locations[object.index()].get_or_insert_with(|| self.memory.add_location(newest))
     }
 
     fn released(&mut self, object: ObjectId) -> (&mut Memory, &mut Released) {
@@ -227,13 +217,13 @@ impl Runtime for Weak<'_> {
         let mut kept = core.kept.borrow_mut();
         let kept = &mut *kept;
         let task = TaskId(state.current as u32);
-        let at = kept.location(object, newest);
+        let at = LocationId(object.index() as u32);
         let here = Here { task, at, place };
         kept.weaker |= order != Ordering::SeqCst;
         let taken = kept.sites.access(place, &effect, (order, failure));
         let (order, failure) = (taken.order, taken.failure);
-        let find = |kept: &mut Kept| kept.find_places(task, at, &effect, (order, failure));
-        let Stored { spot, value: found, origin, distance } = core.place(state, kept, (here, newest), find);
+        let stored = core.place(state, kept, (here, newest), &effect, (order, failure));
+        let Stored { spot, value: found, origin, distance } = stored;
         // The event of the present step: nearly always the last one.
         let event = match &state.trace[..] {
             [.., last] if !last.continues => state.trace.len() as u32 - 1,
@@ -256,12 +246,12 @@ impl Runtime for Weak<'_> {
                 state.limit = 0;
             }
         }
-        let access = kept.accesses.len() as u32;
-        let of = origin.map(|access| kept.accesses[access as usize].0);
+        let of = origin.map(|origin| origin.event);
         kept.accesses.push((event, of));
-        kept.steps.push(state.steps);
+        let access = NonZeroU32::new(kept.accesses.len() as u32).expect("there is one at least");
+        let own = Origin { access, event, step: state.steps as u32 };
         if !matches!(effect, Effect::Store(_)) && (!is_newest || !kept.stale.is_empty()) {
-            let of_stale = (!is_newest).then_some(origin);
+            let of_stale = (!is_newest).then_some(origin.map(|origin| origin.access));
             let is_same_look = state.tasks[state.current].hints.has_left() && kept.stale.last(here) == of_stale;
             if !is_same_look {
                 kept.stale.looks(here, of_stale);
@@ -275,8 +265,8 @@ impl Runtime for Weak<'_> {
             state.tasks[state.current].rounds.does_something_new();
         }
         match (&effect, written) {
-            (Effect::Store(_), Some(value)) => kept.memory.store(task, at, order, spot, (value, access)),
-            (_, Some(value)) => kept.memory.update(task, at, order, spot, (value, access)),
+            (Effect::Store(_), Some(value)) => kept.memory.store(task, at, order, spot, (value, own)),
+            (_, Some(value)) => kept.memory.update(task, at, order, spot, (value, own)),
             (Effect::Load, None) => kept.memory.load(task, at, order, spot),
             (_, None) => kept.memory.load(task, at, failure, spot),
         }

@@ -1,15 +1,13 @@
 //! A location of memory: its stores in modification order, and who has read them.
 
-use std::num::NonZeroU32;
-
 use interloper_std::runtime::TaskId;
 
-use super::Kind;
 use super::order::Order;
+use super::{Kind, Origin};
 use crate::vector_clock::VectorClock;
 
-/// The stores of a location that some task may still read, in modification order: at least one.
-#[derive(Clone, Debug)]
+/// The stores of a location that some task may still read, in modification order. At least one, once the location was met.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Location {
     messages: Vec<Message>,
     /// What comes before whatever is coherence-ordered after the stores that were dropped.
@@ -22,14 +20,14 @@ pub(super) struct Location {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) value: u64,
-    /// One more than the number that the caller knows it by; none for what was there at first.
-    origin: Option<NonZeroU32>,
+    /// What the caller knows it by; none for what was there at first.
+    pub(super) origin: Option<Origin>,
     /// It is that of a read-modify-write which read the store before it.
     pub(super) updates: bool,
     /// What happens before whoever reads this and acquires: nothing, perhaps.
     pub(super) released: VectorClock,
     /// Who stored it, and how many of the events of that task there were then: with 0 the store happens before everything.
-    writer: (TaskId, u32),
+    pub(super) writer: (TaskId, u32),
     /// Who read it: the first event of each task that did. A task that knows the store anyway need not be here, unless
     /// something is sequentially consistent.
     readers: VectorClock,
@@ -62,9 +60,12 @@ const FEW: usize = 16;
 impl Message {
     /// The store of an event of a task.
     #[inline(always)]
-    pub(super) fn new((value, origin): (u64, u32), (task, event): (TaskId, usize), released: VectorClock) -> Message {
-        let (origin, writer) = (NonZeroU32::new(origin + 1), (task, event as u32 + 1));
-        Message { origin, writer, released, ..Message::initial(value) }
+    pub(super) fn new(
+        (value, origin): (u64, Origin),
+        (task, event): (TaskId, usize),
+        released: VectorClock,
+    ) -> Message {
+        Message { origin: Some(origin), writer: (task, event as u32 + 1), released, ..Message::initial(value) }
     }
 
     /// What was there at first.
@@ -72,12 +73,6 @@ impl Message {
     fn initial(value: u64) -> Message {
         let (released, readers) = (VectorClock::EMPTY, VectorClock::EMPTY);
         Message { value, origin: None, updates: false, released, writer: (TaskId::MAIN, 0), readers, ordered: None }
-    }
-
-    /// The number that the caller knows it by; none for what was there at first.
-    #[inline]
-    pub(super) fn origin(&self) -> Option<u32> {
-        self.origin.map(|origin| origin.get() - 1)
     }
 
     /// Whether the store happens before what knows this.
@@ -93,13 +88,14 @@ impl Message {
         self.readers.overlaps(knows)
     }
 
+    /// Either of these.
     #[inline]
-    fn is_known(&self, knows: &VectorClock) -> bool {
+    pub(super) fn is_known(&self, knows: &VectorClock) -> bool {
         self.is_stored(knows) || self.is_read(knows)
     }
 
     /// A task, which knows this, has read it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_read(&mut self, reader: (TaskId, usize), knows: &VectorClock) {
         if !self.is_stored(knows) {
             self.note_reader(reader);
@@ -141,10 +137,7 @@ impl Location {
         Location { messages: vec![Message::initial(value)], dropped: VectorClock::default(), crowded: FEW }
     }
 
-    pub(super) fn overwrite(&mut self, value: u64) {
-        *self = Location::new(value);
-    }
-
+    #[inline]
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
     }
@@ -154,33 +147,18 @@ impl Location {
         &mut self.messages[spot]
     }
 
-    pub(super) fn newest(&self) -> &Message {
-        &self.messages[self.messages.len() - 1]
-    }
-
-    /// Whether the newest store is known.
-    #[inline]
-    pub(super) fn is_settled(&self, knows: &VectorClock) -> bool {
-        self.messages.len() == 1 || self.newest().is_known(knows)
-    }
-
     /// The newest store that is known: nobody who knows it goes back behind it.
     pub(super) fn oldest(&self, knows: &VectorClock) -> usize {
-        let mut oldest = self.messages.len() - 1;
-        while oldest > 0 && !self.messages[oldest].is_known(knows) {
-            oldest -= 1;
-        }
-        oldest
+        self.messages.iter().rposition(|message| message.is_known(knows)).unwrap_or(0)
     }
 
     /// Puts a store at a place.
     #[inline(always)]
     pub(super) fn insert(&mut self, spot: usize, message: Message) {
-        if spot == self.messages.len() {
-            self.messages.push(message);
-        } else {
-            self.insert_between(spot, message);
+        if spot != self.messages.len() {
+            return self.insert_between(spot, message);
         }
+        self.messages.push(message);
     }
 
     // Out of the way of the usual case.
@@ -198,9 +176,9 @@ impl Location {
     /// Drops the stores that none of these tasks can read any more. `tasks` know this.
     pub(super) fn thin<'a>(&mut self, tasks: impl Iterator<Item = &'a VectorClock>) {
         let oldest = tasks.map(|knows| self.oldest(knows)).min().unwrap_or(0);
-        for message in self.messages.drain(..oldest) {
-            message.ordered.iter().for_each(|ordered| ordered.joins(&mut self.dropped));
-        }
+        let ordered = self.messages[..oldest].iter().filter_map(|message| message.ordered.as_ref());
+        ordered.for_each(|ordered| ordered.joins(&mut self.dropped));
+        self.messages.drain(..oldest);
         self.crowded = FEW.max(2 * self.messages.len());
     }
 }

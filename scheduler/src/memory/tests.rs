@@ -10,7 +10,13 @@ mod machine;
 mod programs;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
+
+use super::Origin;
+
+/// No test here asks where a store came from.
+const ANY: Origin = Origin { access: NonZeroU32::MIN, event: 0, step: 0 };
 
 /// A program: the instructions of each thread. Locations are x (0), y (1) and z (2), which are 0 at first.
 type Program = Vec<Vec<Instruction>>;

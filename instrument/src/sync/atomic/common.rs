@@ -10,10 +10,10 @@ macro_rules! common_methods {
             Self { _begin: Begin, inner: Inner::new(v) }
         }
 
-        /// Announces a step.
+        /// Announces a step, which `weakly` makes where memory is weak.
         #[inline]
-        fn at(&self, action: Action, location: Place) -> Stepped<'_, Self> {
-            control::step(self, action, location)
+        fn at<R>(&self, step: (Action, Place), weakly: impl FnOnce(Weakly<'_, Self>) -> R) -> Stepped<'_, Self, R> {
+            control::step(self, step, weakly)
         }
 
         /// The value, by the only reference to the atomic.
@@ -55,10 +55,9 @@ macro_rules! common_methods {
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
             let _call = calls::enter_object("load", self);
-            let Stepped { here, weak } = self.at(Action::Read, Location::caller());
-            match weak {
-                None => here.inner.load(order),
-                Some(at) => weakly::load(here, at, order),
+            match self.at((Action::Read, Location::caller()), |weakly| weakly.load(order)) {
+                Stepped::At(here) => here.inner.load(order),
+                Stepped::Done(found) => found,
             }
         }
 
@@ -70,10 +69,9 @@ macro_rules! common_methods {
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
             let _call = calls::enter_object("store", self);
-            let Stepped { here, weak } = self.at(Action::Write, Location::caller());
-            match weak {
-                None => here.inner.store(val, order),
-                Some(at) => weakly::store(here, at, val, order),
+            match self.at((Action::Write, Location::caller()), |weakly| weakly.store(val, order)) {
+                Stepped::At(here) => here.inner.store(val, order),
+                Stepped::Done(()) => {}
             }
         }
 
@@ -82,10 +80,9 @@ macro_rules! common_methods {
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
             let _call = calls::enter_object("swap", self);
-            let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-            match weak {
-                None => replaced(here.inner.swap(val, order), val),
-                Some(at) => weakly::change(here, at, order, |_| val),
+            match self.at((Action::ReadWrite, Location::caller()), |weakly| weakly.change(order, |_| val)) {
+                Stepped::At(here) => replaced(here.inner.swap(val, order), val),
+                Stepped::Done(found) => found,
             }
         }
 
@@ -114,10 +111,11 @@ macro_rules! common_methods {
             failure: Ordering,
         ) -> Result<$value, $value> {
             let _call = calls::enter_object("compare_exchange", self);
-            let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-            compared(match weak {
-                None => here.inner.compare_exchange(current, new, success, failure),
-                Some(at) => weakly::compare_exchange(here, at, (current, new), (success, failure), false),
+            let exchange =
+                |weakly: Weakly<'_, Self>| weakly.compare_exchange((current, new), (success, failure), false);
+            compared(match self.at((Action::ReadWrite, Location::caller()), exchange) {
+                Stepped::At(here) => here.inner.compare_exchange(current, new, success, failure),
+                Stepped::Done(result) => result,
             })
         }
 
@@ -139,10 +137,11 @@ macro_rules! common_methods {
             failure: Ordering,
         ) -> Result<$value, $value> {
             let _call = calls::enter_object("compare_exchange_weak", self);
-            let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-            if let Some(at) = weak {
-                return compared(weakly::compare_exchange(here, at, (current, new), (success, failure), true));
-            }
+            let exchange = |weakly: Weakly<'_, Self>| weakly.compare_exchange((current, new), (success, failure), true);
+            let here = match self.at((Action::ReadWrite, Location::caller()), exchange) {
+                Stepped::At(here) => here,
+                Stepped::Done(result) => return compared(result),
+            };
             if !runtime::is_controlled() {
                 return here.inner.compare_exchange_weak(current, new, success, failure);
             }
@@ -251,14 +250,15 @@ macro_rules! fetch_methods {
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
                 let _call = calls::enter_object(stringify!($name), self);
-                let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-                if let Some(at) = weak {
-                    return weakly::change(here, at, order, |there| {
-                        let changed = Inner::new(there);
-                        changed.$name(val, Ordering::Relaxed);
-                        changed.into_inner()
-                    });
-                }
+                let change = |there| {
+                    let changed = Inner::new(there);
+                    changed.$name(val, Ordering::Relaxed);
+                    changed.into_inner()
+                };
+                let here = match self.at((Action::ReadWrite, Location::caller()), |weakly| weakly.change(order, change)) {
+                    Stepped::At(here) => here,
+                    Stepped::Done(found) => return found,
+                };
                 let before = here.inner.$name(val, order);
                 if runtime::is_controlled() { replaced(before, here.inner.load(Ordering::Relaxed)) } else { before }
             }

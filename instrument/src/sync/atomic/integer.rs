@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
-use crate::control::{self, Compact, Stepped};
+use super::{Begin, compared, fails_weakly, for_failure, replaced};
+use crate::control::{self, Compact, Stepped, Weakly};
 use crate::runtime::{self, Action, Place, calls};
 
 macro_rules! integer {

@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced, weakly};
-use crate::control::{self, Compact, Stepped};
+use super::{Begin, compared, fails_weakly, for_failure, replaced};
+use crate::control::{self, Compact, Stepped, Weakly};
 use crate::runtime::{self, Action, Place, calls};
 
 /// Mirrors [`std::sync::atomic::AtomicPtr`].
@@ -78,10 +78,10 @@ impl<T> AtomicPtr<T> {
     #[inline]
     #[track_caller]
     fn fetch(&self, order: Ordering, f: impl Fn(*mut T) -> *mut T) -> *mut T {
-        let Stepped { here, weak } = self.at(Action::ReadWrite, Location::caller());
-        if let Some(at) = weak {
-            return weakly::change(here, at, order, f);
-        }
+        let here = match self.at((Action::ReadWrite, Location::caller()), |weakly| weakly.change(order, &f)) {
+            Stepped::At(here) => here,
+            Stepped::Done(found) => return found,
+        };
         let fetched = here.inner.fetch_update(order, for_failure(order), |pointer| Some(f(pointer)));
         let before = fetched.unwrap_or_else(|there| there);
         replaced(before, f(before))

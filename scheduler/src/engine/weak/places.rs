@@ -15,7 +15,8 @@ use crate::traces::Pick;
 
 impl Kept {
     /// The places that an access may take, the newest first.
-    pub(super) fn find_places(
+    #[inline]
+    fn find_places(
         &mut self,
         task: TaskId,
         at: LocationId,
@@ -47,14 +48,15 @@ impl Core {
         state: &mut State,
         kept: &mut Kept,
         (here, newest): (Here, u64),
-        find: impl FnOnce(&mut Kept),
+        effect: &Effect<'_>,
+        orders: (Ordering, Ordering),
     ) -> Stored {
         let Here { task, at, .. } = here;
         let (newest, is_settled) = kept.memory.newest(task, at, newest);
         if is_settled {
             return newest;
         }
-        find(kept);
+        kept.find_places(task, at, effect, orders);
         if let Some(stored) = self.place_again(state, kept, here) {
             return stored;
         }
@@ -87,7 +89,8 @@ impl Core {
     fn place_again(&self, state: &mut State, kept: &mut Kept, here: Here) -> Option<Stored> {
         let Kept { memory, stale, places, .. } = kept;
         let at = here.at;
-        let position = |places: &Places, store| places.iter().position(|spot| memory.stored(at, spot).origin == store);
+        let is = |spot: Spot, store| memory.stored(at, spot).origin.map(|origin| origin.access) == store;
+        let position = |places: &Places, store| places.iter().position(|spot| is(spot, store));
         match stale.again(here) {
             Again::NewerThan(store) => places.truncate(position(places, store).unwrap_or(places.len())),
             _ if state.tasks[state.current].hints.has_left() => {
@@ -103,13 +106,14 @@ impl Core {
         None
     }
 
+    #[inline]
     fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Stored {
         self.note_freedoms(state);
         let options = kept.places.len() as u32;
-        let Kept { memory, places, steps, .. } = kept;
+        let Kept { memory, places, .. } = kept;
         let stored = |index: u32| {
             let Stored { origin, .. } = memory.stored(at, places.get(index as usize));
-            origin.map_or(0, |access| steps[access as usize])
+            origin.map_or(0, |origin| u64::from(origin.step))
         };
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);

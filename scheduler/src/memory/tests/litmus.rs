@@ -302,19 +302,20 @@ fn the_order_is_not_that_of_the_execution() {
 /// Old stores are dropped: two threads that synchronise at each round leave a few messages, however many rounds they make.
 #[test]
 fn memory_is_bounded() {
-    use crate::memory::{Kind, Memory, Places};
+    use crate::memory::{Kind, LocationId, Memory, Places};
     use interloper_std::runtime::TaskId;
     let mut memory = Memory::default();
     memory.restart();
     memory.begin_task(None);
-    let at = memory.add_location(0);
+    let at = LocationId(0);
+    memory.newest(TaskId::MAIN, at, 0);
     memory.begin_task(Some(TaskId::MAIN));
     let mut places = Places::default();
     for round in 1..10_000 {
         let task = TaskId(round as u32 % 2);
         memory.places(task, at, Kind::Update, SeqCst, &mut places);
         assert!(places.len() <= 2, "{places:?}");
-        memory.update(task, at, SeqCst, places.get(0), (round, 0));
+        memory.update(task, at, SeqCst, places.get(0), (round, super::ANY));
         memory.fence(task, SeqCst);
     }
     assert!(memory.size() <= 200, "{}", memory.size());

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use interloper_std::runtime::TaskId;
 
-use super::{Graph, Graphs, Instruction, Program};
+use super::{ANY, Graph, Graphs, Instruction, Program};
 use crate::memory::{Kind, LocationId, Memory, Places, Spot};
 
 pub(super) const LOCATIONS: usize = 3;
@@ -12,11 +12,11 @@ pub(super) const LOCATIONS: usize = 3;
 pub(super) fn graphs(program: &Program) -> Graphs {
     let mut memory = Memory::default();
     memory.restart();
-    (0..LOCATIONS).for_each(|_| {
-        memory.add_location(0);
-    });
     // The main task starts the others and does nothing else.
     memory.begin_task(None);
+    (0..LOCATIONS).for_each(|location| {
+        memory.newest(TaskId::MAIN, LocationId(location as u32), 0);
+    });
     program.iter().for_each(|_| memory.begin_task(Some(TaskId::MAIN)));
     memory.end_task(TaskId::MAIN);
     let graph = Graph { reads: vec![Vec::new(); program.len()], stores: vec![vec![0]; LOCATIONS] };
@@ -111,13 +111,13 @@ impl Run {
 
     fn store(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot, value: u64) {
         self.insert(at, spot, value);
-        self.memory.store(TaskId(thread as u32 + 1), at, order, spot, (value, 0));
+        self.memory.store(TaskId(thread as u32 + 1), at, order, spot, (value, ANY));
     }
 
     fn update(&mut self, thread: usize, at: LocationId, order: Ordering, spot: Spot, value: u64) {
         self.insert(at, spot, value);
         self.graph.reads[thread].push(self.memory.stored(at, spot).value);
-        self.memory.update(TaskId(thread as u32 + 1), at, order, spot, (value, 0));
+        self.memory.update(TaskId(thread as u32 + 1), at, order, spot, (value, ANY));
     }
 
     fn insert(&mut self, at: LocationId, spot: Spot, value: u64) {
