@@ -9,6 +9,7 @@ use syn::{Type, TypeParamBound, WherePredicate};
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
 use crate::runnable::{NESTED, written};
+use crate::subject::Given;
 
 /// So many combinations of arguments are tried.
 const ARGUMENTS: usize = 4;
@@ -73,6 +74,17 @@ pub(crate) fn with_numbers(ty: &Type, generics: &Generics) -> String {
 impl Index<'_> {
     /// What is passed for a parameter of a type that is written in a scope.
     pub(crate) fn argument(&self, scope: Scope, ty: &Type, generics: &Generics) -> Result<Argument, String> {
+        self.argument_within(scope, ty, generics, NESTED)
+    }
+
+    /// The same, where what it is made of is made in so many steps at most.
+    pub(crate) fn argument_within(
+        &self,
+        scope: Scope,
+        ty: &Type,
+        generics: &Generics,
+        depth: usize,
+    ) -> Result<Argument, String> {
         if let Ok(argument) = argument(ty, generics) {
             return Ok(argument);
         }
@@ -81,7 +93,7 @@ impl Index<'_> {
             Type::Reference(reference) if reference.mutability.is_none() => (true, &*reference.elem),
             other => (false, other),
         };
-        let values = self.made_values(scope, owned, generics, NESTED).ok_or_else(hole)?;
+        let values = self.made_values(scope, owned, generics, depth).ok_or_else(hole)?;
         let value = match &values[..] {
             [one] => one.clone(),
             // The environment and the reports know such a value by its number.
@@ -110,16 +122,66 @@ impl Index<'_> {
     fn made_values(&self, scope: Scope, ty: &Type, generics: &Generics, depth: usize) -> Option<Vec<String>> {
         let depth = depth.checked_sub(1)?;
         let text = with_numbers(ty, generics).replace(' ', "");
-        if let Some(known) = fixed(&text) {
-            return Some(vec![known.to_owned()]);
+        // A type of the workspace may have the name of another.
+        let target = match ty {
+            Type::Path(path) => self.resolve(scope.module, &segments(&path.path), Want::Type),
+            _ => None,
+        };
+        match (target, ty) {
+            (Some(Target::Alias(module, ty)), _) => {
+                self.made_values(Scope { module, own: None }, ty, generics, depth + 1)
+            }
+            (Some(Target::Struct(number)), _) => {
+                let name = if depth + 1 == NESTED { text } else { self.path_of(number) };
+                self.made_structs(scope, number, &name, depth)
+            }
+            (_, ty) => {
+                let known = fixed(&text).map(|known| vec![known.to_owned()]).or_else(|| values(&text));
+                known.or_else(|| match ty {
+                    Type::Path(path) => self.made_wrapped(scope, path, generics, depth),
+                    _ => None,
+                })
+            }
         }
-        if let Some(known) = values(&text) {
-            return Some(known);
-        }
-        let Type::Path(path) = ty else { return None };
-        match self.resolve(scope.module, &segments(&path.path), Want::Type)? {
-            Target::Alias(module, ty) => self.made_values(Scope { module, own: None }, ty, generics, depth + 1),
-            Target::Struct(number) => self.made_structs(scope, number, &text, depth),
+    }
+
+    /// A struct or an enum of the workspace as any module of its crate may name it.
+    fn path_of(&self, number: usize) -> String {
+        let one = &self.structs[number];
+        let module = &self.modules[one.module].path;
+        if module.is_empty() { format!("crate::{}", one.name) } else { format!("crate::{module}::{}", one.name) }
+    }
+
+    /// A value of a type of std around another: a pointer to it, or nothing where that will do.
+    fn made_wrapped(
+        &self,
+        scope: Scope,
+        path: &syn::TypePath,
+        generics: &Generics,
+        depth: usize,
+    ) -> Option<Vec<String>> {
+        let last = path.path.segments.last()?;
+        let syn::PathArguments::AngleBracketed(given) = &last.arguments else { return None };
+        let inner = given.args.iter().find_map(|argument| match argument {
+            syn::GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })?;
+        let name = last.ident.to_string();
+        match name.as_str() {
+            "Option" => Some(vec!["None".to_owned()]),
+            "Vec" | "VecDeque" | "HashMap" | "HashSet" | "BTreeMap" | "BTreeSet" => {
+                Some(vec!["Default::default()".to_owned()])
+            }
+            "Arc" | "Box" => {
+                let values = match inner {
+                    Type::TraitObject(bounds) => {
+                        vec![pure(bounds.bounds.iter().find_map(arity)?).values.pop()?]
+                    }
+                    inner => self.made_values(scope, inner, generics, depth + 1)?,
+                };
+                let module = if name == "Arc" { "sync" } else { "boxed" };
+                Some(values.iter().map(|value| format!("std::{module}::{name}::new({value})")).collect())
+            }
             _ => None,
         }
     }
@@ -153,7 +215,15 @@ impl Index<'_> {
                 if self.has_default(number) {
                     return Some(vec![format!("<{name} as Default>::default()")]);
                 }
-                Some(vec![format!("{name}{}", fields(&item.fields, here)?)])
+                if let Some(fields) = fields(&item.fields, here) {
+                    return Some(vec![format!("{name}{fields}")]);
+                }
+                let (code, given) = self.constructed_by(number, name, depth)?;
+                Some(vec![match given {
+                    Given::Itself => code,
+                    Given::Perhaps => format!("{code}.unwrap()"),
+                    Given::Pointer => return None,
+                }])
             }
             syn::Item::Enum(item) if item.generics.params.is_empty() => {
                 let variants = item.variants.iter().filter(|one| !one.attrs.iter().any(|it| it.path().is_ident("cfg")));
@@ -174,6 +244,19 @@ const VARIANTS: usize = 3;
 fn fixed(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "Duration" | "std::time::Duration" | "time::Duration" => "std::time::Duration::from_millis(7)",
+        "Instant" | "std::time::Instant" | "time::Instant" => "std::time::Instant::now()",
+        "SystemTime" | "std::time::SystemTime" | "time::SystemTime" => "std::time::SystemTime::now()",
+        "PathBuf" | "std::path::PathBuf" | "path::PathBuf" => "std::path::PathBuf::from(\"k\")",
+        "Path" | "std::path::Path" | "path::Path" => "*std::path::Path::new(\"k\")",
+        "IpAddr" | "std::net::IpAddr" => "std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)",
+        "Ipv4Addr" | "std::net::Ipv4Addr" => "std::net::Ipv4Addr::LOCALHOST",
+        "SocketAddr" | "std::net::SocketAddr" => {
+            "std::net::SocketAddr::V4(std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 7))"
+        }
+        "Bytes" | "bytes::Bytes" => "bytes::Bytes::from_static(b\"k\")",
+        "Uuid" | "uuid::Uuid" => "uuid::Uuid::from_u128(7)",
+        "Value" | "serde_json::Value" => "serde_json::Value::Bool(true)",
+        "DateTime<Utc>" | "chrono::DateTime<chrono::Utc>" => "chrono::DateTime::<chrono::Utc>::UNIX_EPOCH",
         "f64" | "f32" => "0.5",
         "u128" | "i128" => "7",
         "[u8]" | "&[u8]" => "b\"k\"[..]",

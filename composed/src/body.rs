@@ -27,6 +27,8 @@ pub(crate) struct Body<'i, 'a> {
     pub(crate) held: Vec<Held>,
     pub(crate) refusals: Vec<String>,
     pub(crate) spawned: Vec<Spawned>,
+    /// Whether it, or a local function that it calls, has an unsafe block.
+    pub(crate) is_unsafe: bool,
     /// What `return` gives, where a place is known.
     pub(crate) returned: Option<Val>,
     /// Closures that are being walked through: one that calls itself is not entered again.
@@ -55,6 +57,7 @@ impl<'i, 'a> Body<'i, 'a> {
             held: Vec::new(),
             refusals: Vec::new(),
             spawned: Vec::new(),
+            is_unsafe: false,
             returned: None,
             closures: 0,
         }
@@ -81,7 +84,8 @@ impl<'i, 'a> Body<'i, 'a> {
         let flow = Flow::Seq(self.flows.pop().unwrap_or_default()).simplified();
         self.refusals.sort();
         self.refusals.dedup();
-        Summary { flow, made: self.made, result, refusals: self.refusals, spawned: self.spawned }
+        let (refusals, spawned, is_unsafe) = (self.refusals, self.spawned, self.is_unsafe);
+        Summary { flow, made: self.made, result, refusals, spawned, is_unsafe }
     }
 
     pub(crate) fn refuse(&mut self, reason: impl Into<String>) {

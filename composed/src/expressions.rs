@@ -35,7 +35,10 @@ impl Body<'_, '_> {
             Expr::Group(inner) => self.expression(&inner.expr),
             Expr::Cast(inner) => self.expression(&inner.expr),
             Expr::Block(inner) => self.labelled(inner.label.is_some(), &inner.block),
-            Expr::Unsafe(inner) => self.block(&inner.block),
+            Expr::Unsafe(inner) => {
+                self.is_unsafe = true;
+                self.block(&inner.block)
+            }
             Expr::Const(inner) => self.block(&inner.block),
             Expr::Async(inner) => {
                 let (flow, val) = self.apart(|body| body.block(&inner.block));

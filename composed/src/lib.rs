@@ -27,6 +27,7 @@ mod names;
 mod objects;
 mod operation;
 mod options;
+mod parts;
 mod pattern;
 mod patterns;
 mod recipe;

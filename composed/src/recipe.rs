@@ -12,6 +12,7 @@ use quote::ToTokens;
 use syn::FnArg;
 
 use crate::arguments::{Argument, Generics, combinations, generics, names, parameters};
+use crate::flow;
 use crate::index::{Function, Index};
 use crate::names::Scope;
 use crate::subject::{OWNED, Subject, is_run, package_of};
@@ -81,25 +82,30 @@ impl Index<'_> {
         let function = &self.functions[number];
         let module = &self.modules[function.module];
         let Some(file) = module.whole else { return Err("needs a module with a file of its own".to_owned()) };
-        if let Some(other) = self.summary(number).made.iter().find(|made| !is_known(made)) {
-            return Err(format!(
-                "needs {} to be run as it was published, which the driver does not do yet",
-                other.kind
-            ));
-        }
         if function.signature.unsafety.is_some() {
             return Err("needs what its callers promise: it is unsafe".to_owned());
         }
-        let is_owned =
-            |made: &&Made| made.counts && !is_argument(made) && made.placed.root != Root::Static(owner.into());
-        if let Some(made) = self.summary(number).made.iter().find(is_owned) {
-            return Err(format!("needs `{}` as an argument", name_of(&made.placed.root)));
+        // Whoever stores any number into an index breaks memory, and no program does that.
+        if self.summary(number).is_unsafe {
+            return Err("needs an environment that keeps what its unsafe code relies on".to_owned());
         }
         let generics = generics(function);
-        let subject = self.subject(number, owner, &generics, holes)?;
-        if let Some(other) = self.summary(number).made.iter().find(|made| !subject.has(made)) {
-            let place = format!("{}{}", name_of(&other.placed.root), other.placed.path);
-            return Err(format!("needs `{place}` to be a field of its own that the environment can act on"));
+        let hidden = self.hidden(number, owner);
+        let mut subject = match (self.subject(number, owner, &generics, holes), &hidden) {
+            (Err(_), Some((_, reason))) => return Err(reason.clone()),
+            (subject, _) => subject?,
+        };
+        let beyond = self.summary(number).made.iter().find(|made| !subject.has(made)).map(|made| {
+            let place = format!("{}{}", name_of(&made.placed.root), made.placed.path);
+            let reason = format!("needs `{place}` to be a field of its own that the environment can act on");
+            (place, reason)
+        });
+        if let Some((place, reason)) = hidden.or(beyond) {
+            // The rest is worth a search if two of its calls are on one path. Then the environment leaves this alone.
+            if !self.has_pair(number, &subject) {
+                return Err(reason);
+            }
+            subject.apart.get_or_insert(place);
         }
         let arguments = self.arguments_or_holes(function, &subject.passed, &generics, holes)?;
         let types: Vec<&String> = arguments.values().filter_map(|one| one.ty.as_ref()).collect();
@@ -145,6 +151,32 @@ impl Index<'_> {
             packages: self.summary(number).made.iter().filter_map(|made| package_of(&made.kind)).collect(),
             unknown: program.err(),
         })
+    }
+
+    /// A collection that the environment cannot act on, whatever the operation is run on, and why not.
+    fn hidden(&self, number: usize, owner: &str) -> Option<(String, String)> {
+        let summary = self.summary(number);
+        let place = |made: &Made| format!("{}{}", name_of(&made.placed.root), made.placed.path);
+        if let Some(other) = summary.made.iter().find(|made| !is_known(made)) {
+            let kind = &other.kind;
+            let reason = format!("needs {kind} to be run as it was published, which the driver does not do yet");
+            return Some((place(other), reason));
+        }
+        let is_owned =
+            |made: &&Made| made.counts && !is_argument(made) && made.placed.root != Root::Static(owner.into());
+        let made = summary.made.iter().find(is_owned)?;
+        Some((place(made), format!("needs `{}` as an argument", name_of(&made.placed.root))))
+    }
+
+    /// Whether two calls of what the environment acts on are on one path.
+    fn has_pair(&self, number: usize, subject: &Subject) -> bool {
+        let summary = self.summary(number);
+        let is_part = |call: usize| {
+            let made = &summary.made[call];
+            made.counts && made.placed.root != Root::Fresh && is_run(&made.kind) && subject.has(made)
+        };
+        let pairs = flow::pairs(&summary.flow);
+        pairs.straight.iter().chain(&pairs.around).any(|&(first, second)| is_part(first) && is_part(second))
     }
 
     fn crate_of(&self, module: usize) -> String {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use quote::ToTokens;
-use syn::{FnArg, GenericArgument, GenericParam, PathArguments, Type};
+use syn::{FnArg, GenericParam, Type};
 
 use crate::arguments::{Generics, NUMBER, generics, with_numbers};
 use crate::index::Index;
-use crate::names::{Scope, Target, Want};
+use crate::names::Scope;
+use crate::parts::{Part, listed};
 use crate::recipe::{Holes, hole, parameter_name};
+use crate::runnable::NESTED;
 use crate::types::Ty;
 use crate::values::{Made, Root};
 
@@ -22,13 +24,11 @@ const KNOWN: [(&str, &str); 4] = [
     ("SkipMap", "crossbeam-skiplist"),
 ];
 /// What a collection is to the driver.
-const INSTRUMENTED: &str = "interloper::collections::session::Instrumented";
+pub(crate) const INSTRUMENTED: &str = "interloper::collections::session::Instrumented";
 /// Structs are looked into so deep for collections.
 const DEPTH: usize = 3;
 /// The environment acts on so many collections of a type at most.
 const MOST: usize = 12;
-/// Pointers to what is shared.
-const POINTERS: [&str; 3] = ["Arc", "Rc", "Box"];
 /// The value of the type, behind a pointer.
 pub(crate) const OWNED: &str = "subject.0";
 
@@ -59,19 +59,6 @@ impl Subject {
     }
 }
 
-/// A collection in a value.
-struct Part {
-    /// Its path: `inner.map`.
-    name: String,
-    code: String,
-}
-
-impl Part {
-    fn is(&self, made: &Made) -> bool {
-        made.placed.path.strip_prefix('.') == Some(&*self.name)
-    }
-}
-
 /// What a constructor gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given {
@@ -88,7 +75,7 @@ pub(crate) fn is_run(kind: &str) -> bool {
 }
 
 /// Atomic numbers, and `AtomicBool`.
-fn is_atomic(kind: &str) -> bool {
+pub(crate) fn is_atomic(kind: &str) -> bool {
     const WIDTHS: [&str; 5] = ["8", "16", "32", "64", "size"];
     let number = kind.strip_prefix("Atomic").and_then(|rest| rest.strip_prefix(['U', 'I']));
     kind == "AtomicBool" || number.is_some_and(|width| WIDTHS.contains(&width))
@@ -106,29 +93,6 @@ fn made_of(ty: &str) -> String {
 
 fn is_reference(ty: &Type) -> bool {
     matches!(ty, Type::Reference(_))
-}
-
-/// The type arguments of a path.
-fn arguments_of(path: &syn::TypePath) -> impl Iterator<Item = &Type> {
-    let given = match path.path.segments.last().map(|last| &last.arguments) {
-        Some(PathArguments::AngleBracketed(given)) => Some(given.args.iter()),
-        _ => None,
-    };
-    given.into_iter().flatten().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
-}
-
-/// What is in a lock, perhaps behind pointers.
-fn content(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
-    let name = path.path.segments.last()?.ident.to_string();
-    match name.as_str() {
-        "Mutex" | "RwLock" => arguments_of(path).last(),
-        name if POINTERS.contains(&name) || name == "CachePadded" => content(arguments_of(path).next()?),
-        _ => None,
-    }
 }
 
 impl Index<'_> {
@@ -255,6 +219,8 @@ impl Index<'_> {
         self.parts(&Ty::Struct(number), "self.0", &generics, DEPTH, &mut all);
         let whole = self.summary(operation);
         let touches = |part: &Part| whole.made.iter().any(|made| made.counts && part.is(made));
+        // A list that the operation leaves alone would only make more states.
+        all.retain(|part| part.list.is_none() || touches(part));
         let is_all = all.len() <= MOST;
         let parts: Vec<Part> = if is_all { all } else { all.into_iter().filter(touches).collect() };
         if parts.is_empty() {
@@ -268,12 +234,9 @@ impl Index<'_> {
             format!("struct {ty}(std::sync::Arc<{owned}>);\n    impl interloper::Subject for {ty} {{\n        ");
         let _ = write!(
             item,
-            "fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            std::vec!["
+            "fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            {}\n        }}\n    }}",
+            listed(&parts)
         );
-        for Part { name, code } in &parts {
-            let _ = write!(item, "(std::string::String::from({name:?}), {code} as &dyn {INSTRUMENTED}), ");
-        }
-        item.push_str("]\n        }\n    }");
         let made = match self.made(number, &owned) {
             Err(reason) => format!("std::sync::Arc::new({})", hole(holes, reason)?),
             made => made?,
@@ -327,12 +290,9 @@ impl Index<'_> {
         if self.has_default(number) {
             return Ok(format!("std::sync::Arc::new(<{ty} as Default>::default())"));
         }
-        let (new, given) = self.constructor(number).ok_or_else(|| format!("needs a constructor of {}", one.name))?;
-        let function = &self.functions[new];
-        let arguments = self.arguments(function, &BTreeMap::new(), &generics(function))?;
-        let first =
-            arguments.values().map(|one| one.pass.replace("{}", one.values.first().map_or("()", |value| value)));
-        let call = format!("<{ty}>::{}({})", function.signature.ident, first.collect::<Vec<_>>().join(", "));
+        let (call, given) = self
+            .constructed_by(number, ty, NESTED + 1)
+            .ok_or_else(|| format!("needs a constructor of {}", one.name))?;
         Ok(match given {
             Given::Itself => format!("std::sync::Arc::new({call})"),
             Given::Pointer => call,
@@ -340,13 +300,33 @@ impl Index<'_> {
         })
     }
 
+    /// A call of the constructor of a type, which is named so; its arguments are made in fewer steps than these.
+    pub(crate) fn constructed_by(&self, number: usize, ty: &str, depth: usize) -> Option<(String, Given)> {
+        let (new, given) = self.constructor_within(number, depth)?;
+        let function = &self.functions[new];
+        let (scope, all) = (Scope { module: function.module, own: function.own }, generics(function));
+        let mut passed = Vec::new();
+        for parameter in &function.signature.inputs {
+            let FnArg::Typed(typed) = parameter else { return None };
+            let argument = self.argument_within(scope, &typed.ty, &all, depth - 1).ok()?;
+            passed.push(argument.pass.replace("{}", argument.values.first().map_or("()", |value| value)));
+        }
+        Some((format!("<{ty}>::{}({})", function.signature.ident, passed.join(", ")), given))
+    }
+
     /// A function that makes a value of the type from simple arguments: `new`, or else the first such one by name.
     pub(crate) fn constructor(&self, number: usize) -> Option<(usize, Given)> {
+        self.constructor_within(number, NESTED + 1)
+    }
+
+    /// The same, with arguments that are made in fewer steps than these.
+    fn constructor_within(&self, number: usize, depth: usize) -> Option<(usize, Given)> {
+        let depth = depth.checked_sub(1)?;
         let own = self.methods.iter().filter(|((of, _), _)| *of == number);
         let mut all: Vec<(bool, &String, usize)> =
             own.map(|((_, name), function)| (name != "new", name, *function)).collect();
         all.sort();
-        all.into_iter().find_map(|(_, _, function)| Some((function, self.gives(function, number)?)))
+        all.into_iter().find_map(|(_, _, function)| Some((function, self.gives(function, number, depth)?)))
     }
 
     /// Whether `Default` makes a value of the type, the same each time.
@@ -355,13 +335,12 @@ impl Index<'_> {
         self.structs[number].default && written.is_none_or(|function| self.makes_the_same(*function))
     }
 
-    /// Whether a function depends on its arguments alone. An `Instant` is no number: nothing depends on it while nothing waits.
+    /// Whether a function depends on its arguments alone.
     fn makes_the_same(&self, function: usize) -> bool {
-        let is_instant = |reason: &String| reason.starts_with("it reads a clock") && reason.ends_with("Instant::now`");
-        self.summary(function).refusals.iter().all(is_instant)
+        self.summary(function).refusals.is_empty()
     }
 
-    fn gives(&self, function: usize, number: usize) -> Option<Given> {
+    fn gives(&self, function: usize, number: usize, depth: usize) -> Option<Given> {
         let new = &self.functions[function];
         let scope = Scope { module: new.module, own: new.own };
         let syn::ReturnType::Type(_, output) = &new.signature.output else { return None };
@@ -384,152 +363,9 @@ impl Index<'_> {
         };
         // A copy of a value in hand is no new one.
         let all = generics(new);
-        let simple =
-            |input: &FnArg| matches!(input, FnArg::Typed(typed) if self.argument(scope, &typed.ty, &all).is_ok());
+        let simple = |input: &FnArg| matches!(input, FnArg::Typed(typed) if self.argument_within(scope, &typed.ty, &all, depth).is_ok());
         let can_run = self.makes_the_same(function);
         (can_run && signature.inputs.iter().all(simple)).then_some(given)
-    }
-
-    /// The collections in a value that the driver knows, with the code that leads to each.
-    fn parts(&self, ty: &Ty, code: &str, generics: &Generics, depth: usize, found: &mut Vec<Part>) {
-        let Ty::Struct(number) = ty else { return };
-        let one = &self.structs[*number];
-        let syn::Item::Struct(item) = one.definition else { return };
-        let scope = Scope { module: one.module, own: Some(*number) };
-        for ((name, field), written) in one.fields.borrow().iter().zip(&item.fields) {
-            let inner = match field {
-                Ty::Shared(inner) => &**inner,
-                inner => inner,
-            };
-            let kind = match inner {
-                Ty::Collection(collection) => &*collection.kind,
-                Ty::Lock(kind, _) => kind,
-                Ty::Struct(number) => &self.structs[*number].name,
-                _ => continue,
-            };
-            let Some(pointers) = self.pointers(scope, &written.ty, kind) else { continue };
-            if !matches!(inner, Ty::Struct(_)) && package_of(kind).is_none() && !self.is_of_std(scope, &written.ty) {
-                continue;
-            }
-            let path = format!("{code}.{name}");
-            match inner {
-                Ty::Struct(_) if depth > 0 => self.parts(inner, &path, generics, depth - 1, found),
-                Ty::Struct(_) => {}
-                inner if self.is_part(scope, inner, &written.ty, generics) => {
-                    let name = path.trim_start_matches("self.0.").to_owned();
-                    found.push(Part { name, code: format!("&{}{path}", "*".repeat(pointers)) });
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether a lock or an atomic, perhaps behind pointers, is one of std: other crates have some of the same names.
-    fn is_of_std(&self, scope: Scope, written: &Type) -> bool {
-        let Type::Path(path) = written else { return false };
-        let names = crate::names::segments(&path.path);
-        let behind = POINTERS.contains(&names.last().map_or("", String::as_str))
-            || names.last().is_some_and(|name| name == "CachePadded");
-        if behind {
-            return arguments_of(path).next().is_some_and(|inner| self.is_of_std(scope, inner));
-        }
-        match self.resolve(scope.module, &names, Want::Type) {
-            Some(Target::Alias(module, ty)) => self.is_of_std(Scope { module, own: None }, ty),
-            Some(Target::External(names)) => {
-                names.len() == 1 || matches!(names[0].as_str(), "std" | "core" | "interloper")
-            }
-            _ => false,
-        }
-    }
-
-    /// How many pointers lead to a value of the type of this name; `None` if something else does.
-    fn pointers(&self, scope: Scope, written: &Type, name: &str) -> Option<usize> {
-        let Type::Path(path) = written else { return None };
-        let names = crate::names::segments(&path.path);
-        let last = names.last()?;
-        if last == name {
-            return Some(0);
-        }
-        if POINTERS.contains(&last.as_str()) || last == "CachePadded" {
-            return Some(1 + self.pointers(scope, arguments_of(path).next()?, name)?);
-        }
-        match self.resolve(scope.module, &names, Want::Type)? {
-            Target::Alias(module, ty) => self.pointers(Scope { module, own: None }, ty, name),
-            _ => None,
-        }
-    }
-
-    /// Whether the environment can act on a collection of this type.
-    fn is_part(&self, scope: Scope, ty: &Ty, written: &Type, generics: &Generics) -> bool {
-        match ty {
-            Ty::Collection(collection) => {
-                is_run(&collection.kind)
-                    && (is_atomic(&collection.kind) || self.has_plain_arguments(scope, written, generics))
-            }
-            Ty::Lock(kind, _) => {
-                is_run(kind) && content(written).is_some_and(|inner| self.is_content(scope, inner, generics))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether all type arguments of a collection are data, behind pointers to it.
-    fn has_plain_arguments(&self, scope: Scope, written: &Type, generics: &Generics) -> bool {
-        let Type::Path(path) = written else { return true };
-        let names = crate::names::segments(&path.path);
-        if let Some(Target::Alias(module, ty)) = self.resolve(scope.module, &names, Want::Type) {
-            return self.has_plain_arguments(Scope { module, own: None }, ty, generics);
-        }
-        let wrapped = names.last().is_some_and(|name| POINTERS.contains(&name.as_str()));
-        // A hasher comes last, if there is one.
-        arguments_of(path).take(2).all(|inner| match wrapped {
-            true => self.has_plain_arguments(scope, inner, generics),
-            false => self.is_data(scope, inner, generics),
-        })
-    }
-
-    /// Whether a lock around the type is one that the environment can act on.
-    fn is_content(&self, scope: Scope, ty: &Type, generics: &Generics) -> bool {
-        const TABLES: [&str; 7] = ["HashMap", "HashSet", "BTreeMap", "BTreeSet", "VecDeque", "Vec", "BinaryHeap"];
-        let Type::Path(path) = ty else { return self.is_data(scope, ty, generics) && !matches!(ty, Type::Tuple(_)) };
-        let names = crate::names::segments(&path.path);
-        match self.resolve(scope.module, &names, Want::Type) {
-            Some(Target::Alias(module, ty)) => self.is_content(Scope { module, own: None }, ty, generics),
-            Some(Target::Struct(_)) => false,
-            _ => {
-                let name = names.last().map(String::as_str).unwrap_or_default();
-                if TABLES.contains(&name) {
-                    arguments_of(path).take(2).all(|inner| self.is_data(scope, inner, generics))
-                } else {
-                    name != "Arc" && self.is_data(scope, ty, generics)
-                }
-            }
-        }
-    }
-
-    /// Whether the environment can make values of the type.
-    fn is_data(&self, scope: Scope, ty: &Type, generics: &Generics) -> bool {
-        const SIMPLE: [&str; 13] =
-            ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "bool", "char", "String"];
-        match ty {
-            Type::Tuple(tuple) => tuple.elems.iter().all(|inner| self.is_data(scope, inner, generics)),
-            Type::Reference(reference) => reference.to_token_stream().to_string().replace(' ', "") == "&'staticstr",
-            Type::Path(path) => {
-                let names = crate::names::segments(&path.path);
-                match self.resolve(scope.module, &names, Want::Type) {
-                    Some(Target::Alias(module, ty)) => self.is_data(Scope { module, own: None }, ty, generics),
-                    Some(Target::Struct(_)) => false,
-                    _ => {
-                        let name = names.last().map(String::as_str).unwrap_or_default();
-                        let wraps = ["Option", "Vec", "VecDeque", "BTreeMap", "BTreeSet", "Arc", "Box"].contains(&name);
-                        let inner = || arguments_of(path).all(|inner| self.is_data(scope, inner, generics));
-                        let number = names.len() == 1 && generics.get(name) == Some(&None);
-                        SIMPLE.contains(&name) || number || (wraps && arguments_of(path).next().is_some() && inner())
-                    }
-                }
-            }
-            _ => false,
-        }
     }
 
     /// The type parameters of a type, all of which stand for numbers.

@@ -28,6 +28,8 @@ pub(crate) struct Summary {
     pub(crate) refusals: Vec<String>,
     /// What macros hide in it.
     pub(crate) spawned: Vec<Spawned>,
+    /// Whether it, or a local function that it calls, has an unsafe block.
+    pub(crate) is_unsafe: bool,
 }
 
 /// A closure that runs on a thread of its own.
@@ -43,7 +45,8 @@ pub(crate) struct Spawned {
 impl Summary {
     fn empty() -> Summary {
         let flow = Flow::NOTHING;
-        Summary { flow, made: Vec::new(), result: Val::nothing(), refusals: Vec::new(), spawned: Vec::new() }
+        let (made, refusals, spawned) = (Vec::new(), Vec::new(), Vec::new());
+        Summary { flow, made, result: Val::nothing(), refusals, spawned, is_unsafe: false }
     }
 }
 
@@ -111,6 +114,7 @@ impl Body<'_, '_> {
         let summary = self.index.summary(number);
         let name: Rc<str> = self.index.functions[number].signature.ident.to_string().into();
         self.refusals.extend(summary.refusals.iter().cloned());
+        self.is_unsafe |= summary.is_unsafe;
         if self.made.len() + summary.made.len() > LARGEST {
             return Val::nothing();
         }

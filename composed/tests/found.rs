@@ -358,16 +358,31 @@ fn it_is_said_what_can_be_run() {
     assert_eq!(on("#[derive(Default)]", "k: u32, v: Option<(bool, char)>, s: &str", ""), Runnable::AsItIs);
     assert_eq!(on("", "", ""), hole("a constructor of S"));
     assert_eq!(on("", "", "pub fn new(size: usize) -> Self { todo!() }"), Runnable::AsItIs);
-    assert_eq!(on("", "", "pub fn new(path: std::path::PathBuf) -> Self { todo!() }"), hole("a constructor of S"));
+    assert_eq!(on("", "", "pub fn new(file: std::fs::File) -> Self { todo!() }"), hole("a constructor of S"));
     assert_eq!(on("enum Kind { A, B(u8) } #[derive(Default)]", "k: Kind", ""), Runnable::AsItIs);
-    assert_eq!(on("#[derive(Default)]", "k: std::path::PathBuf", ""), hole("an argument of type std::path::PathBuf"));
+    assert_eq!(on("#[derive(Default)]", "k: std::fs::File", ""), hole("an argument of type std::fs::File"));
     let free =
         |extra: &str| run(&format!("fn f(map: &DashMap<u32, u32>) {{ map.get(&1); {extra}; map.insert(1, 2); }}"));
     assert_eq!(free(""), Runnable::AsItIs);
     assert_eq!(free("std::fs::read(\"x\")"), refused("it does I/O: `std::fs::read`"));
-    assert_eq!(free("std::time::Instant::now()"), refused("it reads a clock: `std::time::Instant::now`"));
+    assert_eq!(free("std::net::Ipv4Addr::new(1, 2, 3, 4)"), Runnable::AsItIs);
+    assert_eq!(free("other::Error::Command(1)"), Runnable::AsItIs);
+    assert_eq!(free("std::process::Command::new(\"x\")"), refused("it does I/O: `std::process::Command::new`"));
+    // The clocks of std stand still under control.
+    assert_eq!(free("std::time::Instant::now().elapsed()"), Runnable::AsItIs);
+    assert_eq!(free("quanta::Instant::now()"), refused("it reads a clock: `quanta::Instant::now`"));
     assert_eq!(free("std::thread::spawn(|| 1)"), refused("it spawns"));
     assert_eq!(free("rand::random()"), refused("it is random: `rand::random`"));
+    let relies = hole("an environment that keeps what its unsafe code relies on");
+    assert_eq!(free("unsafe { all.get_unchecked(1) }"), relies);
+    assert_eq!(
+        run("fn g() { unsafe { h() } } fn f(map: &DashMap<u32, u32>) { map.get(&1); g(); map.insert(1, 2); }"),
+        relies
+    );
+    assert_eq!(
+        run("fn g() { h() } fn f(map: &DashMap<u32, u32>) { map.get(&1); g(); map.insert(1, 2); }"),
+        Runnable::AsItIs
+    );
     assert_eq!(free("std::thread::sleep(d)"), refused("it waits: `std::thread::sleep`"));
 }
 
@@ -450,13 +465,29 @@ fn locks_and_atomics_of_a_type_are_parts() {
     assert_eq!(parts("n: AtomicU64, m: parking_lot::Mutex<u32>, o: portable_atomic::AtomicU64", twice), ["n"]);
     let sections = "self.m.lock().unwrap().pop(); self.m.lock().unwrap().push(1);";
     assert_eq!(parts("m: Mutex<Vec<u32>>", sections), ["m"]);
-    // What the environment cannot make values of, or what is one of several.
+    // The first elements of a list that the operation calls.
+    let listed = |fields: &str, calls: &str, part: &str| {
+        let text = on(fields, calls).expect("it can be run");
+        assert!(text.contains(part), "{text}");
+    };
+    let of_list = "self.all[0].load(O); self.all[0].store(1, O);";
+    listed(
+        "all: Vec<AtomicU64>",
+        of_list,
+        "for (at, element) in self.0.all.iter().enumerate().take(2) { parts.push((\"all[]\".replace(\"[]\", \
+         &format!(\"[{at}]\")), element as &dyn",
+    );
+    listed("all: Box<[CachePadded<AtomicU64>]>", of_list, "&**element as &dyn");
+    let shard = "#[derive(Default)] struct Shard { n: AtomicU64 } #[derive(Default)] struct T { all: [Shard; 4] } \
+                 impl T { fn f(&self) { self.all[0].n.load(O); self.all[0].n.store(1, O); } }";
+    let text = said(shard).expect("it can be run");
+    assert!(text.contains("(\"all[].n\".replace(\"[]\", &format!(\"[{at}]\")), &element.n as &dyn"), "{text}");
+    assert_eq!(parts("n: AtomicU64, all: Vec<AtomicU64>", twice), ["n"]);
+    // What the environment cannot make values of.
     let apart = |place: &str| Err(format!("needs `{place}` to be a field of its own that the environment can act on"));
     assert_eq!(on("m: Mutex<Vec<File>>, n: AtomicU8", sections), apart("self.m"));
-    assert_eq!(
-        on("n: AtomicU8, all: Vec<AtomicU64>", "self.n.load(O); self.all[0].store(1, O); self.all[0].load(O);"),
-        apart("self.all[]")
-    );
+    let of_files = "self.all[0].lock().unwrap().pop(); self.all[0].lock().unwrap().push(1);";
+    assert_eq!(on("n: AtomicU8, all: Vec<Mutex<Vec<File>>>", of_files), apart("self.all[]"));
     let perhaps =
         on("n: AtomicU8, o: Option<AtomicU64>", "self.n.load(O); self.n.store(1, O);").expect("it can be run");
     assert!(!perhaps.contains("\"o\""), "{perhaps}");
@@ -495,11 +526,12 @@ fn constructors_and_arguments_are_made() {
     );
     has(on("", "", "fn new() -> S { std::time::Instant::now(); todo!() }"), "<S>::new()");
     let no = Err("needs a constructor of S".to_owned());
-    assert_eq!(on("", "", "fn new() -> S { std::time::SystemTime::now(); todo!() }"), no);
+    has(on("", "", "fn new() -> S { std::time::SystemTime::now(); todo!() }"), "<S>::new()");
+    assert_eq!(on("", "", "fn new() -> S { rand::random::<u32>(); todo!() }"), no);
     let default = |body: &str| on(&format!("impl Default for S {{ fn default() -> S {{ {body}; todo!() }} }}"), "", "");
     has(default(""), "<S as Default>::default()");
-    assert_eq!(default("std::time::SystemTime::now()"), no);
-    assert_eq!(on("", "", "fn new(path: PathBuf) -> S { todo!() }"), no);
+    assert_eq!(default("rand::random::<u32>()"), no);
+    assert_eq!(on("", "", "fn new(file: File) -> S { todo!() }"), no);
     assert_eq!(on("", "", "fn copied(&self) -> S { todo!() }"), no);
     assert_eq!(on("", "", "unsafe fn new() -> S { todo!() }"), no);
     assert_eq!(on("", "", "fn new() -> S { std::fs::read(p); todo!() }"), no);
@@ -510,6 +542,73 @@ fn constructors_and_arguments_are_made() {
     has(on("", "rate: f64, bytes: &[u8]", new), "subject.0.f(0.5, &(b\"k\"[..]))");
     let open = on("mod inner { pub struct Pair { n: u8 } } use inner::Pair;", "p: Pair", new);
     assert_eq!(open.unwrap_err(), "needs an argument of type Pair");
+}
+
+#[test]
+fn arguments_of_constructors_are_made_of_their_own_arguments() {
+    let body = "self.n.load(O); self.n.store(1, O);";
+    let on = |head: &str, make: &str| {
+        said(&format!("{head} struct S {{ n: AtomicU64 }} impl S {{ fn f(&self) {{ {body} }} {make} }}"))
+    };
+    let has = |head: &str, make: &str, part: &str| {
+        let text = on(head, make).expect("it can be run");
+        assert!(text.contains(part), "{text}");
+    };
+    let config = "mod inner { pub struct Config { n: u8 } impl Config { pub fn new(n: u8) -> Config { todo!() } } } \
+                  use inner::Config;";
+    has(config, "fn new(config: Config) -> S { todo!() }", "<S>::new(<Config>::new(7))");
+    has(config, "fn new(config: Arc<Config>) -> S { todo!() }", "<S>::new(std::sync::Arc::new(<Config>::new(7)))");
+    // What is named in another module is named from the root of the crate.
+    let outer = format!("{config} struct Options {{ config: Config }}");
+    has(
+        &outer,
+        "fn new(options: Options) -> S { todo!() }",
+        "<S>::new(Options { config: <crate::inner::Config>::new(7) })",
+    );
+    has(
+        "",
+        "fn new(path: PathBuf, hosts: Vec<File>) -> S { todo!() }",
+        "(std::path::PathBuf::from(\"k\"), Default::default())",
+    );
+    has("", "fn new(last: Option<File>) -> S { todo!() }", "<S>::new(None)");
+    has("", "fn new(f: Box<dyn Fn(u8) -> u8>) -> S { todo!() }", "std::boxed::Box::new(|_| Default::default())");
+    has("", "fn new(at: IpAddr) -> S { todo!() }", "std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)");
+    let no = Err("needs a constructor of S".to_owned());
+    // A type of the workspace may have the name of another.
+    assert_eq!(
+        on("mod inner { pub struct Path { file: File } } use inner::Path;", "fn new(p: Path) -> S { todo!() }"),
+        no
+    );
+    assert_eq!(on("", "fn new(all: Box<dyn Backend>) -> S { todo!() }"), no);
+    // A type that needs itself.
+    let circle = "struct A { b: Box<B> } struct B { a: Box<A> } impl A { fn new(b: B) -> A { todo!() } } \
+                  impl B { fn new(a: A) -> B { todo!() } }";
+    assert_eq!(on(circle, "fn new(a: A) -> S { todo!() }"), no);
+}
+
+#[test]
+fn what_the_environment_cannot_act_on_may_be_called_beside_two_calls_on_one_path() {
+    let on = |fields: &str, calls: &str| {
+        let source = format!(
+            "use std::sync::*; use std::sync::atomic::*; use arc_swap::ArcSwap; static COUNT: AtomicU64 = AtomicU64::new(0);
+             #[derive(Default)] struct S {{ n: AtomicU64, {fields} }} impl S {{ fn f(&self) {{ {calls} }} fn g(&self) {{ self.n.store(1, O); }} }}"
+        );
+        let found = found(&source);
+        let own = found.operations.iter().find(|one| one.owner == "self").expect("an operation");
+        own.recipe.clone().map(|recipe| (recipe.unknown, recipe.own.is_some()))
+    };
+    let pair = "self.n.load(O); self.n.store(1, O);";
+    let left = |place: &str| Ok((Some(format!("the environment cannot act on {place}")), false));
+    assert_eq!(on("", pair), Ok((None, false)));
+    assert_eq!(on("all: Vec<Mutex<Vec<File>>>", &format!("{pair} self.all[0].lock();")), left("S.all"));
+    // Of a list, the environment acts on the first elements.
+    assert_eq!(on("all: Vec<AtomicU64>", &format!("{pair} self.all[0].load(O);")), left("S.all"));
+    assert_eq!(on("swap: ArcSwap<u8>", &format!("{pair} self.swap.load();")), left("S.swap"));
+    assert_eq!(on("", &format!("COUNT.fetch_add(1, O); {pair}")), left("COUNT"));
+    // One call of two ways is no operation of what is left.
+    let two_ways = "self.all[0].lock(); if x { self.n.load(O); } else { self.n.store(1, O); }";
+    assert!(on("all: Vec<Mutex<Vec<File>>>", two_ways).is_err());
+    assert!(on("swap: ArcSwap<u8>", "self.swap.load(); self.n.load(O);").is_err());
 }
 
 #[test]

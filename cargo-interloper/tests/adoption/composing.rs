@@ -269,7 +269,7 @@ fn a_list_of_operations_judges_nothing() {
 const LOCKED: &str = "use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An alias that harnesses must not take for std's.
 pub type Result<T> = std::result::Result<T, String>;
@@ -371,6 +371,74 @@ impl Jobs {
     }
 }
 
+struct Window {
+    slots: u8,
+}
+
+impl Window {
+    fn of(slots: u8) -> Window {
+        Window { slots }
+    }
+}
+
+/// Made of something that is made, with a clock, and with a list that the environment leaves alone.
+struct Hits {
+    all: AtomicU64,
+    logs: Vec<Mutex<Option<std::fs::File>>>,
+    begin: Instant,
+}
+
+impl Hits {
+    fn new(window: Window) -> Hits {
+        let logs = (0..window.slots).map(|_| Mutex::new(None)).collect();
+        Hits { all: AtomicU64::new(0), logs, begin: Instant::now() }
+    }
+
+    fn now(&self) -> u128 {
+        (SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + self.begin.elapsed()).as_nanos()
+    }
+
+    fn hit(&self) -> u128 {
+        let mut all = self.all.load(Ordering::SeqCst);
+        while let Err(now) = self.all.compare_exchange(all, all.wrapping_add(1), Ordering::SeqCst, Ordering::SeqCst) {
+            all = now;
+        }
+        drop(self.logs[0].lock());
+        self.now()
+    }
+
+    fn hit_lost(&self) -> u128 {
+        let all = self.all.load(Ordering::SeqCst);
+        self.all.store(all.wrapping_add(1), Ordering::SeqCst);
+        drop(self.logs[0].lock());
+        self.now()
+    }
+}
+
+struct Sharded {
+    shards: Vec<AtomicU64>,
+}
+
+impl Sharded {
+    fn with_shards(shards: usize) -> Sharded {
+        Sharded { shards: (0..shards).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn add(&self) {
+        let mut sum = self.shards[0].load(Ordering::SeqCst);
+        while let Err(now) =
+            self.shards[0].compare_exchange(sum, sum.wrapping_add(1), Ordering::SeqCst, Ordering::SeqCst)
+        {
+            sum = now;
+        }
+    }
+
+    fn add_lost(&self) {
+        let sum = self.shards[0].load(Ordering::SeqCst);
+        self.shards[0].store(sum.wrapping_add(1), Ordering::SeqCst);
+    }
+}
+
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 fn next() -> u64 {
@@ -386,7 +454,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
     let outside = project.run(&["composed", "--run", "--offline", "--write", "../tests"]).expect(2).err;
     assert!(outside.contains("and ../tests is not one"), "{outside}");
     let written = project.run(&asked).expect(1).err;
-    assert!(written.contains("11 tests were written; `cargo interloper test` runs them\n"), "{written}");
+    assert!(written.contains("15 tests were written; `cargo interloper test` runs them\n"), "{written}");
     assert!(written.contains("first let `cargo interloper init` write what tests under control need\n"), "{written}");
     let module = fs::read_to_string(project.folder().join("tests/composed/src_lib.rs")).expect("a module");
     for part in [
@@ -409,7 +477,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
 
     project.run(&["init"]).expect(0);
     let passed = project.run(&["test", "--offline"]).expect(0).out;
-    assert!(passed.contains("test result: ok. 11 passed"), "{passed}");
+    assert!(passed.contains("test result: ok. 15 passed"), "{passed}");
     let mended = source().replace(
         "NEXT.load(Ordering::SeqCst);\n    NEXT.store(now + 1, Ordering::SeqCst);\n    now",
         "NEXT.fetch_add(1, Ordering::SeqCst);\n    now",
@@ -441,6 +509,12 @@ fn operations_on_locks_and_atomics_are_run() {
     assert_eq!(verdict("Jobs::push"), "not-linearizable");
     assert_eq!(verdict("Jobs::close"), "not-linearizable");
     assert_eq!(verdict("next"), "not-linearizable");
+    // The clocks stand still, and a list of files is left alone.
+    assert_eq!(verdict("Hits::hit"), "linearizable", "{}", ran.out);
+    assert_eq!(verdict("Hits::hit_lost"), "not-linearizable");
+    assert_eq!(outcome("Hits::hit")["unknown"], "the environment cannot act on Hits.logs");
+    assert_eq!(verdict("Sharded::add"), "linearizable");
+    assert_eq!(verdict("Sharded::add_lost"), "not-linearizable");
     assert!(outcome("Stats::totals")["report"].as_str().expect("a report").contains("Totals { sum: "));
     // `Stats::slow` waits, so it is not known what else happens; what its other methods do by themselves is.
     assert_eq!(outcome("Stats::totals")["unknown"], "slow cannot be run beside it");

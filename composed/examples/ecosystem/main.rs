@@ -93,10 +93,14 @@ fn collect(package: &mut Package, document: &Value) {
             executions: outcome["executions"].as_u64().unwrap_or_default(),
             environment: report.as_deref().filter(|_| violated).and_then(environment),
             own: own.filter(|_| violated),
+            apart: outcome["unknown"].as_str().and_then(|unknown| unknown.strip_prefix(APART)).map(str::to_owned),
             report: report.filter(|_| violated),
         });
     }
 }
+
+/// What precedes the name of a collection that the environment leaves alone.
+const APART: &str = "the environment cannot act on ";
 
 /// Whether the search with the program of the type, which is all that happens, has found a violation, too.
 fn shows_program(report: &str) -> bool {
@@ -112,7 +116,7 @@ fn environment(report: &str) -> Option<u64> {
 
 /// The kind of a reason.
 fn kind(reason: &str) -> &str {
-    const KINDS: [(&str, &str); 19] = [
+    const KINDS: [(&str, &str); 20] = [
         ("no: it reads a clock", "it reads a clock"),
         ("no: it does I/O", "it does I/O"),
         ("no: it waits", "it waits, or is asynchronous"),
@@ -126,6 +130,7 @@ fn kind(reason: &str) -> &str {
         ("needs an argument", "it has an argument that is not simple"),
         ("needs `&self`", "it takes `&mut self`"),
         ("needs what its callers", "it is unsafe"),
+        ("needs an environment that keeps", "it has unsafe code, which the environment would break"),
         ("needs the fields", "its type stands in another module"),
         ("needs a type that", "it is a method of a trait"),
         ("nothing was explored", "nothing was explored: its result is the same in all initial states"),

@@ -54,6 +54,9 @@ pub struct Judged {
     pub environment: Option<u64>,
     /// What the methods of its own type can do: `violation`, `no violation`, or why that is not known.
     pub own: Option<String>,
+    /// What the environment did not act on: collections that it does not know, or all but the first elements of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<String>,
     /// The report, where there is a violation.
     pub report: Option<String>,
     /// What a reader of the source says of a violation.
@@ -104,10 +107,11 @@ packages.
 | not linearizable | {not} |
 | unfinished | {unfinished} |
 
-The aim was 60 packages with 250 judged operations. **{packages} packages were listed, but only {judged} operations of
-{with_judged} packages were judged**: most operations do input or output, read a clock, wait or draw random numbers, or stand on
-types that only a whole server can make ([below](#what-was-not-run)). So the shares say little about the operations that were
-not run. In the study of the COLT paper, 36 of 95 methods were linearizable, 17 modular and 42 not linearizable.
+The aim was 60 packages with 250 judged operations. **{packages} packages were listed, and {judged} operations of
+{with_judged} packages were judged.** Most operations do input or output, wait, spawn or draw random numbers, or stand on
+types that only a whole server can make ([below](#what-was-not-run)), and many packages were not built, since there was no time for it.
+So the shares say little about the operations that were not run. In the study of the COLT paper, 36 of 95 methods were linearizable,
+17 modular and 42 not linearizable.
 
 ## How the packages were chosen
 
@@ -142,11 +146,13 @@ fn judged(out: &mut String, data: &Data) {
 
 *Environment* is the number of operations of the environment in the smallest violation. The environment is open: anybody may do
 anything to the collections. *Own methods* says whether other methods of the type (up to 8 that can be run)
-show a violation by themselves, in up to three calls from states that they reach. *Reading* is what a reader of the source says of a violation: `true`, `benign`, with
-the reason below, or `doubtful`. Where nothing is said, nobody has read it.
+show a violation by themselves, in up to three calls from states that they reach. *Left alone* is a collection that the
+operation calls or its type has, and on which the environment does not act (of a list, it acts on the first two elements): a pass
+says nothing of it. *Reading* is what a reader of the source says of a violation: `true`, `benign`, with
+the reason below, or `doubtful`. Where nothing is said, nobody has read it. The clocks of std stand still in all searches.
 
-| package | operation | pattern | calls | verdict | environment | executions | own methods | reading |
-|---|---|---|---:|---|---:|---:|---|---|
+| package | operation | pattern | calls | verdict | environment | executions | own methods | left alone | reading |
+|---|---|---|---:|---|---:|---:|---|---|---|
 ",
     );
     for (name, package) in &data.packages {
@@ -158,13 +164,14 @@ the reason below, or `doubtful`. Where nothing is said, nobody has read it.
                 None => "–",
             };
             let reading = one.reading.as_ref().map_or("", |reading| reading.is.as_str());
+            let apart = one.apart.as_ref().map_or(String::new(), |apart| format!("`{apart}`"));
             let verdict = match one.verdict.as_str() {
                 "not-linearizable" => "**not linearizable**",
                 other => other,
             };
             let _ = writeln!(
                 out,
-                "| {name} {} | `{}` | {} | {} | {verdict} | {} | {} | {own} | {reading} |",
+                "| {name} {} | `{}` | {} | {} | {verdict} | {} | {} | {own} | {apart} | {reading} |",
                 package.version,
                 one.name,
                 one.pattern,
