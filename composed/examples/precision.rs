@@ -53,7 +53,8 @@ fn actual(sources: &Path, name: &str) -> Lines {
     let found = scan(&[package], &Options { base: sources.to_owned(), ..Options::default() });
     let lines = found.operations.into_iter().map(|one| (one.place.file, one.place.line));
     // Of the suite, the cases are annotated.
-    lines.filter(|(file, _)| name != "suite-cases" || file.starts_with("src/cases/")).collect()
+    let case = |file: &str| file.starts_with("src/cases/") || file.starts_with("src/published/");
+    lines.filter(|(file, _)| name != "suite-cases" || case(file)).collect()
 }
 
 /// The folder of a package in cargo's cache.

@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
             },
         ),
         METRICS_UTIL.good("generation-locked", "Changes a value and its generation with both locked.", || {
-            let method = method("increment", two_numbers, increment_locked).arguments([2]);
+            let method = method("increment", two_numbers, increment_locked).arguments([2]).values([0, 1]);
             boxed(briefly(from_few_states(method.names(["value", "generation"]))))
         }),
         METRICS_UTIL.bad(
