@@ -198,6 +198,22 @@ impl When {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Where {
+    /// Where they synchronise
+    Sync,
+    /// At loads and stores of plain memory, too
+    Memory,
+}
+
+impl Where {
+    /// `--preempt` as it was typed, after a space, unless it is the default.
+    pub fn option(self) -> Option<String> {
+        let word = self.to_possible_value().filter(|_| self != Where::Sync)?;
+        Some(format!(" --preempt {}", word.get_name()))
+    }
+}
+
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Common {
@@ -212,6 +228,9 @@ pub struct Common {
     /// Whether executions are judged for data races
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
     pub races: When,
+    /// Where threads can be preempted. With `memory`, a race that loses an update is seen by its outcome, too
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = Where::Sync)]
+    pub preempt: Where,
     /// Path to the manifest of the project
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub manifest_path: Option<PathBuf>,
@@ -363,6 +382,7 @@ impl Common {
                 When::On => Races::On,
                 When::Off => Races::Off,
             },
+            preempts: self.preempt == Where::Memory,
             build: build.into_iter().collect(),
             harness: None,
         }
@@ -466,6 +486,7 @@ mod tests {
             locked: true,
             real: vec![],
             races: Races::Auto,
+            preempts: false,
             build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
             harness: None,
         };

@@ -161,7 +161,8 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
     let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());
     let memory = memory.map(|memory| memory.to_string());
     // What is not looked for does not end an execution.
-    let options = memory.iter().map(|memory| format!(" --memory {memory}")).chain(common.races.option()).collect();
+    let options = memory.iter().map(|memory| format!(" --memory {memory}"));
+    let options = options.chain(common.races.option()).chain(common.preempt.option()).collect();
     let asked = hunting::Asked {
         seed,
         schemas,
@@ -251,6 +252,9 @@ fn says_memory(controlled: &Controlled) {
     match &controlled.races {
         Ok(()) => note("data races: looked for"),
         Err(reason) => note(&format!("data races: not looked for, {reason}")),
+    }
+    if controlled.announces_all {
+        note("plain memory: loads and stores can be steps");
     }
     if let Some(file) = &controlled.own_allocator {
         note(&format!(

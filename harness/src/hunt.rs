@@ -305,6 +305,8 @@ pub struct Coverage {
     pub steps: u64,
     /// How many accesses of the program to plain memory were looked at.
     pub plain: u64,
+    /// How many of its steps were such accesses.
+    pub plain_steps: u64,
     /// The sum over the schemas of the different Mazurkiewicz traces that the executions of each belong to.
     pub traces: u64,
     /// Whether there were more traces than are counted.
@@ -430,6 +432,7 @@ impl Hunted {
         self.executions += later.executions;
         self.coverage.steps += later.coverage.steps;
         self.coverage.plain += later.coverage.plain;
+        self.coverage.plain_steps += later.coverage.plain_steps;
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;
         self.coverage.cut += later.coverage.cut;

@@ -52,6 +52,8 @@ pub struct Explored {
     pub steps: u64,
     /// How many accesses of the program to plain memory were looked at.
     pub plain: u64,
+    /// How many of its steps were such accesses: see [`Watch::steps`].
+    pub plain_steps: u64,
     /// The Mazurkiewicz traces that the executions belong to.
     pub traces: Traces,
     /// The traces of the executions that are a sample of what further ones would show: what a search learnt to run is not.
@@ -106,6 +108,7 @@ impl Explored {
         self.timed_out |= later.timed_out;
         self.steps += later.steps;
         self.plain += later.plain;
+        self.plain_steps += later.plain_steps;
         self.traces.merge(&later.traces);
         self.sample.merge(&later.sample);
         self.exhausted |= later.exhausted;
@@ -318,6 +321,7 @@ fn explored(
             seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
             seen.steps += execution.steps;
             seen.plain += execution.plain;
+            seen.plain_steps += execution.plain_steps;
             let fingerprint = engine.fingerprint(&mut fingerprints);
             seen.traces.note(fingerprint);
             if sample.get() {

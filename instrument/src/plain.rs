@@ -71,6 +71,17 @@ pub trait Watcher {
     /// The program is about to access memory.
     fn access(&self, access: Access);
 
+    /// The program is about to make these two accesses at once: it copies.
+    fn copy(&self, from: Access, to: Access) {
+        self.access(from);
+        self.access(to);
+    }
+
+    /// A call of a collection begins after the step that it is, or has ended. What it does in between belongs to the step.
+    fn call(&self, begins: bool) {
+        let _ = begins;
+    }
+
     /// The program is about to make an atomic operation, or has made one.
     fn atomic(&self, atomic: Atomic);
 
@@ -133,12 +144,35 @@ pub fn is_announced() -> bool {
     cfg!(interloper_announced)
 }
 
+/// Whether loads and stores can be steps: the compiler announces each of them. For a program in which only races are looked
+/// for, it leaves out a load before a store to the same place.
+pub fn announces_all() -> bool {
+    cfg!(interloper_preempted) || BY_HAND.load(Ordering::Relaxed)
+}
+
+/// Says that the program itself announces all of its loads and stores, with [`announce`].
+#[doc(hidden)]
+pub fn announces_by_hand() {
+    BY_HAND.store(true, Ordering::Relaxed);
+}
+
+/// See [`announces_by_hand`].
+static BY_HAND: AtomicBool = AtomicBool::new(false);
+
 /// Whether executions of such a program are to be judged for data races. `cargo interloper` says so by a variable of the
 /// environment, unless crates that synchronise are outside of control. A program that is started by hand has no such variable,
 /// nor does it know which code is whose: see [`replaced`].
 pub fn judges_races() -> bool {
     static JUDGES: OnceLock<bool> = OnceLock::new();
     *JUDGES.get_or_init(|| std::env::var_os("INTERLOPER_RACES").is_some_and(|value| value == "on"))
+}
+
+/// Whether tasks are preempted at loads and stores, unless a check says something else. `cargo interloper` says so by a variable
+/// of the environment.
+pub fn preempts() -> bool {
+    static PREEMPTS: OnceLock<bool> = OnceLock::new();
+    *PREEMPTS
+        .get_or_init(|| is_announced() && std::env::var_os("INTERLOPER_PREEMPT").is_some_and(|value| value == "memory"))
 }
 
 /// The folders whose code is not the program's but the checker's, built in the place of the program's: `cargo interloper`
@@ -224,6 +258,23 @@ impl Code {
     }
 }
 
+/// The step of a call was made whose object is not under control: the call follows, and must not be interrupted, since other tasks
+/// could wait for what it holds, unseen.
+#[inline]
+pub fn call_begins() {
+    if let Some(watcher) = watcher() {
+        watcher.call(true);
+    }
+}
+
+/// The call has ended: see [`call_begins`]. It ends at the next step at the latest.
+#[inline]
+pub fn call_ends() {
+    if let Some(watcher) = watcher() {
+        watcher.call(false);
+    }
+}
+
 /// Tells the watcher of a load or a store, as prepared code does.
 #[doc(hidden)]
 #[inline(never)]
@@ -239,6 +290,19 @@ fn tell(access: Access) {
         && !unwanted.has(access.code.address)
     {
         tell_wanted(access);
+    }
+}
+
+/// Tells the watcher of a copy, if there is one that wants to hear of it.
+#[cfg(interloper_announced)]
+#[inline(always)]
+fn tell_copy(from: usize, to: usize, size: usize, code: Code) {
+    if let Ok(Some(unwanted)) = UNWANTED.try_with(Cell::get)
+        && !unwanted.has(code.address)
+        && let Some(watcher) = watcher()
+    {
+        let access = |address, writes| Access { address, size, writes, code };
+        watcher.copy(access(from, false), access(to, true));
     }
 }
 
@@ -259,9 +323,9 @@ pub fn announce_update(address: usize, order: Ordering) {
     }
 }
 
-#[inline(always)]
 /// Says that the block around this address, which code of the checker has allocated, is memory of the program: what the program
 /// does there counts.
+#[inline(always)]
 pub fn hand_over(address: usize) {
     if let Some(watcher) = watcher() {
         watcher.handed_over(address);

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 
-use interloper::blocks::{Checker, Finding, Grade, Report};
+use interloper::blocks::{Checker, Finding, Grade, Preempt, Report, Schedule};
 use interloper::plain::{self, Quarantine};
 use interloper::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper::thread;
@@ -131,4 +131,59 @@ fn a_race_replays() {
     let report = checker.check(message(Ordering::Relaxed)).unwrap();
     let again = checker.replay(&report.bug.unwrap().smallest, message(Ordering::Relaxed)).unwrap();
     assert_eq!(fault(&again), FaultKind::Race);
+}
+
+/// Two threads add to a counter, with a lock or without.
+fn count(locked: bool) -> impl Fn() + Sync {
+    move || {
+        let shared = Arc::new((interloper::sync::Mutex::new(()), Plain::default()));
+        let add = move |shared: &(interloper::sync::Mutex<()>, Plain)| {
+            let _guard = locked.then(|| shared.0.lock().unwrap());
+            shared.1.write(shared.1.read() + 1);
+        };
+        let child = thread::spawn({
+            let shared = shared.clone();
+            move || add(&shared)
+        });
+        add(&shared);
+        child.join().unwrap();
+        assert_eq!(shared.1.read(), 2, "an update is lost");
+    }
+}
+
+/// Each strategy finds the outcome of the race where loads and stores are steps, and none does where they are not.
+#[test]
+fn a_lost_update_is_found_where_loads_and_stores_are_steps() {
+    plain::announces_by_hand();
+    for schedule in
+        ["portfolio", "random", "pct:3", "pos", "surw", "rff", "atomfuzzer:0.5", "preemptions:1", "exhaustive"]
+    {
+        let schedule: Schedule = schedule.parse().unwrap();
+        let checker = || Checker::new("count").schedule(schedule.clone()).executions(300).plain(false).allow_trivial();
+        let report = checker().preempt(Preempt::Memory).check(count(false)).unwrap();
+        let bug = report.bug.unwrap_or_else(|| panic!("{schedule} finds nothing"));
+        assert!(matches!(&bug.finding, Finding::Panic { message, .. } if message.contains("an update is lost")));
+        assert_eq!(checker().check(count(false)).unwrap().grade, Grade::Clean, "{schedule}");
+        let report = checker().preempt(Preempt::Memory).check(count(true)).unwrap();
+        assert_eq!(report.grade, Grade::Clean, "{schedule}");
+        assert!(report.coverage.plain_steps.is_some_and(|steps| steps > 0), "{}", report.coverage);
+    }
+}
+
+#[test]
+fn a_report_says_how_many_steps_were_at_plain_memory() {
+    plain::announces_by_hand();
+    let checker = Checker::new("count").schedule(Schedule::Exhaustive).plain(false).preempt(Preempt::Memory);
+    let report = checker.check(count(true)).unwrap();
+    // Both orders of the two sections. In each execution: two loads and two stores, and the load at the end.
+    let text = report.coverage.to_string();
+    assert!(text.starts_with("exhaustive, seed 42, preempt memory: 2 executions of 2 traces, "), "{text}");
+    assert!(text.contains(" steps, 10 of them at plain memory, complete"), "{text}");
+    let report = checker.clone().check(count(false)).unwrap();
+    let bug = report.bug.unwrap();
+    let shown = bug.counterexample.to_string();
+    assert!(shown.contains("reads plain memory 1") && shown.contains("writes plain memory 1"), "{shown}");
+    assert!(shown.contains(".preempt(Preempt::Memory).replay("), "{shown}");
+    let again = checker.replay(&bug.smallest, count(false)).unwrap();
+    assert!(again.bug.unwrap().counterexample.to_string().starts_with("✗ count "), "{shown}");
 }

@@ -87,6 +87,7 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// | `strategy` | a text that is a `Schedule`: `"portfolio"`, `"pct:3"` |
 /// | `freedoms` | a text that names `Freedoms`: `"none"`, `"time:1+wakeups"` |
 /// | `memory` | `"sc"` or `"weak"` |
+/// | `preempt` | `"sync"` or `"memory"`: loads and stores of plain memory are steps, too, under `cargo interloper test` |
 /// | `seed`, `executions`, `serial_executions`, `jobs` | a number |
 /// | `time_ms` | a number of milliseconds |
 /// | `steps` | a number: an execution with more steps fails |
@@ -109,7 +110,7 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// These environment variables override the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
-/// `INTERLOPER_FREEDOMS`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS` and `INTERLOPER_PATIENCE_MS`.
+/// `INTERLOPER_FREEDOMS`, `INTERLOPER_PREEMPT`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS` and `INTERLOPER_PATIENCE_MS`.
 /// `INTERLOPER_REPLAY`, with the file or the decisions of a failure, reruns this failure. A failure is written to a file in
 /// the folder `interloper-failures` beside the test, and is rerun first the next time; `INTERLOPER_FAILURES` names another
 /// folder, or turns this off with `off`.

@@ -107,7 +107,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
     names
 }
 
-const OPTIONS: &str = "the options are strategy, freedoms, memory, seed, executions, serial_executions, jobs, time_ms, steps, \
+const OPTIONS: &str = "the options are strategy, freedoms, memory, preempt, seed, executions, serial_executions, jobs, time_ms, steps, \
                        critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, cancel, flavor, worker_threads, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
@@ -130,6 +130,9 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "memory" => value().map(|value| {
                 quote!(settings.memory = ::core::option::Option::Some(::interloper::blocks::attribute::memory(#value));)
             }),
+            "preempt" => {
+                value().map(|value| quote!(settings.preempt = ::interloper::blocks::attribute::preempt(#value);))
+            }
             "jobs" => value().map(|value| quote!(settings.jobs = ::interloper::blocks::attribute::jobs(#value);)),
             "time_ms" => value().map(|value| {
                 quote!(settings.time = ::core::option::Option::Some(::core::time::Duration::from_millis(#value));)

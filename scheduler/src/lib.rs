@@ -13,6 +13,8 @@
 //!   data race ends there. Of code that was not prepared for that nothing is seen: std as it was compiled before, crates that
 //!   are not under control, foreign functions. A block of memory that the mirror allocates for itself counts as its own, with
 //!   whatever the program puts into it: a message in a channel, the value of a lazy static.
+//! - Loads and stores of plain memory are steps only if [`Watch::steps`] says so. A copy is one step then, whatever its size, and
+//!   a loop that looks at plain memory for ever ends at the bound on the steps.
 //! - Where memory is weak, what std orders by means that are neither mirrored nor prepared orders nothing. That is the
 //!   reference count of `Arc` in a program that `cargo interloper` did not build: a destructor that runs when the last one
 //!   goes may see stale values there that a real run cannot see.
@@ -23,7 +25,7 @@
 //! - A task that makes thousands of steps in a row while others could go on is held back for a while: a loop that waits
 //!   must not prevent the tasks that it waits for from running. [`Execution::steered`] says that this happened.
 //! - A task is not preempted while it unwinds.
-//! - Everything that a task does between two visible steps belongs to one step, even when it touches memory that other tasks
+//! - Everything else that a task does between two visible steps belongs to one step, even when it touches memory that other tasks
 //!   touch.
 
 #![warn(missing_docs)]

@@ -4,7 +4,10 @@
 //! conflict are a race unless one happens before the other, whatever came of them in this execution.
 
 mod blocks;
+mod cells;
 mod codes;
+mod places;
+mod privately;
 mod shadow;
 
 use std::alloc::Layout;
@@ -14,13 +17,15 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use interloper_std::plain::{self, Atomic, Code};
-use interloper_std::runtime::{Statics, TaskId};
+use interloper_std::runtime::{Action, ObjectId, Place, Statics, TaskId};
 use rustc_hash::FxBuildHasher;
 
 use self::blocks::{Block, Blocks, Misfreed, Moment};
+use self::cells::{Accessed, Cells};
 use self::codes::{Codes, Whose};
+use self::privately::Privately;
 use self::shadow::{Making, Record, Shadow};
-use crate::execution::SourcePlace;
+use crate::execution::{Event, SourcePlace};
 use crate::memory::Memory;
 use crate::vector_clock::VectorClock;
 
@@ -37,6 +42,9 @@ pub struct Watch {
     /// Whether memory that an execution allocates and does not free is a fault. With `locate`, only blocks count that are
     /// known to be allocated by code of the program. Blocks that a static leads to do not count.
     pub leaks: bool,
+    /// Whether loads and stores are steps, at which other tasks can come between, unless no other task can have reached the
+    /// memory.
+    pub steps: bool,
 }
 
 impl PartialEq for Watch {
@@ -45,14 +53,14 @@ impl PartialEq for Watch {
             (Some(one), Some(other)) => std::ptr::fn_addr_eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
         };
-        same && (self.races, self.leaks) == (other.races, other.leaks)
+        same && (self.races, self.leaks, self.steps) == (other.races, other.leaks, other.steps)
     }
 }
 
 impl Default for Watch {
-    /// Reports races, ignores leaks, and knows no places.
+    /// Reports races, ignores leaks, knows no places, and makes no steps.
     fn default() -> Watch {
-        Watch { locate: None, races: true, leaks: false }
+        Watch { locate: None, races: true, leaks: false, steps: false }
     }
 }
 
@@ -161,6 +169,22 @@ pub(crate) struct Plain {
     fault: Option<Fault>,
     /// How many accesses of the program were looked at.
     accesses: u64,
+    /// How many of them, or copies, were steps.
+    steps: u64,
+    cells: Cells,
+    privately: Privately,
+    /// The places of accesses that were steps, by the addresses of their code.
+    places: HashMap<usize, Place, FxBuildHasher>,
+}
+
+/// A step of plain memory: each object with what is done there, and the place.
+#[derive(Debug)]
+pub(crate) struct PlainStep {
+    pub(crate) first: (ObjectId, Action),
+    pub(crate) others: Vec<(ObjectId, Action)>,
+    pub(crate) place: Place,
+    /// One of the objects is new: the step is no look at what was looked at before.
+    pub(crate) is_new: bool,
 }
 
 impl Plain {
@@ -172,7 +196,9 @@ impl Plain {
         self.blocks.clear();
         self.released.clear();
         self.fault = None;
-        self.accesses = 0;
+        (self.accesses, self.steps) = (0, 0);
+        self.cells.clear();
+        self.privately.clear();
     }
 
     /// The first fault of the execution.
@@ -184,13 +210,81 @@ impl Plain {
         self.accesses
     }
 
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// This memory is the stack of a new task.
     pub(crate) fn begin_stack(&mut self, start: usize, length: usize) {
+        self.cells.forget(start, length);
         if self.stacks.contains(&start) {
             self.shadow.forget(start, length);
         } else {
             self.stacks.push(start);
         }
+    }
+
+    /// The step that accesses at once are, unless the checker makes them, or no other task can have reached any of the memory.
+    /// The stack of the task is in use down to `top`. Without a trace, all memory counts as reached. `register` makes a new object.
+    pub(crate) fn step(
+        &mut self,
+        (task, top, trace): (TaskId, usize, Option<&[Event]>),
+        accesses: &[plain::Access],
+        (stack, locate): (&Range<usize>, Option<Locate>),
+        mut register: impl FnMut() -> ObjectId,
+    ) -> Option<PlainStep> {
+        let Whose::Program(at) = self.codes.whose(accesses.first()?.code, stack, locate) else { return None };
+        trace.into_iter().for_each(|trace| self.privately.follow(trace));
+        let mut step: Option<PlainStep> = None;
+        for access in accesses {
+            if self.is_out_of_reach((task, top), access.address, (stack, trace.is_some())) {
+                continue;
+            }
+            let mut is_new = false;
+            let Accessed { first, others } = self.cells.accessed(access.address, access.size, || {
+                is_new = true;
+                register()
+            });
+            let action = if access.writes { Action::Write } else { Action::Read };
+            let step = match &mut step {
+                Some(step) => {
+                    step.others.push((first, action));
+                    step
+                }
+                None => step.insert(PlainStep {
+                    first: (first, action),
+                    others: Vec::new(),
+                    place: self.place_of_step(at),
+                    is_new: false,
+                }),
+            };
+            step.others.extend(others.into_iter().map(|other| (other, action)));
+            step.is_new |= is_new;
+        }
+        self.steps += u64::from(step.is_some());
+        step
+    }
+
+    /// Whether no other task can have reached the memory at an address, or the checker has it for itself.
+    fn is_out_of_reach(
+        &mut self,
+        (task, top): (TaskId, usize),
+        address: usize,
+        (stack, follows): (&Range<usize>, bool),
+    ) -> bool {
+        if stack.contains(&address) {
+            return follows && self.privately.has_on_stack(task, address, top);
+        }
+        match self.blocks.find(address) {
+            Some(block) if block.is_checkers => true,
+            Some(Block { allocated: Some(moment), .. }) => follows && self.privately.has_block(task, *moment),
+            _ => false,
+        }
+    }
+
+    fn place_of_step(&mut self, code: usize) -> Place {
+        let codes = &self.codes;
+        self.places.entry(code).or_insert_with(|| places::place(codes.place(code).as_ref()))
     }
 
     /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
@@ -224,6 +318,9 @@ impl Plain {
         (stack, locate): (&Range<usize>, Option<Locate>),
     ) {
         let Whose::Program(at) = self.codes.whose(atomic.code, stack, locate) else { return };
+        if atomic.writes {
+            self.privately.told_between(now.task, now.event);
+        }
         let doing = if atomic.writes { Doing::AtomicWrite } else { Doing::AtomicRead };
         self.touched(memory, now, (atomic.address, atomic.size, doing), at);
         let released = self.released.entry(atomic.address).or_default();
@@ -295,6 +392,7 @@ impl Plain {
             Whose::Checker => (0, true),
         };
         self.shadow.forget(start, layout.size());
+        self.cells.forget(start, layout.size());
         self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code }, is_checkers);
     }
 

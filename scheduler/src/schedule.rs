@@ -1,6 +1,7 @@
 //! How schedules are chosen, as a value: it has a text form and builds its strategy from a seed.
 
 mod memory;
+mod preempt;
 mod text;
 
 use std::num::NonZeroU32;
@@ -17,6 +18,7 @@ use crate::strategies::{
 use crate::strategy::{Around, Pending, Strategy};
 
 pub use memory::{Memory, MemoryError};
+pub use preempt::{Preempt, PreemptError};
 pub use text::ScheduleError;
 
 /// How schedules are chosen: the strategies of [`strategies`](crate::strategies).

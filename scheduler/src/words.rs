@@ -313,6 +313,7 @@ mod tests {
             weaker: false,
             older_left: false,
             plain: 0,
+            plain_steps: 0,
             withheld: false,
             stuck: Vec::new(),
             panics: Vec::new(),

@@ -34,6 +34,9 @@ pub struct Visit {
     /// How many accesses of the program to plain memory were looked at.
     #[serde(skip_serializing_if = "is_zero")]
     pub plain: u64,
+    /// How many of its steps were such accesses.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub plain_steps: u64,
     /// How many of their traces earlier visits of the schema had not shown.
     pub traces: u64,
     /// Whether there were more traces than are counted.
@@ -79,6 +82,7 @@ impl Visit {
             executions: explored.executions,
             steps: explored.steps,
             plain: explored.plain,
+            plain_steps: explored.plain_steps,
             traces,
             more_traces,
             cut: explored.cut,
@@ -110,6 +114,7 @@ impl Coverage {
     pub(super) fn take(&mut self, visit: &Visit) {
         self.steps += visit.steps;
         self.plain += visit.plain;
+        self.plain_steps += visit.plain_steps;
         self.traces += visit.traces;
         self.more_traces |= visit.more_traces;
         self.cut += visit.cut;

@@ -20,6 +20,8 @@ use crate::refusal::Refusal;
 const CRATES: &str = "INTERLOPER_ANNOUNCED";
 /// Where the wrapper finds the library.
 const LIBRARY: &str = "INTERLOPER_ANNOUNCED_LIBRARY";
+/// Where the wrapper finds whether each load is announced.
+const ANNOUNCED_ALL: &str = "INTERLOPER_ANNOUNCED_ALL";
 /// Where the wrapper finds the wrapper that the user has.
 const WRAPPED: &str = "INTERLOPER_WRAPPED";
 /// Where cargo finds the wrapper.
@@ -31,6 +33,13 @@ const FLAGS: [&str; 3] = [
     "-Cllvm-args=-force-attribute=sanitize_thread",
     "-Cllvm-args=-tsan-instrument-func-entry-exit=0",
 ];
+
+/// What it is told besides where loads and stores are steps. Otherwise a load is left out if a store to the same place follows: a
+/// race with the load is one with the store, too.
+const EACH_LOAD: &str = "-Cllvm-args=-tsan-instrument-read-before-write";
+
+/// What all crates are told then.
+pub(crate) const EACH: &str = "--cfg=interloper_preempted";
 
 /// What all crates of such a build are told: that they are in one, and to keep frame pointers, by which the mirror finds
 /// who calls a function of std.
@@ -44,13 +53,14 @@ pub(crate) fn is_possible(triple: &str) -> bool {
     triple.ends_with("-linux-gnu") && (triple.starts_with("x86_64-") || triple.starts_with("aarch64-"))
 }
 
-/// Tells `command`, which is cargo, to build the crates of these names so that they announce their loads and stores.
+/// Tells `command`, which is cargo, to build the crates of these names so that they announce their loads and stores, each of them or
+/// those that matter for races.
 ///
 /// # Errors
 /// When the library cannot be made.
 pub(crate) fn add(
     command: &mut Command,
-    crates: &BTreeSet<String>,
+    (crates, each): (&BTreeSet<String>, bool),
     folder: &Path,
     triple: &str,
 ) -> Result<(), Refusal> {
@@ -63,6 +73,7 @@ pub(crate) fn add(
     }
     let names: Vec<&str> = crates.iter().map(String::as_str).collect();
     command.env(WRAPPER, program).env(CRATES, names.join(",")).env(LIBRARY, library);
+    command.env(ANNOUNCED_ALL, if each { "on" } else { "off" });
     Ok(())
 }
 
@@ -111,7 +122,8 @@ impl Wrapper {
             None => Command::new(compiler),
         };
         let crates: BTreeSet<&str> = crates.split(',').collect();
-        command.args(arguments).args(more(arguments, &crates, std::env::var_os(LIBRARY)));
+        let each = std::env::var_os(ANNOUNCED_ALL).is_some_and(|value| value == "on");
+        command.args(arguments).args(more(arguments, (&crates, each), std::env::var_os(LIBRARY)));
         Some(Wrapper { command })
     }
 
@@ -126,7 +138,7 @@ impl Wrapper {
 }
 
 /// What the compiler is told beside these arguments.
-fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsString>) -> Vec<OsString> {
+fn more(arguments: &[OsString], (crates, each): (&BTreeSet<&str>, bool), library: Option<OsString>) -> Vec<OsString> {
     let texts: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
     let after = |name: &str| {
         let at = texts.iter().position(|text| *text == name)?;
@@ -181,6 +193,9 @@ fn more(arguments: &[OsString], crates: &BTreeSet<&str>, library: Option<OsStrin
         }
     }
     FLAGS.iter().for_each(|flag| add(flag));
+    if each {
+        add(EACH_LOAD);
+    }
     more
 }
 
@@ -191,8 +206,11 @@ mod tests {
     #[track_caller]
     fn check(arguments: &str, expected: &[&str]) {
         let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
-        let found = more(&arguments, &BTreeSet::from(["own"]), Some(OsString::from("plain.a")));
+        let [found, each] = [false, true]
+            .map(|each| more(&arguments, (&BTreeSet::from(["own"]), each), Some(OsString::from("plain.a"))));
         assert_eq!(found, expected, "{arguments:?}");
+        let announces = expected.contains(&FLAGS[0]);
+        assert_eq!(each, [expected, &[EACH_LOAD][..usize::from(announces)]].concat(), "{arguments:?}");
     }
 
     #[test]

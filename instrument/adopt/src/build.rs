@@ -22,6 +22,8 @@ use crate::replacement;
 const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
 /// Where the mirror of std looks whether executions are judged for data races.
 const RACES: &str = "INTERLOPER_RACES";
+/// Where checks look for where tasks are preempted.
+const PREEMPT: &str = "INTERLOPER_PREEMPT";
 /// Where the mirror of std finds the folders whose code is not the program's but ours.
 const REPLACED: &str = "INTERLOPER_REPLACED";
 /// Where the build of the mirror of std looks whether freed memory is kept.
@@ -132,6 +134,9 @@ impl Controlled {
             command.env(TEST_THREADS, "1");
         }
         command.env(RACES, if self.races.is_ok() { "on" } else { "off" });
+        if self.project.options.preempts {
+            command.env(PREEMPT, "memory");
+        }
         command.env(REPLACED, std::env::join_paths(self.replaced()).unwrap_or_default());
     }
 
@@ -175,7 +180,7 @@ impl Controlled {
         command.env(REAL_PARKING_LOT, says(self.controls("interloper-parking-lot", "parking_lot")));
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
         if project.announces() {
-            announce::add(&mut command, &self.crates(), &project.folder, &project.triple)?;
+            announce::add(&mut command, (&self.crates(), self.announces_all), &project.folder, &project.triple)?;
         }
         Ok(command)
     }
@@ -217,6 +222,10 @@ impl Controlled {
         ];
         if self.project.announces() {
             flags.extend(announce::ALL.map(str::to_owned));
+            if self.announces_all {
+                // For all crates, so that those are compiled again that announced less.
+                flags.push(announce::EACH.to_owned());
+            }
         }
         flags
     }

@@ -27,6 +27,8 @@ pub struct Options {
     pub real: Vec<String>,
     /// Whether executions are judged for data races.
     pub races: Races,
+    /// Whether tasks are preempted at loads and stores of plain memory.
+    pub preempts: bool,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
     /// Tests that the stand-in of a package has and the package does not.

@@ -49,6 +49,8 @@ pub struct Controlled {
     pub races: Result<(), String>,
     /// The file with an allocator of the project's own, if there is one.
     pub own_allocator: Option<PathBuf>,
+    /// Whether each load and each store is announced, so that they can be steps.
+    pub announces_all: bool,
 }
 
 /// A package that is built from its copy.
@@ -91,10 +93,11 @@ impl Project {
         let Work { copies, unseen, .. } = work;
         let races = self.judges_races(&copies);
         let own_allocator = self.own_allocator()?;
+        let announces_all = self.announces_all(own_allocator.as_deref())?;
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, unseen, races, own_allocator })
+        Ok(Controlled { project: self, tree, copies, unseen, races, own_allocator, announces_all })
     }
 
     /// Where the mirror comes from.
@@ -144,24 +147,46 @@ impl Project {
         Err(format!("{shown}{more} may synchronise outside of control (`--instrument`, or `--races on`)"))
     }
 
+    /// Whether each load and each store has to be announced: the command asks for steps at plain memory, or a test of the project
+    /// does.
+    fn announces_all(&self, own_allocator: Option<&Path>) -> Result<bool, Refusal> {
+        let asks = |text: &str| {
+            let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+            text.contains("preempt=\"memory\"") || text.contains("Preempt::Memory")
+        };
+        let reason = match own_allocator {
+            _ if !self.announces() => format!("the compiler cannot announce them for {}", self.triple),
+            Some(file) => {
+                format!("the project has an allocator of its own, which must not be interrupted: {}", file.display())
+            }
+            None => return Ok(self.options.preempts || self.find_file(&[Role::Own], asks)?.is_some()),
+        };
+        // A test that asks for them says so itself.
+        let refused = || Refusal::Request(format!("loads and stores cannot be steps: {reason}"));
+        if self.options.preempts { Err(refused()) } else { Ok(false) }
+    }
+
     /// The file in which the project, or a crate that it is made of, has an allocator of its own.
     fn own_allocator(&self) -> Result<Option<PathBuf>, Refusal> {
+        self.find_file(&[Role::Own, Role::Dependency], |text| {
+            text.contains("global_allocator")
+                && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
+        })
+    }
+
+    /// The first file of a package with one of these roles whose text is so.
+    fn find_file(&self, roles: &[Role], has: impl Fn(&str) -> bool) -> Result<Option<PathBuf>, Refusal> {
         let of = |package: &Package| {
             let mut files = BTreeSet::new();
-            let is_own = package.role == Role::Own;
-            if is_own || package.role == Role::Dependency {
+            if roles.contains(&package.role) {
+                let is_own = package.role == Role::Own;
                 let folders = if is_own { &["src", "tests", "examples", "benches"][..] } else { &["src"] };
                 for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir())
                 {
                     rust_files(&folder, &mut files)?;
                 }
             }
-            let has = |file: &PathBuf| {
-                let text = fs::read_to_string(file).unwrap_or_default();
-                text.contains("global_allocator")
-                    && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
-            };
-            Ok(files.into_iter().find(has))
+            Ok(files.into_iter().find(|file| has(&fs::read_to_string(file).unwrap_or_default())))
         };
         for package in &self.packages {
             if let Some(file) = of(package)? {

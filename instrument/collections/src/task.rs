@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use interloper_commutativity::models::{bounded_queue, map, queue, register, sorted_map, sorted_set};
 use interloper_commutativity::{MethodId, Value};
+use interloper_std::plain;
 use interloper_std::runtime::{
     self, Action, Call, Count, Current, ExecutionId, Extent, Key, Need, ObjectId, ObjectKind, Operation, Place,
     Runtime, Verb,
@@ -105,6 +106,7 @@ impl Task {
             None => runtime.step(operation),
             Some(need) => runtime.step_when_free(operation, &[need]),
         });
+        plain::call_begins();
         words::announced(operation.action, arguments);
     }
 
@@ -124,6 +126,9 @@ impl Task {
                 free
             }
         });
+        if free != Some(false) {
+            plain::call_begins();
+        }
         words::announced(operation.action, arguments);
         free.unwrap_or(true)
     }
@@ -137,6 +142,7 @@ impl Task {
         if self.kind.did_nothing(method, result) {
             self.only_read();
         }
+        plain::call_ends();
         words::gave(result);
     }
 
@@ -148,6 +154,7 @@ impl Task {
     /// The step in which a cell is looked at, or perhaps filled.
     pub(crate) fn visit(&self, writes: bool, location: Place) {
         with(|runtime| runtime.step(self.visiting(writes, location)));
+        plain::call_begins();
     }
 
     /// Waits until another task has [gone on](Task::progressed) with a cell.
@@ -157,6 +164,7 @@ impl Task {
 
     /// Lets tasks that wait for a cell look again.
     pub(crate) fn progressed(&self) {
+        plain::call_ends();
         self.here(|runtime| {
             runtime.wake(self.object, Count::All);
         });
@@ -179,6 +187,7 @@ impl Task {
     /// A guard keeps a lock from now on. A step that looks at all shards waits for a shard that is `known` to be kept
     /// exclusively.
     pub(crate) fn keep(&self, needs: Needs, known: bool, location: Place) {
+        plain::call_ends();
         let Some(need) = self.shard(needs) else { return };
         with(|runtime| {
             runtime.keep(need.lock, need.mode, location);

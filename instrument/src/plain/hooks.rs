@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, tell, watcher};
+use super::{Access, Atomic, tell, tell_copy, watcher};
 
 /// Where a hook was called.
 macro_rules! caller {
@@ -55,8 +55,7 @@ plain! {
 #[inline(never)]
 unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
     if size > 0 {
-        tell!(from.addr(), size, false);
-        tell!(to.addr(), size, true);
+        tell_copy(from.addr(), to.addr(), size, caller!());
     }
     // SAFETY: the program asks for this copy.
     unsafe { std::ptr::copy(from, to, size) };
@@ -68,8 +67,7 @@ unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -
 #[inline(never)]
 unsafe extern "C" fn __tsan_memcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
     if size > 0 {
-        tell!(from.addr(), size, false);
-        tell!(to.addr(), size, true);
+        tell_copy(from.addr(), to.addr(), size, caller!());
     }
     // The two are either apart or the same.
     // SAFETY: the program asks for this copy.

@@ -95,6 +95,8 @@ pub enum ObjectKind {
 impl ObjectKind {
     /// An executor whose tasks are polled one at a time: a lock that a task holds while it is polled.
     pub const EXECUTOR: ObjectKind = ObjectKind::Other("executor");
+    /// A piece of plain memory, where loads and stores are steps.
+    pub const PLAIN: ObjectKind = ObjectKind::Other("plain memory");
 
     /// The word for it in reports.
     #[must_use]

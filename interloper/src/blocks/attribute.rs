@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::Freedoms;
-use interloper_scheduler::schedule::Memory;
+use interloper_scheduler::schedule::{Memory, Preempt};
 
 use super::grade::Grade;
 use super::mark::Entered;
@@ -75,6 +75,15 @@ pub fn freedoms(text: &str) -> Freedoms {
 #[track_caller]
 pub fn memory(text: &str) -> Memory {
     text.parse().unwrap_or_else(|error| panic!("memory: {error}"))
+}
+
+/// Where tasks are preempted, as a text says.
+///
+/// # Panics
+/// When it says nothing.
+#[track_caller]
+pub fn preempt(text: &str) -> Preempt {
+    text.parse().unwrap_or_else(|error| panic!("preempt: {error}"))
 }
 
 /// A number of threads.

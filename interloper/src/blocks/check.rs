@@ -6,7 +6,7 @@ use std::time::Duration;
 use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::{Change, Orderings};
-use interloper_scheduler::schedule::{Memory, Schedule};
+use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
 use interloper_scheduler::strategies::{FirstRun, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
 use interloper_std::runtime::Statics;
@@ -81,6 +81,11 @@ impl Checker {
     /// Which memory executions have.
     pub fn memory(self, memory: Memory) -> Checker {
         self.settings(|settings| settings.memory = Some(memory))
+    }
+
+    /// Where tasks can be preempted: see [`Settings::preempt`].
+    pub fn preempt(self, preempt: Preempt) -> Checker {
+        self.settings(|settings| settings.preempt = preempt)
     }
 
     /// Another memory ordering at one place of the program, as if the source had it there. It matters where memory is weak,
@@ -266,12 +271,13 @@ impl Checker {
         }
         let freedoms = self.settings.freedoms.map(|freedoms| format!(", freedoms {freedoms}")).unwrap_or_default();
         let memory = if self.settings.memory == Some(Memory::Weak) { ", memory weak" } else { "" };
+        let preempt = if self.settings.preempt == Preempt::Memory { ", preempt memory" } else { "" };
         let changed = self.settings.orderings.changed.as_ref();
         let changed = changed.map(|change| format!(", ordering {change}")).unwrap_or_default();
         let shard = self.settings.shard;
         let shard = if shard.is_whole() { String::new() } else { format!(", shard {shard}") };
         let Settings { schedule, seed, .. } = &self.settings;
-        let schedule = format!("{schedule}, seed {seed}{freedoms}{memory}{changed}{shard}");
+        let schedule = format!("{schedule}, seed {seed}{freedoms}{memory}{preempt}{changed}{shard}");
         let mut report = self.report(&summary, schedule);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
@@ -341,6 +347,7 @@ impl Checker {
             executions: summary.executions,
             steps: summary.steps,
             races: judged.then_some(summary.saw_plain_memory),
+            plain_steps: (self.settings.preempt == Preempt::Memory).then_some(summary.plain_steps),
             traces: summary.traces.number(),
             more_traces: !summary.traces.is_exact(),
             unseen: sampled.then(|| summary.unseen(&self.settings.schedule)).filter(|unseen| unseen.executions > 0),
@@ -393,8 +400,9 @@ impl Checker {
         // The seed reproduces a longer one.
         let changed = self.settings.orderings.changed.as_ref();
         let changed = changed.map(|change| format!(".ordering(\"{change}\".parse()?)")).unwrap_or_default();
+        let preempt = if self.settings.preempt == Preempt::Memory { ".preempt(Preempt::Memory)" } else { "" };
         counterexample.replay =
-            (text.len() <= LONGEST_SHOWN).then(|| format!("{changed}.replay(&\"{text}\".parse()?, program)"));
+            (text.len() <= LONGEST_SHOWN).then(|| format!("{changed}{preempt}.replay(&\"{text}\".parse()?, program)"));
         let of = (&shown.finding, &shown.decisions);
         let exploration = draft.map(|draft| Box::new(draft.finish(worker, &waiting, of, self.settings.seed)));
         let Found { finding, number, decisions, .. } = shown;

@@ -327,6 +327,7 @@ impl Summary {
         Summary {
             executions: self.executions + later.executions,
             saw_plain_memory: self.saw_plain_memory || later.saw_plain_memory,
+            plain_steps: self.plain_steps + later.plain_steps,
             steps: self.steps + later.steps,
             traces: self.traces,
             sample: self.sample,

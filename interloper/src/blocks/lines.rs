@@ -93,7 +93,7 @@ fn own_line() -> Option<SourcePlace> {
 }
 
 /// The place with the path that the compiler was given, as the places of steps have it: below the root of the workspace.
-fn as_compiled(mut place: SourcePlace) -> SourcePlace {
+pub(crate) fn as_compiled(mut place: SourcePlace) -> SourcePlace {
     if let Ok(below) = Path::new(&place.file).strip_prefix(as_the_user_has_it(&workspace())) {
         place.file = below.display().to_string();
     }

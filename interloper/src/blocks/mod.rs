@@ -63,9 +63,10 @@ mod worker;
 
 pub use check::{Checker, check};
 pub use grade::Grade;
-pub use interloper_scheduler::schedule::{Memory, MemoryError, Schedule, ScheduleError};
+pub use interloper_scheduler::schedule::{Memory, MemoryError, Preempt, PreemptError, Schedule, ScheduleError};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
 pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
+pub(crate) use lines::as_compiled;
 pub use misuse::Misuse;
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};

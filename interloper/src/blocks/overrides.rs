@@ -76,6 +76,9 @@ pub(crate) fn apply(
     if let Some(memory) = read("INTERLOPER_MEMORY", &variable, "expected sc (sequentially consistent) or weak")? {
         settings.memory = Some(memory);
     }
+    if let Some(preempt) = read("INTERLOPER_PREEMPT", &variable, "expected sync or memory (loads and stores, too)")? {
+        settings.preempt = preempt;
+    }
     if let Some(value) = variable("INTERLOPER_STRATEGY") {
         let wrong = |error: super::ScheduleError| BadVariable {
             name: "INTERLOPER_STRATEGY",
@@ -115,7 +118,7 @@ fn read<T: FromStr>(
 mod tests {
     use interloper_scheduler::{Freedom, Freedoms, Shard};
 
-    use super::super::Schedule;
+    use super::super::{Preempt, Schedule};
     use super::*;
 
     fn applied(variables: &[(&str, &str)]) -> Result<Settings, String> {
@@ -139,6 +142,7 @@ mod tests {
             ("INTERLOPER_STRATEGY", "pos"),
             ("INTERLOPER_FREEDOMS", "time"),
             ("INTERLOPER_SHARD", "2/4"),
+            ("INTERLOPER_PREEMPT", "memory"),
         ]);
         let expected = Settings {
             seed: 7,
@@ -150,6 +154,7 @@ mod tests {
             schedule: Schedule::Pos,
             shard: Shard::new(2, 4).unwrap(),
             freedoms: Some(Freedoms::NONE.with(Freedom::Time, 1)),
+            preempt: Preempt::Memory,
             ..Settings::default()
         };
         assert_eq!(settings, Ok(expected));
@@ -170,6 +175,7 @@ mod tests {
         assert!(long.contains("(99,500 characters left out)") && long.ends_with(number), "{long}");
         check("INTERLOPER_SEED", "0x7", number);
         check("INTERLOPER_EXECUTIONS", "", number);
+        check("INTERLOPER_PREEMPT", "plain", "expected sync or memory (loads and stores, too)");
         check("INTERLOPER_STEPS", "-1", number);
         check("INTERLOPER_TIME_MS", "1s", number);
         check("INTERLOPER_PATIENCE_MS", "-1", number);

@@ -181,6 +181,8 @@ pub(super) struct Part {
     given_up: u64,
     undecided: u64,
     saw_plain_memory: bool,
+    #[serde(default, skip_serializing_if = "is_none")]
+    plain_steps: u64,
     /// The number of the execution and its decisions. What it shows follows.
     error: Option<(u64, String)>,
     bug: Option<(u64, String)>,
@@ -194,6 +196,11 @@ pub(super) struct Part {
     drew: bool,
     met: bool,
     blocks: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A count of traces.
@@ -234,6 +241,7 @@ impl From<&Summary> for Part {
             given_up: summary.given_up,
             undecided: summary.undecided,
             saw_plain_memory: summary.saw_plain_memory,
+            plain_steps: summary.plain_steps,
             error: found(&summary.error),
             bug: found(&summary.bug),
             warnings: summary.warnings.iter().map(warning).collect(),
@@ -283,6 +291,7 @@ impl Part {
             given_up: self.given_up,
             undecided: self.undecided,
             saw_plain_memory: self.saw_plain_memory,
+            plain_steps: self.plain_steps,
             error,
             bug,
             warnings: self.warnings.iter().map(warning).collect(),

@@ -9,7 +9,7 @@ use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::Executed;
 use interloper_scheduler::{Fault, Freedoms, SourcePlace, Unseen};
-use interloper_std::runtime::Exit;
+use interloper_std::runtime::{Exit, ObjectKind};
 
 use super::grade::Grade;
 
@@ -214,8 +214,12 @@ pub struct Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Warning { block, object, first, again } = self;
-        let article = if object.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        write!(out, "{block} accesses {article} {object} at {first} and again at {again}")
+        let article = match object.as_str() {
+            object if object == ObjectKind::PLAIN.name() => "",
+            object if object.starts_with(['a', 'e', 'i', 'o', 'u']) => "an ",
+            _ => "a ",
+        };
+        write!(out, "{block} accesses {article}{object} at {first} and again at {again}")
     }
 }
 
@@ -240,6 +244,8 @@ pub struct Coverage {
     pub unseen: Option<Unseen>,
     /// Whether any access to plain memory was seen, if executions were judged for data races.
     pub races: Option<bool>,
+    /// How many of the steps were loads and stores of plain memory, where these are steps.
+    pub plain_steps: Option<u64>,
     /// How many executions had a violating triple.
     pub violated: u64,
     /// How many executions had a bug.
@@ -319,6 +325,11 @@ impl fmt::Display for Coverage {
         let more = if self.more_traces { "more than " } else { "" };
         let (executions, traces) = (plural(self.executions, "execution"), plural(self.traces, "trace"));
         write!(out, "{}: {executions} of {more}{traces}, {}", self.schedule, plural(self.steps, "step"))?;
+        match self.plain_steps {
+            Some(0) => out.write_str(", none of them at plain memory")?,
+            Some(steps) => write!(out, ", {steps} of them at plain memory")?,
+            None => {}
+        }
         if self.complete {
             out.write_str(", complete")?;
         }

@@ -12,8 +12,8 @@ use super::misuse::Misuse;
 use super::progress::Keeper;
 use super::sections::Blocks;
 use super::watch::Watch;
-use crate::built::{lacks_lines, memory, watch};
-use interloper_scheduler::schedule::{Memory, Schedule};
+use crate::built::{lacks_lines, lacks_steps, memory, preempt, watch};
+use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
 
 /// The most threads that run executions at the same time.
 pub const MAX_JOBS: usize = 1024;
@@ -38,6 +38,11 @@ pub struct Settings {
     /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
     /// seen, which order what its owners do, so there sequential consistency is the default.
     pub memory: Option<Memory>,
+    /// Where tasks can be preempted: at loads and stores of plain memory, too, if this is [`Preempt::Memory`]. That takes a program
+    /// that was built for it, with `cargo interloper test --preempt memory`, which makes it the default. Accesses to what a task
+    /// has allocated, or put on its stack, since it last did something that others can see are no steps, since nobody can come
+    /// between.
+    pub preempt: Preempt,
     /// Whether the accesses of each memory ordering are counted, and which ordering of the program is changed. It matters
     /// only in executions with weak memory.
     pub orderings: Orderings,
@@ -142,7 +147,7 @@ impl Settings {
 
     /// How executions look at plain memory, if they do.
     pub(crate) fn watch_of_plain_memory(&self) -> Option<PlainWatch> {
-        watch(self.plain, self.leaks)
+        watch(self.plain, self.leaks, self.preempt)
     }
 
     /// Checks that a program can run with these settings.
@@ -158,6 +163,9 @@ impl Settings {
         if self.plain != Some(false) && lacks_lines() {
             let reason = "data races cannot be judged, since the program has no debug information: build it with `debug = \
                           \"line-tables-only\"`";
+            return Err(Misuse::Unusable { reason: reason.to_owned() });
+        }
+        if let (Preempt::Memory, Some(reason)) = (self.preempt, lacks_steps()) {
             return Err(Misuse::Unusable { reason: reason.to_owned() });
         }
         if self.leaks && !plain::is_announced() {
@@ -181,6 +189,7 @@ impl Default for Settings {
             freedoms: None,
             cancel: false,
             memory: memory(),
+            preempt: preempt(),
             orderings: Orderings::default(),
             plain: None,
             leaks: false,

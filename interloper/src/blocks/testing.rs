@@ -7,7 +7,7 @@ use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 use interloper_report::{annotation, file};
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::schedule::Schedule;
+use interloper_scheduler::schedule::{Preempt, Schedule};
 use interloper_std::runtime::BUILT_UNDER_CONTROL;
 
 use super::check::{Checker, LONGEST_SHOWN};
@@ -270,7 +270,7 @@ impl Test<'_> {
             // The seed reproduces a longer one.
             let what = path.map(|path| path.display().to_string()).or_else(decisions);
             let changed = (self.variable)(CHANGE).map(|change| format!("{CHANGE}='{change}' ")).unwrap_or_default();
-            let command = |what| format!("{changed}INTERLOPER_REPLAY={what} {RERUN} {test}");
+            let command = |what| format!("{changed}INTERLOPER_REPLAY={what} {} {test}", self.rerun());
             violation.counterexample.replay = what.map(command);
         }
         let page = report.violation().and_then(|violation| self.page(violation, path)).unwrap_or_default();
@@ -280,7 +280,13 @@ impl Test<'_> {
         }
         let Settings { seed, shard, .. } = self.settings;
         let shard = if shard.is_whole() { String::new() } else { format!(" INTERLOPER_SHARD={shard}") };
-        format!("{brief}{report}{page}\n  the same search: INTERLOPER_SEED={seed}{shard} {RERUN} {test}")
+        format!("{brief}{report}{page}\n  the same search: INTERLOPER_SEED={seed}{shard} {} {test}", self.rerun())
+    }
+
+    /// The command that runs tests.
+    fn rerun(&self) -> String {
+        let preempt = if self.settings.preempt == Preempt::Memory { " --preempt memory" } else { "" };
+        format!("{RERUN}{preempt}")
     }
 
     /// Annotates the lines that matter, for GitHub, which reads the output of a job.

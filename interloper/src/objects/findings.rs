@@ -198,7 +198,12 @@ impl Findings {
         let plain = match &self.memory {
             Some(_) => {
                 let plain = of(|coverage| coverage.plain);
-                format!(", {} {} to plain memory", grouped(plain), if plain == 1 { "access" } else { "accesses" })
+                let accesses = if plain == 1 { "access" } else { "accesses" };
+                let steps = match of(|coverage| coverage.plain_steps) {
+                    0 => String::new(),
+                    steps => format!(", {} of them steps", grouped(steps)),
+                };
+                format!(", {} {accesses} to plain memory{steps}", grouped(plain))
             }
             None => String::new(),
         };
@@ -293,6 +298,9 @@ impl Findings {
             "exhausted": hunted.end == Ended::NoMore,
             "skipped": hunted.skipped.iter().map(skipped).collect::<Vec<_>>(),
         });
+        if hunted.coverage.plain_steps > 0 {
+            document["plain_steps"] = hunted.coverage.plain_steps.into();
+        }
         if let Some(unseen) = hunted.coverage.unseen {
             let Unseen { executions, once } = unseen;
             let probability = unseen.probability();

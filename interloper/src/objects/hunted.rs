@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
 use super::journal::Journal;
-use crate::built::{lacks_lines, memory, watch};
+use crate::built::{lacks_lines, memory, preempt, watch};
 use crate::composed::asked::write_page;
 
 /// The variable of the environment that has [`Asked`], as JSON.
@@ -172,7 +172,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
 /// These settings with what a program that `cargo interloper` built makes possible: weak memory where orderings are weaker than
 /// `SeqCst`, and faults of plain memory.
 pub fn as_built(settings: Settings) -> Settings {
-    let watch = if lacks_lines() { None } else { watch(None, false) };
+    let watch = if lacks_lines() { None } else { watch(None, false, preempt()) };
     Settings { memory: memory(), limits: Limits { plain: watch, ..settings.limits }, ..settings }
 }
 
@@ -189,7 +189,9 @@ fn memory_of(settings: &Settings) -> Option<String> {
         None if lacks_lines() => "plain memory is not looked at, since the program has no debug information",
         None => return None,
     };
-    Some(format!("{atomics}; {faults}"))
+    let steps =
+        if settings.limits.plain.is_some_and(|watch| watch.steps) { "; loads and stores are steps" } else { "" };
+    Some(format!("{atomics}; {faults}{steps}"))
 }
 
 /// What came of a search.

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
-use interloper::blocks::{Checker, Grade, Report, Schedule};
+use interloper::blocks::{Checker, Grade, Preempt, Report, Schedule};
 use interloper::thread;
 
 use super::support::Atomic;
@@ -31,6 +31,13 @@ fn checked(change: impl Fn(Checker) -> Checker) {
     let report: Report = checker().check(|| two(lost)).unwrap();
     report.assert_grade(Grade::Bug);
     checker().check(|| two(at_once)).unwrap().assert_no_bug();
+}
+
+/// Nothing announces loads and stores here, so a search would seem to look at them and would not.
+#[test]
+fn steps_at_plain_memory_need_a_program_that_was_built_for_it() {
+    let misuse = Checker::new("two increments").preempt(Preempt::Memory).check(|| two(at_once)).unwrap_err();
+    assert!(misuse.to_string().ends_with("run it with `cargo interloper test --preempt memory`"), "{misuse}");
 }
 
 #[test]

@@ -2,16 +2,19 @@
 
 use std::alloc::Layout;
 use std::cell::RefMut;
+use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use interloper_std::plain::{self, Access, Atomic, Code, Unwanted, Watcher};
-use interloper_std::runtime::TaskId;
+use interloper_std::runtime::{Action, ObjectKind, Operation, Runtime, TaskId};
 
 use super::core::Core;
-use super::state::State;
+use super::progress::Spin;
+use super::state::{State, register};
 use super::weak::Kept;
-use crate::plain::{Doing, Now, Watch};
+use crate::plain::{Doing, Now, PlainStep, Watch};
 
 /// Watches the thread of an engine.
 struct Watching<'a> {
@@ -28,7 +31,11 @@ impl Core {
             Some(watch) => {
                 self.kept.borrow_mut().plain.begin(watch);
                 let unwanted = self.unwanted.get_or_init(Unwanted::default);
-                plain::watched(&Watching { core: self, watch, unwanted }, unwanted, drive)
+                let watching = Watching { core: self, watch, unwanted };
+                match watch.steps {
+                    true => plain::watched(&Stepping(watching), unwanted, drive),
+                    false => plain::watched(&watching, unwanted, drive),
+                }
             }
             None => drive(),
         }
@@ -52,16 +59,23 @@ impl Core {
 }
 
 impl Watching<'_> {
-    /// What is told, unless this is code of the engine itself, or the program is over.
+    /// What is told, unless this is code of the engine itself, or the program is over, or has a fault.
     #[inline(always)]
     fn listen(&self) -> Option<Listening<'_>> {
+        let listening = self.attend()?;
+        listening.kept.plain.fault().is_none().then_some(listening)
+    }
+
+    /// What is told, unless this is code of the engine itself, or the program is over.
+    #[inline(always)]
+    fn attend(&self) -> Option<Listening<'_>> {
         let core = self.core;
         if !core.in_task.get() || core.choosing.get() {
             return None;
         }
         // The engine borrows one of these while it works for the program.
         let (state, kept) = (core.state.try_borrow_mut().ok()?, core.kept.try_borrow_mut().ok()?);
-        if state.aborting || kept.over || kept.plain.fault().is_some() {
+        if state.aborting || kept.over {
             return None;
         }
         let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
@@ -135,5 +149,122 @@ impl Watcher for Watching<'_> {
         });
         // After a fault, and while tasks are unwound, a block may be freed that is kept already.
         told.unwrap_or_else(|| self.core.kept.try_borrow_mut().is_ok_and(|mut kept| kept.plain.keeps(address, layout)))
+    }
+}
+
+/// Watches, and makes steps of loads and stores.
+struct Stepping<'a>(Watching<'a>);
+
+impl Stepping<'_> {
+    /// Lets others come before what the running task does at once.
+    fn step(&self, accesses: &[Access]) {
+        let core = self.0.core;
+        let Some(mut listening) = self.0.attend() else { return core.linger() };
+        let Listening { state, kept, now, stack } = &mut listening;
+        let state = &mut **state;
+        if state.tasks[state.current].call == Some(state.steps) {
+            return;
+        }
+        // All that the program has on its stack is above.
+        let top = std::ptr::from_ref(&core).addr();
+        let trace = core.config.trace.then_some(&state.trace[..]);
+        // The registry is apart from the trace, which is read meanwhile.
+        let objects = &mut state.objects;
+        let step = kept.plain.step((now.task, top, trace), accesses, (stack, self.0.watch.locate), || {
+            register(objects, ObjectKind::PLAIN)
+        });
+        let Some(step) = step else { return };
+        drop(listening);
+        core.step_of_plain(&step, accesses);
+    }
+}
+
+impl Core {
+    /// The running task makes a step of plain memory. Nothing unwinds out of here: the compiler takes loads and stores for
+    /// operations that do not.
+    fn step_of_plain(&self, step: &PlainStep, accesses: &[Access]) {
+        let task = {
+            let mut state = self.state.borrow_mut();
+            let task = state.current;
+            state.tasks[task].accesses = true;
+            if step.is_new {
+                // What it looks at here it has not seen, so it does not wait for that to change.
+                state.tasks[task].spin = Spin::default();
+            }
+            task
+        };
+        let (object, action) = step.first;
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            Runtime::step(self, Operation { object, action, location: step.place });
+        }));
+        let mut state = self.state.borrow_mut();
+        state.tasks[task].accesses = false;
+        if let Err(payload) = made {
+            // Only the strategy panics there.
+            self.strategy_panic.set(Some(payload));
+            return self.abort(&mut state);
+        }
+        for &(object, action) in &step.others {
+            state.dirty |= action == Action::Write;
+            self.record_part(&mut state, task, object, action, step.place);
+        }
+        if let ([access], []) = (accesses, &step.others[..])
+            && access.writes
+            && access.size <= size_of::<u64>()
+            && state.tasks[task].rounds.is_watched()
+        {
+            state.tasks[task].rounds.saw(there(*access));
+        }
+    }
+}
+
+/// What is in the memory that the program is about to write.
+fn there(access: Access) -> u64 {
+    let mut bytes = [0; size_of::<u64>()];
+    let from = std::ptr::with_exposed_provenance::<MaybeUninit<u8>>(access.address);
+    for (at, byte) in bytes.iter_mut().enumerate().take(access.size) {
+        // SAFETY: the program writes this byte next, so it is mapped, and only this thread runs. What the byte is matters only
+        // if something was written there, which the compiler cannot know here.
+        *byte = unsafe { from.add(at).read_volatile().assume_init() };
+    }
+    u64::from_ne_bytes(bytes)
+}
+
+impl Watcher for Stepping<'_> {
+    fn access(&self, access: Access) {
+        self.step(&[access]);
+        self.0.access(access);
+    }
+
+    fn copy(&self, from: Access, to: Access) {
+        self.step(&[from, to]);
+        self.0.copy(from, to);
+    }
+
+    fn call(&self, begins: bool) {
+        if let Some(mut listening) = self.0.attend() {
+            let state = &mut *listening.state;
+            state.tasks[state.current].call = begins.then_some(state.steps);
+        }
+    }
+
+    fn atomic(&self, atomic: Atomic) {
+        self.0.atomic(atomic);
+    }
+
+    fn fence(&self, order: Ordering, code: Code) {
+        self.0.fence(order, code);
+    }
+
+    fn allocated(&self, address: usize, layout: Layout, code: Code) {
+        self.0.allocated(address, layout, code);
+    }
+
+    fn handed_over(&self, address: usize) {
+        self.0.handed_over(address);
+    }
+
+    fn freed(&self, address: usize, layout: Layout, code: Code) -> bool {
+        self.0.freed(address, layout, code)
     }
 }

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ObjectId, Operation, Woken};
+use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, Woken};
 
 use super::rounds::{LONGEST, Turn, UNSURE_STEPS, UNWATCHED_STEPS};
 use super::state::State;
@@ -234,7 +234,10 @@ impl State {
                 self.changes += 1;
                 self.enable_yielded(self.idle());
             } else if !self.yielded.is_empty() && self.idle_rounds - self.pauses < rounds {
-                let pauses = self.yielded.iter().any(|task| self.tasks[*task].hints.pauses());
+                // A loop that goes on looking at plain memory may do something that no step shows.
+                let looks_at_plain =
+                    |task: usize| self.objects[self.operation(task).object.index()].kind == ObjectKind::PLAIN;
+                let pauses = self.yielded.iter().any(|&task| self.tasks[task].hints.pauses() || looks_at_plain(task));
                 self.idle_rounds += 1;
                 self.pauses += u32::from(pauses);
                 self.enable_yielded(self.idle());

@@ -93,6 +93,13 @@ pub(super) struct State {
     pub(super) suspended_unwinding: usize,
 }
 
+/// Adds an object.
+pub(super) fn register(objects: &mut Vec<Object>, kind: ObjectKind) -> ObjectId {
+    let id = ObjectId::from_index(u32::try_from(objects.len()).expect("fewer than 2^32 objects"));
+    objects.push(Object::new(kind));
+    id
+}
+
 impl State {
     pub(super) fn new() -> State {
         State {
@@ -172,9 +179,7 @@ impl State {
     }
 
     pub(super) fn register(&mut self, kind: ObjectKind) -> ObjectId {
-        let id = ObjectId::from_index(u32::try_from(self.objects.len()).expect("fewer than 2^32 objects"));
-        self.objects.push(Object::new(kind));
-        id
+        register(&mut self.objects, kind)
     }
 
     /// A new task, enabled.

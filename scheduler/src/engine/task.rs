@@ -56,6 +56,12 @@ pub(super) struct Task {
     pub(super) hints: Hints,
     /// The task could not be unwound: its stack is abandoned.
     pub(super) lost: bool,
+    /// The task is in a step of plain memory, which cannot unwind.
+    pub(super) accesses: bool,
+    /// After so many steps, a call of the task began that must not be interrupted.
+    pub(super) call: Option<u64>,
+    /// How often it has accessed plain memory since the execution ended.
+    pub(super) lingers: u32,
 }
 
 /// What a task needs to be enabled.
@@ -123,6 +129,9 @@ impl Task {
             contends: None,
             hints: Hints::default(),
             lost: false,
+            accesses: false,
+            call: None,
+            lingers: 0,
         }
     }
 
@@ -145,6 +154,7 @@ impl Task {
         (self.unwinding, self.lost, self.contends, self.rests) = (false, false, None, false);
         (self.spin, self.looks, self.abort_steps, self.cause) = (Spin::default(), 0, 0, Cause::Ready);
         self.lone_yields = 0;
+        (self.accesses, self.call, self.lingers) = (false, None, 0);
     }
 }
 

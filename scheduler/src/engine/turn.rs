@@ -16,6 +16,9 @@ use crate::execution::{Cause, End};
 /// After this many steps an unwinding task is abandoned.
 const ABORT_STEPS: u32 = 10_000;
 
+/// After the end of an execution, a task is abandoned when it has accessed plain memory this often without a step.
+const MOST_LINGERING: u32 = 100_000;
+
 impl Core {
     /// Lets the strategy choose until it is the turn of the running task to make `operation`, for which `gate` must be
     /// open. Returns the state borrowed, so that nothing comes between the choice and the step.
@@ -111,6 +114,11 @@ impl Core {
     #[cold]
     fn turn_of_aborted<'a>(&'a self, mut state: RefMut<'a, State>, gate: Gate, unwinding: bool) -> RefMut<'a, State> {
         let task = state.current;
+        if state.tasks[task].accesses {
+            // It goes on to its next step of another kind, and unwinds there.
+            state.proceed(task);
+            return state;
+        }
         if !unwinding && state.tasks[task].abort_steps < ABORT_STEPS {
             state.tasks[task].abort_steps += 1;
             state.tasks[task].unwinding = true;
@@ -230,9 +238,32 @@ impl Core {
             state.end = Some(End::Exited { task: TaskId(task as u32), exit, location });
             self.abort(&mut state);
         }
+        self.abandon(state, task, unwinding)
+    }
+
+    /// The running task never goes on. Its stack is left as it is.
+    fn abandon<'a>(&'a self, mut state: RefMut<'a, State>, task: usize, unwinding: bool) -> ! {
         state.tasks[task].lost = true;
         loop {
             state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
+        }
+    }
+
+    /// The running task accesses plain memory after the end of the execution: it goes on to its next step, if there is one. A
+    /// task that has only looked at plain memory for long may be in a loop that waits.
+    #[cold]
+    pub(super) fn linger(&self) {
+        if !self.in_task.get() || self.choosing.get() {
+            return;
+        }
+        let Ok(mut state) = self.state.try_borrow_mut() else { return };
+        let task = state.current;
+        if state.aborting {
+            state.tasks[task].lingers += 1;
+            if state.tasks[task].lingers > MOST_LINGERING {
+                let unwinding = is_unwinding_now(&state, task);
+                self.abandon(state, task, unwinding);
+            }
         }
     }
 

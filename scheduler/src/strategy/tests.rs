@@ -142,6 +142,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
         weaker: false,
         older_left: false,
         plain: 0,
+        plain_steps: 0,
         withheld: false,
         stuck: Vec::new(),
         panics: Vec::new(),
