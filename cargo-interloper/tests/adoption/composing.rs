@@ -64,6 +64,9 @@ fn json_and_sarif_have_the_same_operations() {
     let project = project();
     let read = |format: &str| -> serde_json::Value {
         let out = project.run(&["composed", "--offline", "--format", format]).expect(0).out;
+        if format == "sarif" {
+            super::assert_valid(&out, ".sarif");
+        }
         serde_json::from_str(&out).expect("JSON")
     };
     let json = read("json");
@@ -243,6 +246,7 @@ fn operations_are_run_on_their_real_collections() {
     let sarif = ["composed", "--run", "--offline", "--format", "sarif", "--html", "page.html", "Numbers::of"];
     let sarif = project.run(&sarif).expect(1).out;
     assert_page(&page, &["Numbers::of", "\"swaps\":["]);
+    super::assert_valid(&sarif, ".sarif");
     let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
     assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
     assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 13);
@@ -250,6 +254,7 @@ fn operations_are_run_on_their_real_collections() {
     let junit = super::ran(command(project.folder(), &arguments).env("GITHUB_ACTIONS", "true")).expect(1);
     let counts = "<testsuite name=\"composed operations\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">";
     assert!(junit.out.contains(counts), "{}", junit.out);
+    super::assert_valid(&junit.out, ".xml");
     assert!(junit.out.contains("<failure message=\"Numbers::of: not linearizable\">"), "{}", junit.out);
     let lines = junit.err.lines().filter(|line| line.starts_with("::error "));
     let annotated: Vec<&str> = lines.filter_map(|line| line.split(",title=").next()).collect();

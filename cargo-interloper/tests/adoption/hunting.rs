@@ -120,6 +120,10 @@ fn the_objects_of_a_project_are_hunted() {
     let data = hunt(&["Registry", "--schema", "{ intern(1, 0) } || { intern(1, 1) }", "--format", "json"], 1);
     let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
     assert_eq!(data["objects"][0]["methods"][0]["verdict"], "not atomic");
+    for (format, ending) in [("sarif", ".sarif"), ("junit", ".xml")] {
+        let schema = ["Registry", "--schema", "{ intern(1, 0) } || { intern(1, 1) }", "--format", format];
+        super::assert_valid(&hunt(&schema, 1), ending);
+    }
 
     // Calls without a step are not explored.
     let outside = hunt(&["outside", "--schemas", "10"], 2);

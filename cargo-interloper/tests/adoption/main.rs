@@ -55,6 +55,18 @@ impl Ran {
     }
 }
 
+/// Judges a document by the schema of its format, which the ending says: see `report/tests/formats/validate`.
+#[track_caller]
+fn assert_valid(document: &str, ending: &str) {
+    let file = tempfile::Builder::new().suffix(ending).tempfile().expect("a file");
+    fs::write(&file, document).expect("a file");
+    let validate = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/formats/validate");
+    match Command::new("bash").arg(validate).arg(file.path()).status() {
+        Ok(judged) => assert!(judged.success(), "what is wrong is said above\n{document}"),
+        Err(error) => eprintln!("\n!!! SKIPPED: a result was not validated: {error}\n"),
+    }
+}
+
 /// Where everything is built: what several tests need is built once.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption")

@@ -165,8 +165,10 @@ fn other_formats(project: &Project) {
         json["sites"].as_array().unwrap().iter().map(|site| site["verdict"].as_str().unwrap()).collect();
     let expected = ["needed", "needed", "not-reached", "not-reached", "stronger-than-justified"];
     assert_eq!((&json["version"], verdicts), (&1.into(), expected.to_vec()));
-    let sarif: serde_json::Value =
-        serde_json::from_str(&project.run(&["orderings", "--format", "sarif"]).expect(0).out).unwrap();
+    let sarif = project.run(&["orderings", "--format", "sarif"]).expect(0).out;
+    super::assert_valid(&sarif, ".sarif");
+    super::assert_valid(&project.run(&["orderings", "--format", "junit"]).expect(0).out, ".xml");
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
     let line = |result: &serde_json::Value| {
         let place = &result["locations"][0]["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], "src/lib.rs");

@@ -3,6 +3,7 @@
 mod blocks;
 mod explore;
 mod files;
+mod formats;
 mod judges;
 mod objects;
 mod output;
