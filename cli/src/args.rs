@@ -78,6 +78,9 @@ pub enum Command {
         /// The page to write [default: the name of the file, ending in .html]
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
+        /// Write the steps of the page as JSON Lines, too, one step per line
+        #[arg(long, value_name = "FILE")]
+        trace: Option<PathBuf>,
     },
     /// Join the results of all shards into the report that one machine would have printed
     Merge {
@@ -107,6 +110,9 @@ pub enum Command {
     Visibility {
         #[command(flatten)]
         object: ObjectArgs,
+        /// Write the first finding that refutes a level as a self-contained page
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
     },
     /// Write tests for a concurrent object: outcomes of its atomic methods, violations of its other methods
     Generate {

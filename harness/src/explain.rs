@@ -76,12 +76,18 @@ pub fn explain_until(
 }
 
 /// The finding as the page shows it: with all steps of the execution, and how they depend on each other, where the scheduler
-/// ran it, and which of its choices mattered. `counterexample` is what [`explain`] says about it, `seed` the seed of the
-/// continuations of the execution.
+/// ran it, and which of its choices mattered. `counterexample` is what [`explain`] says about it under the same `visibility`, `seed`
+/// the seed of the continuations of the execution.
 ///
 /// # Panics
 /// When the finding is not one of the object.
-pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample, seed: u64) -> Exploration {
+pub fn explored(
+    object: &Object,
+    visibility: &Visibility,
+    found: &Found,
+    counterexample: &Counterexample,
+    seed: u64,
+) -> Exploration {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
     let mut exploration = Exploration::of(counterexample);
     let Some(trace) = traced(found) else { return exploration };
@@ -93,7 +99,7 @@ pub fn explored(object: &Object, found: &Found, counterexample: &Counterexample,
     let rows: Vec<Option<usize>> = rows.into_iter().map(|(event, _)| event).collect();
     let stores = Stores { accesses: &trace.accesses, older: &trace.older };
     Followed::new(&trace.steps, stores, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
-    exploration.choices = mattered(&program, trace, &rows, seed);
+    exploration.choices = mattered((&program, visibility), trace, &rows, seed);
     exploration
 }
 
@@ -104,8 +110,12 @@ fn columns(schema: &Schema) -> Vec<Column> {
 
 /// Which choices of an execution led to its outcome: from which of them on random continuations are incorrect, too. `None` if
 /// the correct outcomes cannot be computed.
-fn mattered(program: &Program, trace: &Trace, rows: &[Option<usize>], seed: u64) -> Option<Choices> {
-    let visibility = program.object().visibility();
+fn mattered(
+    (program, visibility): (&Program, &Visibility),
+    trace: &Trace,
+    rows: &[Option<usize>],
+    seed: u64,
+) -> Option<Choices> {
     let judged = judged::within(program, visibility, DEFAULT_BOUND, judged::PATIENCE, Deadline::NEVER);
     let (judge, _) = judged.ok()?;
     let mut fails = |end: &End, outcome: Option<&[Value]>| match (&trace.end, end) {

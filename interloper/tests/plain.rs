@@ -71,6 +71,19 @@ fn a_race_is_reported_with_both_sides() {
     assert_eq!(check(message(Ordering::Release)).grade, Grade::Clean);
 }
 
+/// The two sides of the race are marked on its page, in the lanes of two tasks, with the source of each.
+#[test]
+fn a_race_has_a_page() {
+    let checker = Checker::new("program").executions(200).settings(|settings| settings.explore = true);
+    let page = checker.check(message(Ordering::Relaxed)).unwrap().bug.expect("a race").page();
+    assert_eq!(page.verdict, "data race");
+    let marked: Vec<_> = page.steps.iter().filter(|step| step.marked).collect();
+    let lanes: std::collections::BTreeSet<u32> = marked.iter().map(|step| step.task).collect();
+    assert!(marked.len() >= 2 && lanes.len() == 2, "{marked:?}");
+    assert!(marked.iter().all(|step| step.place.is_some()) && !page.sources.is_empty());
+    assert!(page.choices.is_some_and(|choices| choices.points.len() > 1));
+}
+
 /// A reader that holds a pointer while the writer frees what it points to.
 fn replaced(deferred: bool) -> impl Fn() + Sync {
     move || {

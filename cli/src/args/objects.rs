@@ -44,7 +44,7 @@ pub struct HuntArgs {
     /// Write the first violation as a self-contained page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Under the scheduler: keep the progress of the search in this folder, and continue what was begun there
+    /// Keep the progress of the search in this folder, and continue what was begun there
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 }

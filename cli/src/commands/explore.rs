@@ -13,26 +13,42 @@ use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::counts::plural;
 use crate::failure::{Failure, Finding};
-use crate::files::{can_write, make_folder, write_page};
+use crate::files::{can_write, make_folder, write_page, write_text};
 
 /// A page cannot show a larger trace.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Writes the page of a replay file or of a trace.
-pub fn explore(path: &Path, html: Option<&Path>, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+/// Writes the page of a replay file or of a trace, and its steps as a trace if a file for them is given.
+pub fn explore(
+    path: &Path,
+    (html, steps): (Option<&Path>, Option<&Path>),
+    search: &SearchArgs,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
     search.only("explore", &[])?;
     if output.format == Format::Html {
         return Err(Failure::Request("'explore' writes its page with --html FILE".to_owned()));
     }
     output.only("explore", &[Format::Text, Format::Json])?;
     let target = html.map_or_else(|| path.with_extension("html"), Path::to_owned);
-    if file::same(path, &target) {
-        return Err(Failure::Request(format!("cannot write {}: it is the file to explore", target.display())));
+    let targets: Vec<&Path> = std::iter::once(&*target).chain(steps).collect();
+    for (number, written) in targets.iter().enumerate() {
+        let reason = match () {
+            () if file::same(path, written) => "it is the file to explore",
+            () if targets[..number].iter().any(|other| file::same(other, written)) => "the page is written there",
+            () => continue,
+        };
+        return Err(Failure::Request(format!("cannot write {}: {reason}", written.display())));
     }
-    let (exploration, divergence) = read(path)?;
-    make_folder(&target)?;
-    can_write(&target)?;
+    let Explored { exploration, divergence, seed } = read(path)?;
+    for written in &targets {
+        make_folder(written)?;
+        can_write(written)?;
+    }
     write_page(&page::render(&exploration), &target)?;
+    if let Some(steps) = steps {
+        write_text(&trace::lines(&exploration, seed), steps)?;
+    }
     let shown = target.display().to_string();
     let text = match output.format {
         Format::Json => json(&json!({
@@ -51,8 +67,15 @@ pub fn explore(path: &Path, html: Option<&Path>, search: &SearchArgs, output: &O
     Ok(Answer::new(text, Finding::unexpected_if(divergence.is_some())))
 }
 
-/// What a file says, and how its execution differs when it is run again, if it does.
-fn read(path: &Path) -> Result<(Exploration, Option<String>), Failure> {
+/// What a file says.
+struct Explored {
+    exploration: Exploration,
+    /// How its execution differs when it is run again, if it does.
+    divergence: Option<String>,
+    seed: u64,
+}
+
+fn read(path: &Path) -> Result<Explored, Failure> {
     let refuse = |reason: String| Failure::Request(format!("cannot explore {}: {reason}", path.display()));
     let about = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
     if !about.is_file() {
@@ -65,16 +88,18 @@ fn read(path: &Path) -> Result<(Exploration, Option<String>), Failure> {
     if let Ok(text) = std::str::from_utf8(&bytes)
         && trace::is_trace(text)
     {
-        let exploration = trace::parse(text).map_err(|error| refuse(error.to_string()))?;
-        return Ok((exploration.with_sources(), None));
+        let (exploration, seed) = trace::parse(text).map_err(|error| refuse(error.to_string()))?;
+        return Ok(Explored { exploration: exploration.with_sources(), divergence: None, seed });
     }
     let file = ReplayFile::parse(&bytes).map_err(|unusable| refuse(unusable.to_string()))?;
     if let About::Test { .. } = file.about {
         // The command cannot run the tests of another program.
-        return Ok((Exploration::recorded(&file).with_sources(), None));
+        let exploration = Exploration::recorded(&file).with_sources();
+        return Ok(Explored { exploration, divergence: None, seed: file.seed });
     }
     let (_, again) = rerun(path, true)?;
     let divergence = again.divergence.clone();
     let page = again.page(format!("interloper replay {}", path.display()));
-    Ok((page.unwrap_or_else(|| Exploration::recorded(&file).with_sources()), divergence))
+    let exploration = page.unwrap_or_else(|| Exploration::recorded(&file).with_sources());
+    Ok(Explored { exploration, divergence, seed: file.seed })
 }

@@ -1,12 +1,15 @@
 //! `interloper visibility`.
 
+use std::path::Path;
+
 use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
 use interloper::objects::findings::{disagreement, reason, shown, violation};
-use interloper::objects::hunt::{Found, Hunted};
+use interloper::objects::hunt::{Campaign, Found, Hunted, Runs};
 use interloper::objects::judge::Refusal;
-use interloper::objects::{Level, Role, Schema, Visibility, explain};
+use interloper::objects::{Level, Role, Schema, Visibility, explain, explored};
 use interloper_report::Counterexample;
+use interloper_report::explorer::{Exploration, page};
 use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{Style, render};
@@ -18,13 +21,24 @@ use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
+use crate::files::{can_write, make_folder, write_page};
+use crate::output;
 use crate::services::{self, Judged};
 use crate::subject::{Subject, Watcher};
 
 /// Derives the visibility of each method, and of all of them together.
-pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+pub fn visibility(
+    args: &ObjectArgs,
+    html: Option<&Path>,
+    search: &SearchArgs,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
     search.only("visibility", &OPTIONS)?;
     output.no_html("visibility")?;
+    if let Some(path) = html {
+        make_folder(path)?;
+        can_write(path)?;
+    }
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
     let strategy = Subject::strategy(&derivation.campaign, search);
@@ -39,7 +53,7 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
         methods.push(derived);
     }
     let together = derivation.together(&methods, &mut |progress| {
-        watcher.note("all together", progress.schema, progress.schemas, progress.executions);
+        watcher.note(TOGETHER, progress.schema, progress.schemas, progress.executions);
     });
     watcher.done(together.schemas, together.executions);
     watcher.finish();
@@ -47,8 +61,16 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     let unsound = derived.methods.iter().any(|one| one.of_core.is_some() || one.disagreement().is_some());
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let replays = replays(&subject, search.seed(), &derived)?;
+    let described = described(&subject, &derivation, &derived, &replays);
+    if let Some(path) = html {
+        let shown = described.iter().flatten().find(|one| matches!(one.found.runs, Runs::Systematic(_)));
+        match shown.or(described.iter().flatten().next()) {
+            Some(one) => write_page(&page::render(&one.page(&derivation)), path)?,
+            None => output::note(&format!("no finding refutes a level, so {} was not written", path.display())),
+        }
+    }
     let judged = match services::are_asked(output.format) {
-        true => judged(&subject, &derivation, &derived, &replays),
+        true => judged(&subject, &derived, described),
         false => Vec::new(),
     };
     services::annotate(&judged);
@@ -71,31 +93,61 @@ fn replays(subject: &Subject, seed: u64, derived: &Derived) -> Result<Vec<Option
         let found = one.of_core.as_ref().or(one.refuted.last().map(|(_, found)| found));
         of(&subject.object.label(one.method), found)
     });
-    methods.chain([of("all together", derived.together.found())]).collect()
+    methods.chain([of(TOGETHER, derived.together.found())]).collect()
+}
+
+/// A finding, as a report or a page shows it.
+struct Described<'d> {
+    found: &'d Found,
+    /// What it refutes.
+    visibility: Visibility,
+    counterexample: Counterexample,
+}
+
+impl Described<'_> {
+    fn page(&self, derivation: &Derivation) -> Exploration {
+        let Campaign { object, seed, .. } = &derivation.campaign;
+        explored(object, &self.visibility, self.found, &self.counterexample, *seed).with_sources()
+    }
+}
+
+/// Of each method the finding that refutes the next level, or that core methods are at fault; then the one of all methods together.
+fn described<'d>(
+    subject: &Subject,
+    derivation: &Derivation,
+    derived: &'d Derived,
+    replays: &[Option<String>],
+) -> Vec<Option<Described<'d>>> {
+    let describe = |label: &str, visibility: Visibility, found: &'d Found, replay: &Option<String>| {
+        let counterexample = explain(&subject.object, label, &visibility, found);
+        Described { found, visibility, counterexample: Counterexample { replay: replay.clone(), ..counterexample } }
+    };
+    let methods = derived.methods.iter().zip(replays).map(|(one, replay)| {
+        let (visibility, found) = match (&one.of_core, one.refuted.last()) {
+            (Some(found), _) => (derivation.campaign.visibility.clone(), found),
+            (None, Some((level, found))) => (derivation.with_level(one.method, *level), found),
+            (None, None) => return None,
+        };
+        Some(describe(&subject.object.label(one.method), visibility, found, replay))
+    });
+    let replay = replays.last().unwrap_or(&None);
+    let together = derived.together.found();
+    let together = together.map(|found| describe(TOGETHER, derivation.levels(&derived.methods), found, replay));
+    methods.chain([together]).collect()
 }
 
 /// What services read: of each method, and of all methods together. What refutes a level is a finding also where the method
 /// has the level below it.
-fn judged(subject: &Subject, derivation: &Derivation, derived: &Derived, replays: &[Option<String>]) -> Vec<Judged> {
+fn judged(subject: &Subject, derived: &Derived, described: Vec<Option<Described<'_>>>) -> Vec<Judged> {
     let suite = "visibility";
-    let explained = |label: &str, visibility: &Visibility, found: &Found, replay: &Option<String>| {
-        let counterexample = explain(&subject.object, label, visibility, found);
-        Counterexample { replay: replay.clone(), ..counterexample }
-    };
     let failed = |message: String, counterexample: &Counterexample| Outcome::Failed {
         message,
         report: render(counterexample, Style::default()),
     };
+    let mut described = described.into_iter().map(|one| Some(one?.counterexample));
     let mut judged = Vec::new();
-    for (one, replay) in derived.methods.iter().zip(replays) {
-        let label = subject.object.label(one.method);
-        let name = format!("{}.{label}", subject.studied.name);
-        let found = match (&one.of_core, one.refuted.last()) {
-            (Some(found), _) => Some((derivation.campaign.visibility.clone(), found)),
-            (None, Some((level, found))) => Some((derivation.with_level(one.method, *level), found)),
-            (None, None) => None,
-        };
-        let counterexample = found.map(|(visibility, found)| explained(&label, &visibility, found, replay));
+    for (one, counterexample) in derived.methods.iter().zip(described.by_ref()) {
+        let name = format!("{}.{}", subject.studied.name, subject.object.label(one.method));
         let result = match (disagreement(&one.skipped), &one.of_core, &counterexample) {
             (Some((schema, refusal)), ..) => Outcome::Failed {
                 message: format!("{name}: differs from its model"),
@@ -109,11 +161,8 @@ fn judged(subject: &Subject, derivation: &Derivation, derived: &Derived, replays
         let output = format!("visibility {}, {schemas}, {executions}", level(one));
         judged.push(Judged { suite, name, result, output, counterexample });
     }
-    let all = "all together";
-    let name = format!("{}: {all}", subject.studied.name);
-    let visibility = derivation.levels(&derived.methods);
-    let replay = replays.last().unwrap_or(&None);
-    let counterexample = derived.together.found().map(|found| explained(all, &visibility, found, replay));
+    let name = format!("{}: {TOGETHER}", subject.studied.name);
+    let counterexample = described.next().flatten();
     let result = match &counterexample {
         Some(found) => failed(format!("{name}: these levels do not explain an outcome"), found),
         None => Outcome::Passed,
@@ -129,6 +178,9 @@ fn is_derived(derived: &DerivedMethod) -> bool {
 }
 
 const NOT_DERIVED: &str = "not derived";
+
+/// What the search with all methods is called.
+const TOGETHER: &str = "all together";
 
 fn level(derived: &DerivedMethod) -> &'static str {
     if is_derived(derived) { derived.level.map_or("none", Level::name) } else { NOT_DERIVED }
@@ -182,7 +234,7 @@ fn report(subject: &Subject, strategy: Option<&str>, derived: &Derived, replays:
         text += &format!("Of the schemas together, {}.\n", unseen.text("trace"));
     }
     let labels = derived.methods.iter().map(|one| subject.object.label(one.method));
-    for (label, replay) in labels.chain(["all together".to_owned()]).zip(replays) {
+    for (label, replay) in labels.chain([TOGETHER.to_owned()]).zip(replays) {
         text += &replay.as_ref().map_or(String::new(), |replay| format!("  replay {label}: {replay}\n"));
     }
     text

@@ -92,7 +92,8 @@ impl Recorded for Studied {
         let again = runs.stopped.as_ref().map(history).unwrap_or_default();
         let counterexample = explain(&object, method, object.visibility(), &found);
         let counterexample = Counterexample { detail: format!("{schema}, replayed"), ..counterexample };
-        let exploration = explore.then(|| explored(&object, &found, &counterexample, file.seed).with_sources());
+        let exploration =
+            explore.then(|| explored(&object, object.visibility(), &found, &counterexample, file.seed).with_sources());
         Ok(match right {
             true => Again {
                 divergence: Some("a sequential order now gives the outcome".to_owned()),

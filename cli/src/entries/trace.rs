@@ -25,7 +25,8 @@ pub fn write(program: &str, seed: u64, report: &Report, path: &Path) -> Result<(
     let mut text = line(&header);
     for (index, step) in steps.iter().enumerate() {
         let Step { task, action, location, block, holds, of_triple } = step.clone();
-        text += &line(&Line { step: index + 1, task, action, location, block, holds, of_triple });
+        let step = index + 1;
+        text += &line(&Line { step, task, action, location, block, holds, of_triple, ..Line::default() });
     }
     write_text(&text, path)
 }

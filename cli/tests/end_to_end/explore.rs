@@ -126,6 +126,74 @@ fn the_file_of_a_test_is_shown_as_it_was_recorded() {
     assert!(shown.notes[0].contains("without running it again") && shown.steps.len() > 10);
 }
 
+/// A replay file of each kind: an operation with states, a finding of a hunt, a program, a deadlock, and the file of a test.
+#[test]
+fn every_replay_file_has_a_trace_that_has_a_page() {
+    let folder = Folder::new();
+    folder.run(&["run", bad(), FIGURE_1, "dining-philosophers"]);
+    folder.run(&["hunt", "striped-map", "--method", "size", "--programs", "60"]);
+    let recorded = "interloper-failures/figure-1-42.json";
+    folder.write("test.json", &folder.read(recorded));
+    folder.edit("test.json", |document| {
+        let strategy = document["about"]["strategy"].clone();
+        document["about"] =
+            json!({ "kind": "test", "name": "suite::case", "strategy": strategy, "critical_sections": false });
+    });
+    let composed = format!("interloper-failures/{}-42.json", bad());
+    let deadlock = "interloper-failures/dining-philosophers-42.json";
+    for file in [&composed, recorded, deadlock, "interloper-failures/striped-map-size-42.json", "test.json"] {
+        let ran = folder.run(&["explore", file, "--html", "page.html", "--trace", "steps.jsonl"]);
+        assert_eq!(ran.code, Some(0), "{file}: {}", ran.err);
+        let shown = data(&folder.read("page.html"));
+        let ran = folder.run(&["explore", "steps.jsonl", "--html", "again.html"]);
+        assert_eq!(ran.code, Some(0), "{file}: {}", ran.err);
+        let again = data(&folder.read("again.html"));
+        assert_eq!((&again.name, &again.verdict, again.steps.len()), (&shown.name, &shown.verdict, shown.steps.len()));
+        let text = |shown: &Exploration| -> Vec<_> {
+            let place = |place: u32| shown.places[place as usize].clone();
+            let said = |step: &interloper_report::explorer::Step| {
+                (shown.texts[step.text as usize].clone(), step.place.map(place))
+            };
+            let task = |step: &interloper_report::explorer::Step| shown.tasks[step.task as usize].title.clone();
+            shown.steps.iter().map(|step| (said(step), task(step), step.marked, step.state.clone())).collect()
+        };
+        let holds = |shown: &Exploration| -> std::collections::BTreeSet<_> {
+            let object = |object: u32| shown.objects[object as usize].clone();
+            let task = |task: u32| shown.tasks[task as usize].title.clone();
+            shown.holds.iter().map(|hold| (task(hold.task), object(hold.object), hold.from)).collect()
+        };
+        assert_eq!((text(&again), holds(&again)), (text(&shown), holds(&shown)), "{file}");
+        assert!(!again.sources.is_empty(), "{file}");
+    }
+    let same = folder.run(&["explore", recorded, "--html", "page.html", "--trace", "page.html"]);
+    assert_eq!((same.code, same.err.as_str()), (Some(2), "error: cannot write page.html: the page is written there\n"));
+    assert_eq!(folder.run(&["explore", "steps.jsonl", "--trace", "steps.jsonl"]).code, Some(2));
+}
+
+#[test]
+fn a_refuted_level_has_a_page() {
+    let folder = Folder::new();
+    let visibility = |method: &str| {
+        let arguments = ["visibility", "striped-map", "--method", method, "--programs", "60", "--html", "page.html"];
+        folder.run(&arguments)
+    };
+    let ran = visibility("putIfAbsent");
+    assert!(ran.err.contains("no finding refutes a level, so page.html was not written"), "{}{}", ran.out, ran.err);
+    let ran = visibility("size");
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let page = folder.read("page.html");
+    let shown = data(&page);
+    assert_eq!((shown.name.as_str(), shown.verdict.as_str()), ("striped-map.size", "not atomic"));
+    assert!(shown.steps.iter().any(|step| !step.after.is_empty()), "{shown:?}");
+    assert!(!shown.objects.is_empty() && !shown.orders.is_empty());
+    // Its continuations are judged at the level that falls.
+    assert!(shown.choices.is_some_and(|choices| choices.points.len() > 2));
+    assert_eq!((visibility("size").code, folder.read("page.html") == page), (Some(0), true));
+    let file = shown.replay.as_deref().and_then(|command| command.strip_prefix("interloper replay ")).expect("a file");
+    assert_eq!(folder.run(&["explore", file, "--html", "again.html"]).code, Some(0));
+    assert_eq!(data(&folder.read("again.html")).steps, shown.steps);
+}
+
 #[test]
 fn a_hunt_has_a_page() {
     let folder = Folder::new();

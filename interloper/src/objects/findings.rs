@@ -88,7 +88,8 @@ impl Findings {
     pub fn page(&self) -> Option<Exploration> {
         let (row, shown) = self.rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
         let counterexample = self.counterexample(row, shown);
-        Some(explored(&self.campaign.object, shown, &counterexample, self.campaign.seed).with_sources())
+        let Campaign { object, visibility, seed, .. } = &self.campaign;
+        Some(explored(object, visibility, shown, &counterexample, *seed).with_sources())
     }
 
     /// The report: a table, and of each finding the outcomes and an execution, if it is to be in full. `cut` gives the command

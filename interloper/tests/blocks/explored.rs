@@ -110,6 +110,22 @@ fn a_deadlock_leads_from_what_waits_to_what_was_taken() {
     assert_eq!((page.holds.len(), kept), (2, 2));
 }
 
+/// Two tasks of an executor: the lanes are its tasks, and the task that is never woken is marked where it waits.
+#[test]
+fn a_lost_wake_has_the_lanes_of_its_tasks() {
+    let page = explored(|| {
+        interloper::block_on(async {
+            let lost = interloper::tasks::Builder::new().name("lost").spawn(std::future::pending::<()>());
+            interloper::spawn(interloper::tasks::yield_now()).await.expect("it ends");
+            lost.await.expect("it never ends");
+        });
+    });
+    assert_eq!(page.verdict, "deadlock");
+    assert!(page.tasks.iter().any(|task| task.title.contains("lost")), "{:?}", page.tasks);
+    assert!(page.steps.iter().any(|step| step.marked) && page.steps.iter().any(|step| step.woken_by.is_some()));
+    assert!(page.sources.iter().any(|source| source.file.ends_with("explored.rs")));
+}
+
 #[test]
 fn a_task_that_waited_for_a_lock_continues_after_who_gave_it_back() {
     let page = explored(|| {

@@ -1,7 +1,8 @@
 //! The trace of an execution as JSON Lines: a header, then a line for each step.
 //!
-//! `interloper run NAME --trace FILE` writes such a file and `interloper explore FILE` reads it. Each line stands alone, so
-//! that a trace can be filtered with the usual tools; lines that are missing are missing on the page.
+//! `interloper run NAME --trace FILE` writes such a file, and `interloper explore FILE --trace FILE` writes one of whatever a page
+//! shows; `interloper explore FILE` reads it. Each line stands alone, so that a trace can be filtered with the usual tools; lines
+//! that are missing are missing on the page.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,6 +48,72 @@ pub struct Line {
     pub holds: Vec<String>,
     /// 1, 2 or 3 if it is one of the violating triple.
     pub of_triple: Option<u8>,
+    /// Whether it is part of what is wrong in another way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
+    /// The state after it, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// The steps of an exploration as a trace. The page of a trace has what its lines say, and no more.
+#[must_use]
+pub fn lines(exploration: &Exploration, seed: u64) -> String {
+    let Exploration { name, verdict, is_wrong, steps, .. } = exploration;
+    let header = Header {
+        version: 1,
+        program: name.clone(),
+        seed,
+        grade: verdict.clone(),
+        finding: is_wrong.then(|| verdict.clone()),
+        steps: steps.len(),
+    };
+    let text = |texts: &[String], index: u32| texts.get(index as usize).cloned().unwrap_or_default();
+    let spans = exploration.spans.iter().map(|span| (span.from, span.until.map(|until| until + 1), span));
+    let holds = exploration.holds.iter().map(|hold| (hold.from, hold.until, hold));
+    let (mut spans, mut holds) = (Open::new(spans), Open::new(holds));
+    let mut line = |(at, step): (u32, &Step)| {
+        let block = spans.at(at).iter().rev().find(|(.., span)| span.task == step.task);
+        let holds = holds.at(at).iter().filter(|(.., hold)| hold.task == step.task);
+        Line {
+            step: at as usize + 1 + exploration.left_out as usize,
+            task: exploration.tasks.get(step.task as usize).map_or_else(String::new, |task| task.title.clone()),
+            action: text(&exploration.texts, step.text),
+            location: step.place.map_or_else(String::new, |place| text(&exploration.places, place)),
+            block: block.map(|(.., span)| text(&exploration.texts, span.text)),
+            holds: holds.map(|(.., hold)| text(&exploration.objects, hold.object)).collect(),
+            of_triple: None,
+            marked: step.marked,
+            state: step.state.clone(),
+        }
+    };
+    let json = |line: serde_json::Result<String>| line.expect("strings and numbers are always JSON") + "\n";
+    let steps = (0..).zip(steps).map(|numbered| json(serde_json::to_string(&line(numbered))));
+    std::iter::once(json(serde_json::to_string(&header))).chain(steps).collect()
+}
+
+/// What reaches from a step to before another one, or to the end: what is open at a step, for steps in their order.
+struct Open<'e, T> {
+    later: std::iter::Peekable<std::vec::IntoIter<(u32, Option<u32>, &'e T)>>,
+    open: Vec<(u32, Option<u32>, &'e T)>,
+}
+
+impl<'e, T> Open<'e, T> {
+    fn new(all: impl Iterator<Item = (u32, Option<u32>, &'e T)>) -> Open<'e, T> {
+        let mut later: Vec<_> = all.collect();
+        later.sort_by_key(|(from, ..)| *from);
+        Open { later: later.into_iter().peekable(), open: Vec::new() }
+    }
+
+    fn at(&mut self, step: u32) -> &[(u32, Option<u32>, &'e T)] {
+        self.open.retain(|(_, until, _)| until.is_none_or(|until| step < until));
+        while let Some(next) = self.later.next_if(|(from, ..)| *from <= step) {
+            if next.1.is_none_or(|until| step < until) {
+                self.open.push(next);
+            }
+        }
+        &self.open
+    }
 }
 
 /// Why a text is not a trace.
@@ -79,11 +146,11 @@ pub fn is_trace(text: &str) -> bool {
     text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
 }
 
-/// Reads a trace.
+/// Reads a trace. Also gives its seed.
 ///
 /// # Errors
 /// When a line is not JSON, or not one of a trace of this version.
-pub fn parse(text: &str) -> Result<Exploration, NotATrace> {
+pub fn parse(text: &str) -> Result<(Exploration, u64), NotATrace> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let wrong = |line: usize, reason: String| NotATrace { line, reason };
     let (number, first) = lines.next().ok_or_else(|| wrong(1, "the file is empty".to_owned()))?;
@@ -95,7 +162,8 @@ pub fn parse(text: &str) -> Result<Exploration, NotATrace> {
     for (number, line) in lines {
         reading.add(serde_json::from_str(line).map_err(|error| wrong(number, error.to_string()))?);
     }
-    Ok(reading.finish(header))
+    let seed = header.seed;
+    Ok((reading.finish(header), seed))
 }
 
 /// The lines that were read.
@@ -108,6 +176,8 @@ struct Reading {
     steps: Vec<Step>,
     spans: Vec<Span>,
     holds: Vec<Hold>,
+    /// Those that have not ended, as indices into them.
+    held: Vec<usize>,
     /// By task: the block that it is in, as an index into the spans.
     blocks: BTreeMap<u32, usize>,
     left_out: u64,
@@ -131,7 +201,8 @@ impl Reading {
             text: self.texts.index(&middle(&line.action, LONGEST)),
             place: (!line.location.is_empty()).then(|| self.places.index(&line.location)),
             notes: note.into_iter().collect(),
-            marked: line.of_triple.is_some(),
+            marked: line.marked || line.of_triple.is_some(),
+            state: line.state,
             ..Step::default()
         });
     }
@@ -157,14 +228,18 @@ impl Reading {
     fn hold(&mut self, task: u32, locks: &[String]) {
         let at = self.steps.len() as u32;
         let now: Vec<u32> = locks.iter().map(|lock| self.objects.index(lock)).collect();
-        let open = |hold: &&mut Hold| hold.task == task && hold.until.is_none();
-        for hold in self.holds.iter_mut().filter(open).filter(|hold| !now.contains(&hold.object)) {
-            hold.until = Some(at);
-        }
+        let holds = &mut self.holds;
+        self.held.retain(|&held| {
+            let stays = holds[held].task != task || now.contains(&holds[held].object);
+            if !stays {
+                holds[held].until = Some(at);
+            }
+            stays
+        });
         for object in now {
-            let held = self.holds.iter().any(|hold| hold.task == task && hold.object == object && hold.until.is_none());
-            if !held {
-                self.holds.push(Hold { task, object, mode: String::new(), from: at, until: None });
+            if !self.held.iter().any(|&held| holds[held].task == task && holds[held].object == object) {
+                self.held.push(holds.len());
+                holds.push(Hold { task, object, mode: String::new(), from: at, until: None });
             }
         }
     }
@@ -203,6 +278,7 @@ mod tests {
             block: block.map(str::to_owned),
             holds: holds.iter().map(|lock| (*lock).to_owned()).collect(),
             of_triple: (step == 2).then_some(1),
+            ..Line::default()
         };
         serde_json::to_string(&line).expect("JSON")
     }
@@ -222,7 +298,7 @@ mod tests {
             line(4, "main", "unlocks mutex 1", Some("b"), &[]),
             line(5, "main", "ends", None, &[]),
         ];
-        let read = parse(&lines.join("\n")).expect("a trace");
+        let (read, _) = parse(&lines.join("\n")).expect("a trace");
         let titles: Vec<&str> = read.tasks.iter().map(|task| task.title.as_str()).collect();
         assert_eq!((titles, read.verdict.as_str(), read.steps.len()), (vec!["main", "thread 1"], "deadlock", 5));
         let block = Span { task: 0, text: 0, from: 0, until: Some(3), what: Extent::Block, marked: false };
@@ -231,6 +307,47 @@ mod tests {
         assert_eq!(read.holds, [hold]);
         let marked: Vec<bool> = read.steps.iter().map(|step| step.marked).collect();
         assert_eq!(marked, [false, true, false, false, false]);
+    }
+
+    /// What a trace has comes back: tasks, blocks, locks, marks and states.
+    #[test]
+    fn the_trace_of_an_exploration_is_read_back() {
+        let lines = [
+            header(1),
+            line(1, "main", "begins b", Some("b"), &[]),
+            line(2, "main", "locks mutex 1", Some("b"), &["mutex 1"]),
+            line(3, "thread 1", "reads atomic 1", None, &[]),
+            line(4, "main", "unlocks mutex 1", Some("b"), &[]),
+        ];
+        let (mut read, _) = parse(&lines.join("\n")).expect("a trace");
+        read.steps[2].state = Some("{7: 1}".to_owned());
+        read.spans[0].until = Some(3);
+        read.steps.iter_mut().for_each(|step| step.notes.clear());
+        read.detail = "trace of a search with seed 5".to_owned();
+        let (again, seed) = parse(&super::lines(&read, 5)).expect("a trace");
+        assert_eq!(seed, 5);
+        let texts =
+            |one: &Exploration| one.steps.iter().map(|step| one.texts[step.text as usize].clone()).collect::<Vec<_>>();
+        assert_eq!(texts(&again), texts(&read));
+        let rest = |one: Exploration| {
+            let spans: Vec<_> =
+                one.spans.iter().map(|span| (span.task, span.from, one.texts[span.text as usize].clone())).collect();
+            let steps: Vec<_> =
+                one.steps.into_iter().map(|step| (step.task, step.place, step.marked, step.state)).collect();
+            (
+                one.name,
+                one.verdict,
+                one.is_wrong,
+                one.detail,
+                one.tasks,
+                one.objects,
+                one.places,
+                one.holds,
+                spans,
+                steps,
+            )
+        };
+        assert_eq!(rest(again), rest(read));
     }
 
     #[test]
@@ -243,7 +360,7 @@ mod tests {
         check("{}", 1, "missing field `version`");
         check(&header(2), 1, "version 2 is not supported");
         check(&format!("{}\n\n{{\"step\": 1}}", header(1)), 3, "missing field `task`");
-        assert_eq!(parse(&header(1)).expect("a trace without steps").steps, []);
+        assert_eq!(parse(&header(1)).expect("a trace without steps").0.steps, []);
         assert!(is_trace(&header(7)) && !is_trace("") && !is_trace("{\n\"version\": 3}") && !is_trace("{}"));
     }
 }
