@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use interloper::Shard;
 use interloper::blocks::progress::Progress;
 use interloper::objects::hunt::Visit;
+use interloper::{Parts, Shard};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
@@ -165,16 +165,39 @@ pub struct ShardResult {
     /// Where a hunt is split: the visits of this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     visits: Option<Vec<Visit>>,
+    /// Where the check of one composed operation is split: what this part of its searches gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    searches: Option<Parts>,
+}
+
+/// Where one thing is split: what its parts gave.
+pub enum Split {
+    /// The executions of one program.
+    Executions(Box<Progress>),
+    /// The visits of a hunt.
+    Visits(Vec<Visit>),
+    /// The searches of one composed operation.
+    Searches(Parts),
+}
+
+impl Split {
+    /// What two parts of the same thing gave.
+    fn and(self, other: Split) -> Option<Split> {
+        Some(match (self, other) {
+            (Split::Executions(one), Split::Executions(other)) => Split::Executions(Box::new(one.and(*other))),
+            (Split::Visits(one), Split::Visits(other)) => Split::Visits([one, other].concat()),
+            (Split::Searches(one), Split::Searches(other)) => Split::Searches(one.and(other)),
+            _ => return None,
+        })
+    }
 }
 
 /// What the shards of a search gave together.
 pub struct Joined {
     pub asked: Asked,
     pub told: Told,
-    /// Where the search of one program was split: what its executions gave.
-    pub executions: Option<Progress>,
-    /// Where a hunt was split: the visits of all parts.
-    pub visits: Option<Vec<Visit>>,
+    /// Where one thing was split: what its parts gave. Then there are no entries.
+    pub split: Option<Split>,
 }
 
 /// Only the version: it decides whether the rest can be expected to have today's shape.
@@ -187,22 +210,29 @@ struct Header {
 
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
-        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions: None, visits: None }
+        let (executions, visits, searches) = (None, None, None);
+        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions, visits, searches }
     }
 
-    /// The result of a part of a hunt.
-    pub fn of_visits(shard: Shard, asked: Asked, visits: Vec<Visit>) -> ShardResult {
-        ShardResult { visits: Some(visits), ..ShardResult::new(shard, asked, Told::default()) }
+    /// The result of a part of one thing.
+    pub fn of(shard: Shard, asked: Asked, split: Split) -> ShardResult {
+        let none = ShardResult::new(shard, asked, Told::default());
+        match split {
+            Split::Executions(executions) => ShardResult { executions: Some(*executions), ..none },
+            Split::Visits(visits) => ShardResult { visits: Some(visits), ..none },
+            Split::Searches(searches) => ShardResult { searches: Some(searches), ..none },
+        }
+    }
+
+    fn split(&mut self) -> Option<Split> {
+        let executions = self.executions.take().map(|executions| Split::Executions(Box::new(executions)));
+        let visits = || self.visits.take().map(Split::Visits);
+        executions.or_else(visits).or_else(|| self.searches.take().map(Split::Searches))
     }
 
     /// The document in one line: a hunt has many visits.
     pub fn in_a_line(&self) -> String {
         serde_json::to_string(self).expect("strings and numbers are always JSON") + "\n"
-    }
-
-    /// The result of a part of one search.
-    pub fn of_executions(shard: Shard, asked: Asked, executions: Progress) -> ShardResult {
-        ShardResult { executions: Some(executions), ..ShardResult::new(shard, asked, Told::default()) }
     }
 
     /// Reads the document of a shard.
@@ -225,8 +255,7 @@ struct Read {
     shard: Shard,
     asked: Asked,
     told: Told,
-    executions: Option<Progress>,
-    visits: Option<Vec<Visit>>,
+    split: Option<Split>,
 }
 
 impl Read {
@@ -234,8 +263,9 @@ impl Read {
         let name = path.display().to_string();
         let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
         let text = read(path).map_err(wrong)?;
-        let (shard, ShardResult { asked, told, executions, visits, .. }) = ShardResult::parse(&text).map_err(wrong)?;
-        Ok(Read { name, text, shard, asked, told, executions, visits })
+        let (shard, mut result) = ShardResult::parse(&text).map_err(wrong)?;
+        let (split, ShardResult { asked, told, .. }) = (result.split(), result);
+        Ok(Read { name, text, shard, asked, told, split })
     }
 }
 
@@ -292,16 +322,13 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
         return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
     }
     let mut shards: Vec<Read> = shards.into_values().collect();
-    if shards.iter().all(|read| read.executions.is_some()) {
-        let executions = shards.iter_mut().filter_map(|read| read.executions.take()).reduce(Progress::and);
-        return Ok(Joined { asked, told: Told::default(), executions, visits: None });
-    }
-    if shards.iter().all(|read| read.visits.is_some()) {
-        let visits = shards.into_iter().filter_map(|read| read.visits).flatten().collect();
-        return Ok(Joined { asked, told: Told::default(), executions: None, visits: Some(visits) });
+    if shards.iter().all(|read| read.split.is_some()) {
+        let split = shards.iter_mut().map(|read| read.split.take()).reduce(|one, other| one?.and(other?)).flatten();
+        let mixed = || Failure::Request("the files are of different commands".to_owned());
+        return Ok(Joined { asked, told: Told::default(), split: Some(split.ok_or_else(mixed)?) });
     }
     let told = gather(&asked.entries()?, shards)?;
-    Ok(Joined { asked, told, executions: None, visits: None })
+    Ok(Joined { asked, told, split: None })
 }
 
 /// Puts the entries of all shards into the order of the whole.

@@ -31,7 +31,7 @@ use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::Pass;
 use visits::At;
-pub use visits::{Visit, Visits};
+pub use visits::{Native, Visit, Visits};
 
 /// How an object is searched.
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl Hunt {
                 hunted.end = if out_of_time { Ended::OutOfTime } else { Ended::Enough };
                 break;
             }
-            if !visits.has(number) {
+            if !visits.has(of.0, number) {
                 continue;
             }
             hunted.schemas += 1;
@@ -135,7 +135,15 @@ impl Hunt {
                 hunted.executions += visit.executions;
                 hunted.coverage.take(visit);
                 hunted.coverage.see(visit.unseen());
-                continue;
+                let Some(native) = &visit.native else { continue };
+                match self.recalled(&schema, native, deadline) {
+                    Some(found) => {
+                        hunted.end = Ended::Found(Box::new(found));
+                        break;
+                    }
+                    // It is not of this object.
+                    None => hunted.executions -= visit.executions,
+                }
             }
             match self.object.program(&schema).map_err(Refusal::Model) {
                 Err(refusal) => hunted.skipped.push((schema, refusal)),
@@ -154,10 +162,16 @@ impl Hunt {
                         }
                     }
                     Ok(attempt) => {
-                        hunted.executions += attempt.runs.executions();
+                        let executions = attempt.runs.executions();
+                        hunted.executions += executions;
                         let visit = hunted.coverage.note(&program, &attempt.runs, &engine);
+                        let visit = visit.unwrap_or(Visit { executions, ..Visit::default() });
                         let cut_short = attempt.runs.timed_out(deadline);
+                        let native = Native::of(&attempt).map(Box::new);
                         if let Some(found) = attempt.finding(&schema) {
+                            if native.is_some() {
+                                visits.note(at, Visit { native, ..visit });
+                            }
                             hunted.end = Ended::Found(Box::new(found));
                             break;
                         }
@@ -165,13 +179,22 @@ impl Hunt {
                             hunted.end = Ended::OutOfTime;
                             break;
                         }
-                        visit.into_iter().for_each(|visit| visits.note(at, visit));
+                        visits.note(at, visit);
                     }
                 },
             }
         }
         hunted.took = start.elapsed();
         hunted
+    }
+
+    /// The finding that real threads have shown in another process.
+    fn recalled(&self, schema: &Schema, native: &Native, deadline: Deadline) -> Option<Found> {
+        let program = self.object.program(schema).ok()?;
+        let (observed, wrong) = native.observed(program.calls().len())?;
+        let (judge, _) = judged::within(&program, &self.visibility, self.bound, PATIENCE, deadline).ok()?;
+        let wrong = wrong.filter(|outcome| !judge.admits(outcome));
+        Attempt { runs: Runs::Stress(observed), judge, wrong }.finding(schema)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several concurrent calls on the fiber engine, with and without the environment.
 
 use interloper::collections::{AtomicU64, DashMap};
-use interloper::{Environment, MethodUnderTest, Value, Verdict};
+use interloper::{Check, Environment, MethodUnderTest, Parts, Shard, Value, Verdict};
 
 fn increment(map: &DashMap<u32, u32>, key: u32) -> u32 {
     let next = map.get(&key).map_or(1, |count| *count + 1);
@@ -64,6 +64,41 @@ fn calls_with_the_environment_around_them() {
     let good = open(increment_in_one_step);
     assert_eq!(good.verdict, Verdict::Linearizable, "{good}");
     assert_eq!(good.coverage[0].calls, 2);
+}
+
+/// The argument is given twice, so each history comes several times, and each part numbers the states in the order in which it meets
+/// them: joined, each history counts once. What parts have not found, nothing runs again to find.
+#[test]
+fn the_parts_of_a_check_with_several_calls_give_its_report() {
+    let method = |increment: fn(&DashMap<u32, u32>, u32) -> u32| {
+        MethodUnderTest::new("increment", DashMap::new, increment)
+            .arguments([7, 7])
+            .keys([7u32])
+            .concurrent(2)
+            .settings(|settings| settings.bound = 1)
+    };
+    for (increment, expected) in
+        [(increment as fn(&_, _) -> _, Verdict::NotLinearizable), (increment_in_one_step, Verdict::Linearizable)]
+    {
+        let method = method(increment);
+        let whole = method.check().expect("well described");
+        assert_eq!(whole.verdict, expected);
+        for of in [1, 2, 3, 9] {
+            let part = |number| {
+                let shard = Shard::new(number, of).expect("a shard");
+                method.part_with(Check::settings(&method), shard).expect("well described")
+            };
+            let parts: Vec<Parts> = (1..=of).map(part).collect();
+            let executions: u64 = parts.iter().map(Parts::executions).sum();
+            let joined = parts.into_iter().reduce(Parts::and).expect("a part");
+            let report = method.joined_with(Check::settings(&method), joined).expect("well described");
+            assert_eq!((report.to_string(), &report.coverage), (whole.to_string(), &whole.coverage), "{of}");
+            if expected == Verdict::Linearizable {
+                assert_eq!(executions, whole.executions(), "{of}");
+                assert!(whole.coverage[0].histories < executions, "some histories come several times");
+            }
+        }
+    }
 }
 
 /// A method that is only called on objects which nobody else resets.

@@ -19,7 +19,7 @@ use crate::failures;
 use crate::files::{can_write, make_folder, write_page};
 use crate::output;
 use crate::services::{self, Judged};
-use crate::shards::{Asked, ShardResult, refuse_form};
+use crate::shards::{Asked, ShardResult, Split, refuse_form};
 use crate::state::State;
 use crate::strategy;
 use crate::subject::{Subject, Watcher};
@@ -34,7 +34,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
     output.no_html("hunt")?;
     refuse_form(search, output)?;
     let subject = Subject::find(&args.object)?;
-    refuse_split(args, &subject, search)?;
+    refuse_split(args, search)?;
     if let Some(path) = &args.html {
         make_folder(path)?;
         can_write(path)?;
@@ -52,7 +52,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
 }
 
 /// Refuses to split or to keep what cannot be.
-fn refuse_split(args: &HuntArgs, subject: &Subject, search: &SearchArgs) -> Result<(), Failure> {
+fn refuse_split(args: &HuntArgs, search: &SearchArgs) -> Result<(), Failure> {
     let option = match (search.shard, &args.state) {
         (Some(_), Some(_)) => {
             return Err(Failure::Request("--state is for a whole search, not for a shard".to_owned()));
@@ -64,9 +64,6 @@ fn refuse_split(args: &HuntArgs, subject: &Subject, search: &SearchArgs) -> Resu
     let refused = |reason: &str| Err(Failure::Request(format!("{option} {reason}")));
     if args.schema.is_some() {
         return refused("does not go with --schema: one schema is not split");
-    }
-    if subject.engine == EngineArg::Stress {
-        return refused("is for the systematic engine: on real threads, no process repeats what another one has seen");
     }
     if search.shard.is_some() && args.html.is_some() {
         return Err(Failure::Request("--html is for a whole search, not for a shard".to_owned()));
@@ -86,7 +83,7 @@ fn part(
     search: &SearchArgs,
 ) -> Result<Answer, Failure> {
     let campaign = staged(subject, &args.object, search)?;
-    let (mut watcher, mut visits) = (Watcher::start(), Visits::of_shard(shard));
+    let (mut watcher, mut visits) = (Watcher::start(), Visits::of_shard(shard, &subject.methods));
     for &method in &subject.methods {
         let label = subject.object.label(method);
         let hunted = campaign.part(method, &mut visits, &mut |progress| {
@@ -96,7 +93,8 @@ fn part(
         watcher.done(hunted.schemas, hunted.executions);
     }
     watcher.finish();
-    Ok(Answer::expected(ShardResult::of_visits(shard, asked, visits.into_made().collect()).in_a_line()))
+    let visits = Split::Visits(visits.into_made().collect());
+    Ok(Answer::expected(ShardResult::of(shard, asked, visits).in_a_line()))
 }
 
 /// The end of a hunt whose parts were made elsewhere.

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use interloper::blocks::Program;
-use interloper::blocks::progress::{InMemory, Progress};
+use interloper::blocks::progress::InMemory;
 use interloper::objects::hunt::Visit;
 
 use super::hunt;
@@ -13,22 +12,21 @@ use super::suite::{told, whole};
 use crate::answer::Answer;
 use crate::args::{Command, OutputArgs, Request, SearchArgs, parse};
 use crate::catalogue::{self, Entry};
+use crate::entries::cases::check_joined;
 use crate::entries::programs::check_kept;
 use crate::entries::told::Told as One;
 use crate::failure::Failure;
-use crate::shards::{Asked, Joined, Told, join};
+use crate::shards::{Asked, Joined, Split, Told, join};
 
 /// Joins the results of all shards. The replay files of what is reported are written as the shards wrote them.
 pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("merge", &["--jobs"])?;
     output.no_html("merge")?;
-    let Joined { asked, told, executions, visits } = join(files)?;
-    if let Some(visits) = visits {
-        return hunted(&asked, visits, output);
-    }
-    if let Some(executions) = executions {
-        let told = concluded(&asked, executions, search)?;
-        return whole(&asked, told, output);
+    let Joined { asked, told, split } = join(files)?;
+    match split {
+        Some(Split::Visits(visits)) => return hunted(&asked, visits, output),
+        Some(split) => return whole(&asked, concluded(&asked, split, search)?, output),
+        None => {}
     }
     told.of_cases.0.iter().try_for_each(One::write_file)?;
     told.of_programs.0.iter().try_for_each(One::write_file)?;
@@ -49,13 +47,20 @@ fn other_parts() -> Failure {
 }
 
 /// Ends a search whose executions were run before: reruns what they found, and makes it smaller.
-fn concluded(asked: &Asked, executions: Progress, search: &SearchArgs) -> Result<Told, Failure> {
-    let program: Program = match &asked.names[..] {
-        [name] => catalogue::find(name).ok().as_ref().and_then(Entry::program).ok_or_else(other_parts)?,
-        _ => return Err(other_parts()),
-    };
+fn concluded(asked: &Asked, split: Split, search: &SearchArgs) -> Result<Told, Failure> {
+    let [name] = &asked.names[..] else { return Err(other_parts()) };
+    let entry = catalogue::find(name).map_err(|_| other_parts())?;
     let Ok(Request::Run(cli)) = parse(asked.again().map(OsString::from)) else { return Err(other_parts()) };
     let search = SearchArgs { jobs: search.jobs, ..cli.search };
-    let checked = check_kept(&program, &search, Arc::new(InMemory::after(executions)))?;
-    Ok(Told { of_programs: told(&[checked], |_| true, &search)?, ..Told::default() })
+    match (entry, split) {
+        (Entry::Program(program), Split::Executions(executions)) => {
+            let checked = check_kept(&program, &search, Arc::new(InMemory::after(*executions)))?;
+            Ok(Told { of_programs: told(&[checked], |_| true, &search)?, ..Told::default() })
+        }
+        (Entry::Case(case), Split::Searches(parts)) => {
+            let checked = check_joined(&case, parts, &search)?;
+            Ok(Told { of_cases: told(&[checked], |_| true, &search)?, ..Told::default() })
+        }
+        _ => Err(other_parts()),
+    }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
-use crate::entries::cases::CaseResult;
+use crate::entries::cases::{CaseResult, check_part};
 use crate::entries::programs::{CheckedProgram, ProgramResult, check_kept, is_split, keeps_progress};
 use crate::entries::told::{self, Part};
 use crate::entries::{Checked, Item};
@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::files::{can_write, make_folder, write_text};
 use crate::output;
 use crate::services::{self, Judged};
-use crate::shards::{Asked, ShardResult, Told, refuse_form};
+use crate::shards::{Asked, ShardResult, Split, Told, refuse_form};
 use crate::state::State;
 
 /// What the cases are called together.
@@ -62,11 +62,11 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     if arguments.state.is_some() {
         refuse_state(&entries, search)?;
     }
-    if let (Some(shard), [Entry::Program(program)]) = (search.shard, &entries[..])
-        && is_split(program, search)?
+    if let (Some(shard), [entry]) = (search.shard, &entries[..])
+        && entry.program().map_or(Ok(true), |program| is_split(&program, search))?
     {
         refuse_files(arguments, 1, search)?;
-        return part(program, shard, search);
+        return part(entry, shard, search);
     }
     let (of_cases, of_programs) = own_share(&entries, search);
     refuse_files(arguments, entries.iter().filter_map(Entry::program).count(), search)?;
@@ -116,17 +116,22 @@ fn check_in(folder: &Path, programs: &[Program], search: &SearchArgs) -> Result<
     programs.iter().map(check).collect()
 }
 
-/// Runs the part of the executions of a program that belongs to a shard. A part has no verdict: that is for the whole.
-fn part(program: &Program, shard: Shard, search: &SearchArgs) -> Result<Answer, Failure> {
+/// Runs the part of the executions of an entry that belongs to a shard. A part has no verdict: that is for the whole.
+fn part(entry: &Entry, shard: Shard, search: &SearchArgs) -> Result<Answer, Failure> {
     if search.time.is_some() {
         let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
         return Err(Failure::Request(reason.to_owned()));
     }
-    let memory = Arc::new(InMemory::default());
-    check_kept(program, search, memory.clone())?;
-    let asked = Asked::new(&[program.name.to_owned()], search);
-    let executions = memory.take().unwrap_or_default();
-    Ok(Answer::expected(json(&ShardResult::of_executions(shard, asked, executions))))
+    let split = match entry {
+        Entry::Case(case) => Split::Searches(check_part(case, shard, search)?),
+        Entry::Program(program) => {
+            let memory = Arc::new(InMemory::default());
+            check_kept(program, search, memory.clone())?;
+            Split::Executions(Box::new(memory.take().unwrap_or_default()))
+        }
+    };
+    let asked = Asked::new(&[entry.name().to_owned()], search);
+    Ok(Answer::expected(json(&ShardResult::of(shard, asked, split))))
 }
 
 /// The cases and the programs among `entries` that are for this shard, in their order.

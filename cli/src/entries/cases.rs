@@ -1,6 +1,9 @@
 //! Composed operations, checked as the command line asks.
 
-use interloper::{Adversary, Coverage, Decisions, Environment, Misuse, Report, Search, Settings, Verdict, Violation};
+use interloper::{
+    Adversary, Check, Coverage, Decisions, Environment, Misuse, Parts, Report, Search, Settings, Shard, Verdict,
+    Violation,
+};
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
@@ -347,10 +350,44 @@ fn recorded_settings(name: &str, file: &ReplayFile, own: &Settings) -> Result<Se
 }
 
 fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
+    checked(case, with_method(case, search, |method, settings| method.check_with(settings)))
+}
+
+/// What the part of the check of a case gives that belongs to a shard.
+pub fn check_part(case: &Case, shard: Shard, search: &SearchArgs) -> Result<Parts, Failure> {
+    let (parts, _) = with_method(case, search, |method, settings| method.part_with(settings, shard));
+    match parts {
+        Ok(parts) => Ok(parts),
+        Err(Misuse::Contradiction(message)) => Err(Failure::Internal(message)),
+        Err(misuse @ Misuse::NoProgramEnvironment) => Err(Failure::Request(format!("{}: {misuse}", case.name))),
+        // The report of the whole says what is wrong.
+        Err(_) => Ok(Parts::default()),
+    }
+}
+
+/// Checks a case whose parts were made before.
+pub fn check_joined(case: &Case, parts: Parts, search: &SearchArgs) -> Result<CheckedCase, Failure> {
+    let checked = checked(case, with_method(case, search, |method, settings| method.joined_with(settings, parts)));
+    match checked.outcome {
+        Outcome::Misuse(Misuse::Contradiction(message)) => Err(Failure::Internal(message)),
+        _ => Ok(checked),
+    }
+}
+
+/// Gives what `check` says, and the settings.
+fn with_method<T>(
+    case: &Case,
+    search: &SearchArgs,
+    check: impl FnOnce(&dyn Check, &Settings) -> Result<T, Misuse>,
+) -> (Result<T, Misuse>, Settings) {
     let method = (case.build)();
     let settings = settings(method.settings(), search);
     tracing::debug!(case = case.name, ?settings, "checking");
-    let outcome = match method.check_with(&settings) {
+    (check(&*method, &settings), settings)
+}
+
+fn checked(case: &Case, (report, settings): (Result<Report, Misuse>, Settings)) -> CheckedCase {
+    let outcome = match report {
         Ok(report) => Outcome::Report(Box::new(report)),
         Err(Misuse::NoProgramEnvironment) => Outcome::NotApplicable,
         Err(misuse) => Outcome::Misuse(misuse),

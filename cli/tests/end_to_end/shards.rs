@@ -216,6 +216,64 @@ fn the_merged_parts_of_an_exhaustive_search_are_the_search_byte_for_byte() {
     assert_eq!(kept.code, Some(2), "{}", kept.err);
 }
 
+/// It is not atomic in the open environment only.
+const MODULAR: &str = "optimistic-column";
+
+/// Of the same kind, in the environment of its own object's methods: several calls at once.
+const CLOSED: &str = "release-then-remove-if-zero";
+
+/// One composed operation, split by the first operation of its environment: an atomic one, one that is not, one that is not atomic in
+/// the open environment only, several calls at once, and runs at random. Where the parts have found nothing, the merge runs nothing.
+#[test]
+fn the_merged_parts_of_a_case_are_the_case_byte_for_byte() {
+    let folder = Folder::new();
+    let searches = |name: &String| -> Vec<serde_json::Value> {
+        let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+        document["searches"].as_array().expect("searches").clone()
+    };
+    let cases: [&[&str]; 8] = [
+        &["run", good()],
+        &["run", bad()],
+        &["run", MODULAR],
+        &["run", good(), "--bound", "2", "--executions", "300"],
+        &["run", good(), "--adversary", "naive", "--executions", "2000"],
+        &["run", bad(), "--adversary", "naive", "--executions", "2000"],
+        &["run", MODULAR, "--environment", "restricted"],
+        &["run", CLOSED],
+    ];
+    for run in cases {
+        for of in [1, 2, 3, 7] {
+            let files = shards(&folder, run, of);
+            for format in ["text", "json"] {
+                let whole = folder.run(&[run, &["--format", format]].concat());
+                let merged = merge(&folder, &files, &["--format", format]);
+                assert!(merged.out == whole.out, "{run:?} of {of} differs:\n{}\n{}", merged.out, whole.out);
+                assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+                let executions = |searched: &serde_json::Value| searched["executions"].as_u64().expect("a number");
+                if format == "json" && files.iter().flat_map(searches).all(|searched| searched["open"] == false) {
+                    // The parts make the executions of the whole, and no other.
+                    let whole: serde_json::Value = serde_json::from_str(&whole.out).expect("JSON");
+                    if whole["cases"][0]["verdict"] == "unfinished" {
+                        continue; // No part has come to the limit of the whole.
+                    }
+                    let parts = files.iter().flat_map(searches).map(|searched| executions(&searched)).sum::<u64>();
+                    assert_eq!(parts, executions(&whole["cases"][0]), "{run:?} of {of}");
+                    let idle = files.iter().flat_map(searches).filter(|searched| executions(searched) == 0).count();
+                    assert!(idle == 0, "{run:?} of {of}");
+                }
+            }
+        }
+    }
+    let files = shards(&folder, &["run", good()], 3);
+    assert!(files.iter().flat_map(searches).all(|searched| searched["open"] == false), "an atomic operation");
+    let files = shards(&folder, &["run", MODULAR], 2);
+    assert!(files.iter().all(|file| searches(file).len() == 2), "the environment of the program is split, too");
+    refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
+    let limited = folder.run(&["run", good(), "--time", "5", "--shard", "1/2"]);
+    let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
+    refused(&limited, reason);
+}
+
 /// An object of which some methods are not atomic, with few schemas: no visit is left to the merge but those with findings.
 const HUNT: [&str; 4] = ["hunt", "two-lock-queue", "--programs", "40"];
 
@@ -237,6 +295,34 @@ fn the_merged_hunt_is_the_hunt_byte_for_byte() {
     assert_eq!((merge(&folder, &shards(&folder, &sound, 2), &[]).out, whole.code), (whole.out, Some(0)));
 }
 
+/// On real threads no process repeats what another one has seen: the merge shows what the parts have seen, as often as it is asked.
+/// The report of the object's atomic method is made of them alone.
+#[test]
+fn the_parts_of_a_hunt_on_real_threads_are_its_report() {
+    let folder = Folder::new();
+    let hunt = ["hunt", "two-lock-queue", "--method", "put", "--engine", "stress", "--programs", "6"];
+    let files = shards(&folder, &hunt, 3);
+    let visits = |name: &String| {
+        let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+        document["visits"].as_array().expect("visits").clone()
+    };
+    let executions: u64 =
+        files.iter().flat_map(visits).map(|visit| visit["executions"].as_u64().expect("a number")).sum();
+    let merged = merge(&folder, &files, &["--format", "json"]);
+    assert_eq!(merged.code, Some(0), "{}{}", merged.out, merged.err);
+    let document: serde_json::Value = serde_json::from_str(&merged.out).expect("JSON");
+    assert_eq!(
+        (&document["methods"][0]["schemas"], &document["methods"][0]["executions"]),
+        (&6.into(), &executions.into())
+    );
+    assert_eq!(merge(&folder, &files, &["--format", "json"]).out, merged.out);
+    refused(&merge(&folder, &files[..2], &[]), "shard 3 of 3 is missing");
+    // Kept, and continued: nothing is left to run.
+    let kept = [&hunt[..], &["--state", "kept", "--format", "json"]].concat();
+    let first = folder.run(&kept);
+    assert_eq!((first.code, folder.run(&kept).out), (Some(0), first.out));
+}
+
 #[test]
 fn hunts_that_cannot_be_split_and_foreign_parts_are_refused() {
     let folder = Folder::new();
@@ -248,9 +334,6 @@ fn hunts_that_cannot_be_split_and_foreign_parts_are_refused() {
                   two-lock-queue --programs 41";
     refused(&merge(&folder, &[files[0].clone(), "other.json".to_owned()], &[]), reason);
     let with = |more: &[&str]| folder.run(&[&HUNT[..2], more].concat());
-    let threads = "is for the systematic engine: on real threads, no process repeats what another one has seen";
-    refused(&with(&["--engine", "stress", "--shard", "1/2"]), &format!("--shard {threads}"));
-    refused(&with(&["--engine", "stress", "--state", "kept"]), &format!("--state {threads}"));
     let schema = "does not go with --schema: one schema is not split";
     refused(&with(&["--schema", "{ add(0) }", "--shard", "1/2"]), &format!("--shard {schema}"));
     refused(&with(&["--state", "kept", "--shard", "1/2"]), "--state is for a whole search, not for a shard");

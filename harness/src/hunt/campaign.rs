@@ -204,12 +204,16 @@ impl Campaign {
         Searched { method, hunted: all, smallest, of_core, blamed, reproduced }
     }
 
-    /// Makes the visits of a part of the search of one method: `visits` holds them afterwards. Schemas are dealt by their numbers,
-    /// and a part ends with its first finding. [`Campaign::method_after`] makes a result of the visits of all parts.
+    /// Makes the visits of a part of the search of one method: `visits` holds them afterwards. Methods are dealt as wholes; if
+    /// there are more parts than methods, the parts of a method deal its schemas. A part ends with its first finding.
+    /// [`Campaign::method_after`] makes a result of the visits of all parts.
     ///
-    /// A pass that gives up after some schemas in a row gives up after its share of them in each part. The visits of all parts
-    /// are therefore not quite those of a whole search: the end makes those that are missing.
+    /// Where several parts share a method, a pass that gives up after some schemas in a row gives up after its share of them in
+    /// each part. The visits of all parts are therefore not quite those of a whole search: the end makes those that are missing.
     pub fn part(&self, method: MethodId, visits: &mut Visits, watch: &mut dyn FnMut(&Progress<'_>) -> Next) -> Hunted {
+        if !visits.has_some(method) {
+            return Hunted::nothing();
+        }
         self.visit(method, visits, Deadline::of(self.time), watch)
     }
 

@@ -157,7 +157,7 @@ impl<'c> Search<'c> {
                 }
                 let Some(schema) = schemas.next() else { break Ended::NoMore };
                 number += 1;
-                if !self.visits.has(number - 1) {
+                if !self.visits.has(self.method, number - 1) {
                     continue;
                 }
                 self.go_on(&schema)?;
@@ -176,7 +176,7 @@ impl<'c> Search<'c> {
         let mut rest = std::mem::take(open).into_iter();
         let mut in_vain = 0;
         let mut result = ControlFlow::Continue(());
-        while pass.gives_up_after.is_none_or(|most| in_vain < self.visits.share(most)) {
+        while pass.gives_up_after.is_none_or(|most| in_vain < self.visits.share(self.method, most)) {
             let Some(next) = rest.next() else { break };
             result = self.go_on(&next.schema);
             if result.is_break() {

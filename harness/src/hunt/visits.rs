@@ -4,6 +4,7 @@
 //! campaign, the pass and the schema alone, so it does not matter which process makes it. A search that is given [`Visits`]
 //! skips the visits in it, and its result is that of a search that makes all of them.
 
+mod native;
 #[cfg(test)]
 mod tests;
 
@@ -13,11 +14,13 @@ use interloper_scheduler::{Shard, Unseen};
 use serde::{Deserialize, Serialize};
 
 use super::Coverage;
+pub use native::Native;
+
 use crate::object::{MethodId, Program};
 use crate::systematic::Explored;
 
-/// What one visit has shown. A visit with a finding, or of a schema that cannot be judged, is not kept: it is made again,
-/// because a report needs the execution itself.
+/// What one visit has shown. Under the scheduler a visit with a finding is not kept: it is made again, because a report needs the
+/// execution itself. Nor is a visit of a schema that cannot be judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Visit {
@@ -61,6 +64,9 @@ pub struct Visit {
     /// Whether the executions have so many steps that an exhaustive search does not pay.
     #[serde(skip_serializing_if = "is_false")]
     pub long: bool,
+    /// On real threads: what a visit with a finding has shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native: Option<Box<Native>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -137,6 +143,30 @@ pub(super) struct At {
     pub(super) pass: usize,
 }
 
+/// A part of the search of some methods.
+///
+/// A part goes on until its own first finding, since it does not know what the others find. So a method that is dealt to many
+/// parts costs as many findings. Methods are therefore dealt as wholes, like cards. Only where there are more parts than methods,
+/// the parts are dealt to the methods instead, and the parts of a method deal its schemas.
+#[derive(Debug)]
+struct Share {
+    shard: Shard,
+    methods: Vec<MethodId>,
+}
+
+impl Share {
+    /// Which of the parts of a method it is, counted from 0, and how many there are. `None` if it has nothing of the method.
+    fn lane(&self, method: MethodId) -> Option<(u64, u64)> {
+        let at = self.methods.iter().position(|one| *one == method)? as u64;
+        let (part, parts) = (u64::from(self.shard.number()) - 1, u64::from(self.shard.of()));
+        let methods = self.methods.len() as u64;
+        match parts <= methods {
+            true => (at % parts == part).then_some((0, 1)),
+            false => (part % methods == at).then_some((part / methods, (parts - at).div_ceil(methods))),
+        }
+    }
+}
+
 /// What is given each visit.
 type Keeper = Box<dyn FnMut(&Visit)>;
 
@@ -144,13 +174,13 @@ type Keeper = Box<dyn FnMut(&Visit)>;
 #[derive(Default)]
 pub struct Visits {
     made: BTreeMap<At, Visit>,
-    shard: Option<Shard>,
+    share: Option<Share>,
     keep: Option<Keeper>,
 }
 
 impl std::fmt::Debug for Visits {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "Visits({}, {:?})", self.made.len(), self.shard)
+        write!(out, "Visits({}, {:?})", self.made.len(), self.share)
     }
 }
 
@@ -167,9 +197,9 @@ impl Visits {
         Visits { keep: Some(Box::new(keep)), ..self }
     }
 
-    /// Only the visits of a part of the schemas: see [`Campaign::part`](super::Campaign::part).
-    pub fn of_shard(shard: Shard) -> Visits {
-        Visits { shard: Some(shard), ..Visits::default() }
+    /// Only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).
+    pub fn of_shard(shard: Shard, methods: &[MethodId]) -> Visits {
+        Visits { share: Some(Share { shard, methods: methods.to_vec() }), ..Visits::default() }
     }
 
     /// All visits that were made, in the order of their methods, schemas and passes.
@@ -182,14 +212,21 @@ impl Visits {
         self.made.values().map(|visit| visit.executions).sum()
     }
 
-    /// Whether a schema belongs to this search.
-    pub(super) fn has(&self, schema: u64) -> bool {
-        self.shard.is_none_or(|shard| shard.has(schema))
+    /// Whether any schema of a method belongs to this search.
+    pub(super) fn has_some(&self, method: MethodId) -> bool {
+        self.share.as_ref().is_none_or(|share| share.lane(method).is_some())
+    }
+
+    /// Whether a schema of a method belongs to this search.
+    pub(super) fn has(&self, method: MethodId, schema: u64) -> bool {
+        let own = |share: &Share| share.lane(method).is_some_and(|(lane, lanes)| schema % lanes == lane);
+        self.share.as_ref().is_none_or(own)
     }
 
     /// What of this many visits in a row belongs to this search.
-    pub(super) fn share(&self, visits: u64) -> u64 {
-        self.shard.map_or(visits, |shard| visits.div_ceil(u64::from(shard.of())))
+    pub(super) fn share(&self, method: MethodId, visits: u64) -> u64 {
+        let lane = self.share.as_ref().and_then(|share| share.lane(method));
+        lane.map_or(visits, |(_, lanes)| visits.div_ceil(lanes))
     }
 
     /// A visit that was made before, if it says all that is needed.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use interloper_commutativity::Value;
+use serde::{Deserialize, Serialize};
 
 use super::pace::Pace;
 
@@ -29,7 +30,7 @@ pub struct Observed {
 }
 
 /// In how many of the executions that were stamped two concurrent sequences really overlapped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overlap {
     /// The executions that were stamped.
     pub stamped: u64,
@@ -38,7 +39,8 @@ pub struct Overlap {
 }
 
 /// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum End {
     /// The budget is used up.
     Enough,
@@ -54,7 +56,8 @@ pub enum End {
 }
 
 /// Where a thread is stuck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Blocked {
     /// In the invocation with this index in text order.
     Call(usize),

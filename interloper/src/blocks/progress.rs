@@ -206,7 +206,7 @@ fn is_none(count: &u64) -> bool {
 /// A count of traces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Counted {
+pub(crate) struct Counted {
     kept: Vec<(u64, u64)>,
     more: bool,
 }

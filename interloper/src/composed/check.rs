@@ -8,6 +8,7 @@ use interloper_collections::session::Instrumented;
 use interloper_commutativity::{Datum, ToValue, Value};
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
+use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
 use crate::blocks::leaving::Checking;
@@ -19,6 +20,7 @@ use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::method::{MethodUnderTest, Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
+use crate::composed::parts::{Parts, Split};
 use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
@@ -37,6 +39,18 @@ pub trait Check {
     /// # Errors
     /// When the description does not fit the method.
     fn check_with(&self, settings: &Settings) -> Result<Report, Misuse>;
+
+    /// Makes a part of the check. The decisions of a replay are not split.
+    ///
+    /// # Errors
+    /// As [`Check::check_with`].
+    fn part_with(&self, settings: &Settings, shard: Shard) -> Result<Parts, Misuse>;
+
+    /// The check of which all parts were made before: the report is that of [`Check::check_with`].
+    ///
+    /// # Errors
+    /// As [`Check::check_with`].
+    fn joined_with(&self, settings: &Settings, parts: Parts) -> Result<Report, Misuse>;
 
     /// Runs the one execution that `decisions` determine under `settings`.
     ///
@@ -75,6 +89,21 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
 
     fn check_with(&self, settings: &Settings) -> Result<Report, Misuse> {
         check_bench(self, settings)
+    }
+
+    fn part_with(&self, settings: &Settings, shard: Shard) -> Result<Parts, Misuse> {
+        with_runner(self, settings, |runner| {
+            runner.split = Split::Part(shard, Parts::default());
+            check(runner, settings)?;
+            Ok(std::mem::take(&mut runner.split).into_parts())
+        })
+    }
+
+    fn joined_with(&self, settings: &Settings, parts: Parts) -> Result<Report, Misuse> {
+        with_runner(self, settings, |runner| {
+            runner.split = Split::joined(parts);
+            check(runner, settings)
+        })
     }
 
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
@@ -327,11 +356,11 @@ impl Program for OneCall<'_, '_> {
     }
 
     fn shown(&self) -> Shown {
-        let Runner { log, world, .. } = &*self.runner;
+        let Runner { log, world, split, .. } = &*self.runner;
         let fingerprint = || {
             let Start { argument, initial } = self.last;
             let start = (self.runner.arguments.first_like(argument) as u64) << 32 | initial.index() as u64;
-            fingerprint(start, log, world, Numbers::Kept)
+            fingerprint(start, log, world, split.numbers())
         };
         Shown { steps: log.events.len() as u64, history: self.again.then(fingerprint) }
     }
@@ -342,6 +371,10 @@ impl Program for OneCall<'_, '_> {
 
     fn clock(&mut self) -> &mut Clock {
         &mut self.runner.clock
+    }
+
+    fn split(&mut self) -> &mut Split {
+        &mut self.runner.split
     }
 
     fn must_stop(&mut self) -> bool {
@@ -520,6 +553,10 @@ impl Program for Naive<'_, '_> {
 
     fn clock(&mut self) -> &mut Clock {
         &mut self.runner.clock
+    }
+
+    fn split(&mut self) -> &mut Split {
+        &mut self.runner.split
     }
 
     fn must_stop(&mut self) -> bool {

@@ -13,10 +13,11 @@ use crate::composed::check::{count, rules};
 use crate::composed::clock::Clock;
 use crate::composed::explore::{self, Found};
 use crate::composed::explored::{Again, explored};
-use crate::composed::histories::{Numbers, Shown, fingerprint};
+use crate::composed::histories::{Shown, fingerprint};
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
+use crate::composed::parts::Split;
 use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{Runner, STACK, watchdog};
 use crate::composed::world::{CallSet, StateId, hash_of};
@@ -190,12 +191,16 @@ impl explore::Program for SeveralCalls<'_, '_> {
     }
 
     fn shown(&self) -> Shown {
-        let Runner { log, world, .. } = &*self.runner;
-        Shown { steps: log.steps_of_all(), history: Some(fingerprint(self.start, log, world, Numbers::Kept)) }
+        let Runner { log, world, split, .. } = &*self.runner;
+        Shown { steps: log.steps_of_all(), history: Some(fingerprint(self.start, log, world, split.numbers())) }
     }
 
     fn clock(&mut self) -> &mut Clock {
         &mut self.runner.clock
+    }
+
+    fn split(&mut self) -> &mut Split {
+        &mut self.runner.split
     }
 
     fn must_stop(&mut self) -> bool {

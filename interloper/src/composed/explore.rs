@@ -1,13 +1,14 @@
 //! The loop of every search: run, judge, and continue until a violation, a limit or the end.
 
-use interloper_scheduler::Tally;
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
+use interloper_scheduler::{Shard, Tally};
 
 use crate::composed::clock::Clock;
 use crate::composed::histories::Shown;
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Verdict, Violation};
+use crate::composed::parts::Split;
 
 /// What a search found.
 pub(crate) struct Found {
@@ -43,6 +44,9 @@ pub(crate) trait Program {
     /// The clock of the check. While a violation is described it has no limit.
     fn clock(&mut self) -> &mut Clock;
 
+    /// How much of the search is to be made.
+    fn split(&mut self) -> &mut Split;
+
     /// Whether the search must end: the time is over, or too many calls were lost with their stacks.
     fn must_stop(&mut self) -> bool;
 }
@@ -54,11 +58,25 @@ pub(crate) fn explore(
     bound: u32,
     coverage: Coverage,
 ) -> Result<Found, Misuse> {
-    let mut runs = Runs::new(settings, bound);
+    let shard = program.split().shard();
+    let mut runs = Runs::new(settings, bound, shard);
     let mut found = Found { coverage, violation: None, cut: false };
     found.coverage.random = matches!(runs, Runs::Random { .. });
+    if let Some(known) = program.split().known(&found.coverage, settings.executions) {
+        return Ok(known);
+    }
     let mut tally = Tally::default();
-    search(program, settings, &mut runs, &mut found, &mut tally)?;
+    let mut made = 0;
+    // Without an environment all runs are on one level, which is not dealt.
+    if found.coverage.random || bound > 0 || shard.has(0) {
+        made = search(program, settings, &mut runs, &mut found, &mut tally)?;
+    } else {
+        found.coverage.complete = true;
+    }
+    if program.split().is_part() {
+        program.split().note(made, &found, tally);
+        return Ok(found);
+    }
     let histories = tally.finish();
     found.coverage.histories += histories.number;
     found.coverage.more_histories = !histories.exact;
@@ -67,26 +85,33 @@ pub(crate) fn explore(
     Ok(found)
 }
 
+/// Makes the runs. Gives how many of them count here.
 fn search(
     program: &mut dyn Program,
     settings: &Settings,
     runs: &mut Runs,
     found: &mut Found,
     histories: &mut Tally,
-) -> Result<(), Misuse> {
+) -> Result<u64, Misuse> {
+    let mut own = 0;
     for made in 0.. {
         if !runs.begin(made) {
             break;
         }
+        if !runs.is_made() {
+            continue;
+        }
+        let counts = runs.counts();
         if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
             found.cut = true;
-            return Ok(());
+            return Ok(own);
         }
+        own += u64::from(counts);
         let refuted = match program.refuted(runs) {
             // An execution that a limit has cut short does not count.
             Err(Misuse::CutShort) => {
                 found.cut = true;
-                return Ok(());
+                return Ok(own);
             }
             refuted => refuted?,
         };
@@ -94,12 +119,14 @@ fn search(
             runs.end();
             continue;
         };
-        found.coverage.executions += 1;
-        let shown = program.shown();
-        found.coverage.steps += shown.steps;
-        match shown.history {
-            Some(history) => histories.note(history),
-            None => found.coverage.histories += 1,
+        if counts {
+            found.coverage.executions += 1;
+            let shown = program.shown();
+            found.coverage.steps += shown.steps;
+            match shown.history {
+                Some(history) => histories.note(history),
+                None => found.coverage.histories += 1,
+            }
         }
         if refuted {
             found.coverage.violating += 1;
@@ -108,7 +135,7 @@ fn search(
                 found.violation = Some(describe(program, &decisions, found.coverage.executions)?);
             }
             if !settings.keep_going {
-                return Ok(());
+                return Ok(own);
             }
         }
         runs.end();
@@ -116,7 +143,7 @@ fn search(
     runs.diverged()?;
     found.coverage.complete = runs.is_complete();
     found.cut = !found.coverage.complete && !found.coverage.random;
-    Ok(())
+    Ok(own)
 }
 
 /// A finding is described, however late it is.
@@ -127,47 +154,69 @@ fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) ->
     described
 }
 
+/// So many runs at random are dealt at once.
+const ROW: u64 = 64;
+
 /// The runs of a search, as sources of decisions.
 #[allow(clippy::large_enum_variant)] // there is one of these, and it never moves
 enum Runs {
-    /// All runs.
-    Exhaustive(Deviations),
-    /// So many that are drawn at random; the answers depend on the seed and on the number of the run alone.
-    Random { source: Recorder<RandomSource>, seed: u64, executions: u64 },
+    /// All runs of a part.
+    Exhaustive(Deviations, Shard),
+    /// So many that are drawn at random; the answers depend on the seed and on the number of the run alone. Rows of them are dealt
+    /// to shards.
+    Random { source: Recorder<RandomSource>, seed: u64, executions: u64, made: u64, shard: Shard },
 }
 
 impl Runs {
-    fn new(settings: &Settings, bound: u32) -> Runs {
+    fn new(settings: &Settings, bound: u32, shard: Shard) -> Runs {
         match settings.search {
-            Search::Exhaustive => Runs::Exhaustive(Deviations::new(bound)),
+            Search::Exhaustive => Runs::Exhaustive(Deviations::part(bound, shard), shard),
             Search::Random { executions } => {
                 let seed = settings.seed;
-                Runs::Random { source: Recorder::new(RandomSource::new(seed, 0)), seed, executions }
+                let source = Recorder::new(RandomSource::new(seed, 0));
+                Runs::Random { source, seed, executions, made: 0, shard }
             }
         }
     }
 
-    /// Begins another run after `made` runs, if one is left.
-    fn begin(&mut self, made: u64) -> bool {
+    /// Begins another run after `number` runs, if one is left.
+    fn begin(&mut self, number: u64) -> bool {
         match self {
-            Runs::Exhaustive(deviations) => deviations.next_run(),
-            Runs::Random { source, seed, executions } => {
+            Runs::Exhaustive(deviations, _) => deviations.next_run(),
+            Runs::Random { source, seed, executions, made, .. } => {
                 source.clear();
-                *source.source_mut() = RandomSource::new(*seed, made);
-                made < *executions
+                *source.source_mut() = RandomSource::new(*seed, number);
+                *made = number;
+                number < *executions
             }
+        }
+    }
+
+    /// Whether the run belongs to this part of the search.
+    fn is_made(&self) -> bool {
+        match self {
+            Runs::Exhaustive(..) => true,
+            Runs::Random { made, shard, .. } => shard.has(made / ROW),
+        }
+    }
+
+    /// Whether the run counts here. What every part makes counts in the first one.
+    fn counts(&self) -> bool {
+        match self {
+            Runs::Exhaustive(deviations, shard) => !deviations.is_shared() || shard.has(0),
+            Runs::Random { .. } => true,
         }
     }
 
     fn end(&mut self) {
-        if let Runs::Exhaustive(deviations) = self {
+        if let Runs::Exhaustive(deviations, _) = self {
             deviations.end_run();
         }
     }
 
     fn decisions(&self) -> Decisions {
         match self {
-            Runs::Exhaustive(deviations) => deviations.decisions(),
+            Runs::Exhaustive(deviations, _) => deviations.decisions(),
             Runs::Random { source, .. } => source.decisions().clone(),
         }
     }
@@ -175,7 +224,7 @@ impl Runs {
     /// Whether the search ran every run within the bounds.
     fn is_complete(&self) -> bool {
         match self {
-            Runs::Exhaustive(deviations) => deviations.is_complete(),
+            Runs::Exhaustive(deviations, _) => deviations.is_complete(),
             Runs::Random { .. } => false,
         }
     }
@@ -183,7 +232,7 @@ impl Runs {
     /// Refuses an exhaustive search that met different questions after the same answers.
     fn diverged(&self) -> Result<(), Misuse> {
         match self {
-            Runs::Exhaustive(deviations) => match deviations.divergence() {
+            Runs::Exhaustive(deviations, _) => match deviations.divergence() {
                 None => Ok(()),
                 Some(position) => Err(Misuse::Diverged {
                     reason: format!(
@@ -201,7 +250,7 @@ impl Source for Runs {
     #[inline]
     fn decide(&mut self, question: Question, options: u32) -> u32 {
         match self {
-            Runs::Exhaustive(deviations) => deviations.decide(question, options),
+            Runs::Exhaustive(deviations, _) => deviations.decide(question, options),
             Runs::Random { source, .. } => source.decide(question, options),
         }
     }
@@ -209,7 +258,7 @@ impl Source for Runs {
     #[inline]
     fn wants(&self, question: Question) -> bool {
         match self {
-            Runs::Exhaustive(deviations) => deviations.wants(question),
+            Runs::Exhaustive(deviations, _) => deviations.wants(question),
             Runs::Random { source, .. } => source.wants(question),
         }
     }
@@ -217,7 +266,7 @@ impl Source for Runs {
     #[inline]
     fn settled(&mut self, question: Question) -> bool {
         match self {
-            Runs::Exhaustive(deviations) => deviations.settled(question),
+            Runs::Exhaustive(deviations, _) => deviations.settled(question),
             Runs::Random { .. } => false,
         }
     }

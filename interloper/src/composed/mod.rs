@@ -4,7 +4,7 @@
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
 //! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
 //! several calls, `explain` describes the violation, `explored` adds
-//! what its page shows. `asked` runs what `cargo interloper composed --run` has written.
+//! what its page shows. `parts` splits a check among machines. `asked` runs what `cargo interloper composed --run` has written.
 
 mod adversary;
 pub mod asked;
@@ -21,6 +21,7 @@ mod histories;
 mod method;
 mod misuse;
 mod outcome;
+mod parts;
 mod run;
 mod runner;
 mod world;
@@ -31,3 +32,4 @@ pub use described::Described;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use misuse::Misuse;
 pub use outcome::{Coverage, Report, Verdict, Violation};
+pub use parts::Parts;

@@ -17,6 +17,7 @@ use crate::composed::concurrent::{self, Came};
 use crate::composed::method::Description;
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
+use crate::composed::parts::Split;
 use crate::composed::run::{Abort, Did, Log, Places, Rules, Run, Stage, Stray};
 use crate::composed::world::{CallId, Part, ResultId, StateId, World};
 
@@ -80,6 +81,8 @@ pub(crate) struct Runner<'m> {
     pub world: World,
     pub log: Log,
     pub clock: Clock,
+    /// How much of its searches the check makes.
+    pub split: Split,
     /// What calls run on.
     stack: OwnStack,
     /// What calls run on if the collections are as they were published; made when it is needed.
@@ -131,6 +134,7 @@ impl<'m> Runner<'m> {
             world,
             log: Log::default(),
             clock: Clock::new(settings.time),
+            split: Split::Whole,
             stack,
             engine: None,
             places: published.then(Rc::default),

@@ -202,12 +202,6 @@ enum Came {
 
 /// What was visited before.
 fn visits(asked: &Asked) -> Result<Visits, String> {
-    if let Some(shard) = &asked.shard {
-        return shard
-            .parse()
-            .map(Visits::of_shard)
-            .map_err(|error: interloper_scheduler::ShardError| error.to_string());
-    }
     if let Some((path, search)) = &asked.state {
         let (journal, made) = Journal::open(path, search)?;
         return Ok(Visits::after(made).kept_by(journal.keeper(|said| eprintln!("{said}"))));
@@ -248,7 +242,9 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
     if methods.is_empty() {
         return Err(format!("{} has no method to test: all its methods are core methods", object.name()));
     }
-    if asked.shard.is_some() {
+    if let Some(shard) = &asked.shard {
+        let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
+        let mut visits = Visits::of_shard(shard, &methods);
         for &method in &methods {
             campaign.part(method, &mut visits, &mut |_| Next::Continue);
         }

@@ -9,8 +9,12 @@
 //! of a run deviate at the environment questions after its last answer that is not 0, and each list has exactly one
 //! parent. The children of a level run in the order of their parents, then of positions, then of answers, and after the
 //! last deviation the free answers are counted up like the digits of a number.
+//!
+//! A search can be split: each part makes all runs of level 0, and the first deviations are dealt like cards. The runs of the later
+//! levels belong to the part that has their first deviation.
 
 use super::{Decision, Decisions, Question, Source};
+use crate::shard::Shard;
 
 /// Visits every list of decisions with at most `bound` deviations, in the order of their number.
 ///
@@ -60,6 +64,9 @@ pub struct Deviations {
     /// The runs of this level have more children than are kept: the next level will be incomplete.
     truncated: bool,
     divergence: Option<usize>,
+    /// Whose first deviations these are, and how many have been dealt.
+    shard: Shard,
+    dealt: u64,
 }
 
 /// How many places for deviations are kept for the next level, 16 bytes each. A run of many questions has as many
@@ -127,7 +134,19 @@ impl Deviations {
             runs: Vec::new(),
             truncated: false,
             divergence: None,
+            shard: Shard::WHOLE,
+            dealt: 0,
         }
+    }
+
+    /// A part of such a search: every run without a deviation, and the runs whose first deviation is dealt to the shard.
+    pub fn part(bound: u32, shard: Shard) -> Deviations {
+        Deviations { shard, ..Deviations::new(bound) }
+    }
+
+    /// Whether every part of the search makes the current run.
+    pub fn is_shared(&self) -> bool {
+        self.level == 0
     }
 
     /// Begins the next run. Returns false when no run is left.
@@ -138,7 +157,7 @@ impl Deviations {
         let found = match self.phase {
             Phase::Running => panic!("the run before was not ended"),
             Phase::New => true,
-            Phase::Between => self.advance_free() || self.advance_answer() || self.advance_child(),
+            Phase::Between => self.advance_free() || self.advance_deviation(),
             Phase::Done => false,
         };
         self.phase = if found { Phase::Running } else { Phase::Done };
@@ -223,6 +242,22 @@ impl Deviations {
         self.path[last].answer += 1;
         self.planned = last + 1;
         true
+    }
+
+    /// The next deviation of this part: another answer at the last one, or another place.
+    fn advance_deviation(&mut self) -> bool {
+        while self.advance_answer() || self.advance_child() {
+            if self.level != 1 || self.deal() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Deals a first deviation. Says whether this part has it.
+    fn deal(&mut self) -> bool {
+        self.dealt += 1;
+        self.shard.has(self.dealt - 1)
     }
 
     /// The next answer at the last deviation.

@@ -161,6 +161,12 @@ impl Tally {
         Counted::from(&self.traces)
     }
 
+    /// The traces of all that were added.
+    pub fn into_traces(mut self) -> Traces {
+        self.settle();
+        self.traces
+    }
+
     #[cold]
     fn settle(&mut self) {
         self.counts.drain().for_each(|(fingerprint, times)| self.traces.add(fingerprint, times));

@@ -64,7 +64,7 @@ fn timeless(searched: Searched) -> Searched {
 
 fn parts(campaign: &Campaign, method: MethodId, of: u32) -> Vec<Vec<Visit>> {
     let part = |number| {
-        let mut visits = Visits::of_shard(Shard::new(number, of).expect("a shard"));
+        let mut visits = Visits::of_shard(Shard::new(number, of).expect("a shard"), &[method]);
         campaign.part(method, &mut visits, &mut go_on());
         visits.into_made().collect()
     };
@@ -92,6 +92,56 @@ fn the_parts_together_give_the_result_of_the_whole() {
         }
     }
     assert!(found >= 3 && sound >= 6, "{found} {sound}");
+}
+
+/// The visits of several methods: each schema belongs to one part. As long as there are methods for all parts, no two parts share
+/// one, and no part has more than one method more than another; with more parts, each works for one method.
+#[test]
+fn methods_are_dealt_as_wholes_where_they_suffice() {
+    for (methods, of) in [(1, 1), (1, 4), (3, 2), (4, 2), (7, 4), (10, 8), (3, 8), (5, 5), (2, 3)] {
+        let all: Vec<MethodId> = (10..10 + methods).map(MethodId).collect();
+        let parts: Vec<Visits> =
+            (1..=of).map(|number| Visits::of_shard(Shard::new(number, of).expect("a shard"), &all)).collect();
+        let owners = |method, schema| parts.iter().filter(|part| part.has(method, schema)).count();
+        let schemas = || all.iter().flat_map(|method| (0..30).map(|schema| (*method, schema)));
+        assert!(schemas().all(|(method, schema)| owners(method, schema) == 1), "{methods} methods, {of} parts");
+        let has = |part: &Visits| all.iter().filter(|method| part.has_some(**method)).count();
+        let sharing = |method: &MethodId| parts.iter().filter(|part| part.has_some(*method)).count();
+        let most = |each: &dyn Fn(&Visits) -> usize| parts.iter().map(each).max().expect("a part");
+        let least = parts.iter().map(has).min().expect("a part");
+        if methods >= of as usize {
+            assert!(all.iter().all(|method| sharing(method) == 1) && most(&has) <= least + 1, "{methods}, {of}");
+        } else {
+            let sharing: Vec<usize> = all.iter().map(sharing).collect();
+            assert!(
+                most(&has) == 1
+                    && least == 1
+                    && sharing.iter().max() <= sharing.iter().min().map(|few| few + 1).as_ref()
+            );
+        }
+    }
+    assert!(!Visits::of_shard(Shard::WHOLE, &[MethodId(1)]).has_some(MethodId(2)));
+    assert!(Visits::default().has_some(MethodId(2)) && Visits::default().has(MethodId(2), 7));
+}
+
+/// Where there are as many methods as parts, the parts make the executions of the whole, and no more, although methods have
+/// violations.
+#[test]
+fn parts_of_whole_methods_do_not_look_for_findings_of_their_own() {
+    let (object, _) = pair();
+    let methods: Vec<MethodId> =
+        ["size", "swap", "increase", "touch"].iter().flat_map(|name| object.named(name)).collect();
+    for campaign in campaigns(&object) {
+        let whole: u64 = methods.iter().map(|&method| campaign.method(method, &mut go_on()).hunted.executions).sum();
+        for of in [1, 2, 4] {
+            let executions = |number| {
+                let mut visits = Visits::of_shard(Shard::new(number, of).expect("a shard"), &methods);
+                let part = |&method: &MethodId| campaign.part(method, &mut visits, &mut go_on()).executions;
+                methods.iter().map(part).sum::<u64>()
+            };
+            assert_eq!((1..=of).map(executions).sum::<u64>(), whole, "{of}");
+        }
+    }
 }
 
 /// Where parts run to their ends, the end runs nothing: no object is made.
@@ -144,5 +194,68 @@ fn what_the_time_has_cut_is_not_kept() {
         let none = Campaign { time: Some(Duration::ZERO), ..campaign };
         let searched = none.method_after(swap, &mut visits, &mut go_on());
         assert_eq!((searched.hunted.end, visits.into_made().count()), (Ended::OutOfTime, 0));
+    }
+}
+
+/// A counter on real threads, whose wrong `bump` gives on another thread than the one that made the counter what it gives on no
+/// single thread. So it shows in each execution in which some sequence runs on another thread.
+fn native(atomic: bool) -> Object {
+    use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+    let new = || (AtomicI64::new(0), std::thread::current().id());
+    Object::describe("counter", new)
+        .core("get", |(count, _), ()| count.load(SeqCst))
+        .reads()
+        .method("bump", move |(count, maker), ()| {
+            let elsewhere = std::thread::current().id() != *maker;
+            if elsewhere && !atomic { -1 } else { count.fetch_add(1, SeqCst) }
+        })
+        .build()
+}
+
+/// What real threads have shown is joined as it was kept: nothing runs again to find it, so the first finding of all parts is the
+/// finding, with its counts.
+#[test]
+fn the_parts_of_a_hunt_on_real_threads_are_joined() {
+    for atomic in [true, false] {
+        let object = native(atomic);
+        let bump = object.named("bump").next().expect("a method");
+        let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
+        let campaign = Campaign::stress(&object, 1);
+        let engine = match campaign.engine {
+            Engine::Stress(settings) => {
+                Engine::Stress(crate::stress::Settings { budget: crate::stress::Budget::Executions(100), ..settings })
+            }
+            _ => unreachable!("real threads"),
+        };
+        let campaign = Campaign { engine, random: None, repeated: Some((bounds, 12)), ..campaign };
+        let parts = parts(&campaign, bump, 2);
+        let text = serde_json::to_string(&parts).expect("plain data is always JSON");
+        let read: Vec<Vec<Visit>> = serde_json::from_str(&text).expect("what was written");
+        assert_eq!(read, parts);
+        let joined = || {
+            let mut visits = Visits::after(read.iter().flatten().cloned());
+            campaign.part(bump, &mut visits, &mut go_on())
+        };
+        let (hunted, first) =
+            (joined(), read.iter().flatten().filter(|visit| visit.native.is_some()).min_by_key(|visit| visit.schema));
+        match (hunted.found(), first) {
+            (None, None) => assert!(atomic, "no part has found anything"),
+            (Some(found), Some(first)) => {
+                assert!(!atomic);
+                let before = read.iter().flatten().filter(|visit| visit.schema <= first.schema);
+                assert_eq!(hunted.executions, before.map(|visit| visit.executions).sum::<u64>());
+                let counted: u64 = found.frequencies.iter().map(|frequency| frequency.count).sum();
+                assert_eq!(counted, first.executions);
+                assert!(found.frequencies.iter().any(|frequency| !frequency.right));
+            }
+            (found, first) => panic!("{found:?} and {first:?}"),
+        }
+        assert_eq!(Hunted { took: Duration::ZERO, ..joined() }, Hunted { took: Duration::ZERO, ..hunted });
+        // Of another number of calls: it is not believed, and the schema runs.
+        let mut other: Vec<Visit> = read.into_iter().flatten().collect();
+        let wrong =
+            serde_json::to_value(&other).expect("JSON").to_string().replace("[{\"int\":0}", "[{\"int\":0},{\"int\":0}");
+        other = serde_json::from_str(&wrong).expect("visits");
+        campaign.part(bump, &mut Visits::after(other), &mut go_on());
     }
 }

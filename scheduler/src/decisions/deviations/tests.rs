@@ -264,3 +264,42 @@ fn the_places_of_long_runs_are_not_all_kept() {
     (search.phase, search.divergence) = (Phase::Done, None);
     assert!(!search.is_complete());
 }
+
+/// The parts of a search together make its runs: those of level 0 in each part, every other one in a single part, in the order of
+/// the whole.
+#[test]
+fn the_parts_of_a_search_make_its_runs() {
+    let mut dealt = 0;
+    for shape in 0..60 {
+        let tree = Tree { shape, depth: 6 };
+        let visited = |mut search: Deviations| {
+            let mut lists = Vec::new();
+            while search.next_run() {
+                tree.run(&mut search, shape % 2 == 0);
+                lists.push((search.decisions(), search.is_shared()));
+                search.end_run();
+            }
+            assert!(search.is_complete(), "{shape}");
+            lists
+        };
+        let whole = visited(Deviations::new(3));
+        for of in [1, 2, 3, 8] {
+            let shards = (1..=of).map(|number| Shard::new(number, of).expect("a shard"));
+            let parts: Vec<_> = shards.map(|shard| visited(Deviations::part(3, shard))).collect();
+            for part in &parts {
+                let mut rest = whole.iter();
+                assert!(part.iter().all(|run| rest.any(|other| other == run)), "{shape} of {of}");
+            }
+            let mut makers = std::collections::BTreeMap::new();
+            for (run, _) in parts.iter().flatten() {
+                *makers.entry(run.to_string()).or_insert(0) += 1;
+            }
+            for (run, is_shared) in &whole {
+                let expected = if *is_shared { of } else { 1 };
+                assert_eq!(makers.get(&run.to_string()), Some(&expected), "{shape} of {of}: {run}");
+            }
+            dealt += usize::from(parts.iter().all(|part| part.iter().any(|run| !run.1)));
+        }
+    }
+    assert!(dealt > 60, "{dealt}");
+}

@@ -1,0 +1,143 @@
+//! A check in parts: what the searches of each part have shown, as data, and how a check goes on from what all parts have shown.
+//!
+//! An exhaustive search is split by first deviations ([`Deviations::part`](interloper_scheduler::decisions::Deviations::part)), a
+//! search at random by the numbers of its executions. Joined, the parts give what the whole search gives as long as nothing was
+//! found and nothing was cut. Otherwise the search runs again as a whole: what it finds first depends on the order of its
+//! executions. That is no more work than one machine has until it comes to the finding.
+
+use interloper_scheduler::{Shard, Tally, Traces};
+use serde::{Deserialize, Serialize};
+
+use super::explore::Found;
+use super::histories::Numbers;
+use super::outcome::Coverage;
+use crate::blocks::progress::Counted;
+
+/// What some parts of a check have shown: of the open environment first, then of the program's own where all parts have found a
+/// violation before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Parts {
+    searches: Vec<Searched>,
+}
+
+/// What some parts of a search have shown. An execution that all parts make counts in the first one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Searched {
+    /// How often the method ran, with the runs in which the environment had to wait.
+    runs: u64,
+    executions: u64,
+    steps: u64,
+    /// The histories, unless each execution has one of its own.
+    histories: Counted,
+    /// Only the whole search says what the parts amount to.
+    open: bool,
+}
+
+impl Parts {
+    /// The number of executions.
+    pub fn executions(&self) -> u64 {
+        self.searches.iter().map(|searched| searched.executions).sum()
+    }
+
+    /// What other parts have shown, too. A search that some part has not begun has not been split.
+    #[must_use]
+    pub fn and(self, other: Parts) -> Parts {
+        let both = self.searches.into_iter().zip(other.searches);
+        Parts { searches: both.map(|(one, other)| one.and(other)).collect() }
+    }
+}
+
+impl Searched {
+    fn and(self, other: Searched) -> Searched {
+        let mut histories = Traces::from(&self.histories);
+        histories.merge(&Traces::from(&other.histories));
+        Searched {
+            runs: self.runs + other.runs,
+            executions: self.executions + other.executions,
+            steps: self.steps + other.steps,
+            histories: Counted::from(&histories),
+            open: self.open || other.open,
+        }
+    }
+}
+
+/// How much of its searches a check makes.
+#[derive(Debug, Default)]
+pub(crate) enum Split {
+    /// All of them.
+    #[default]
+    Whole,
+    /// A part of each, and what it has shown.
+    Part(Shard, Parts),
+    /// None that parts have made.
+    Joined(std::vec::IntoIter<Searched>),
+}
+
+impl Split {
+    pub fn joined(parts: Parts) -> Split {
+        Split::Joined(parts.searches.into_iter())
+    }
+
+    /// What the parts of a check have shown.
+    pub fn into_parts(self) -> Parts {
+        match self {
+            Split::Part(_, parts) => parts,
+            Split::Whole | Split::Joined(_) => Parts::default(),
+        }
+    }
+
+    /// The part of a search that is to be made.
+    pub fn shard(&self) -> Shard {
+        match self {
+            Split::Part(shard, _) => *shard,
+            Split::Whole | Split::Joined(_) => Shard::WHOLE,
+        }
+    }
+
+    pub fn is_part(&self) -> bool {
+        matches!(self, Split::Part(..))
+    }
+
+    /// What histories are told apart by. Each part numbers calls and states in the order in which it meets them.
+    pub fn numbers(&self) -> Numbers {
+        match self {
+            Split::Part(..) => Numbers::Forgotten,
+            Split::Whole | Split::Joined(_) => Numbers::Kept,
+        }
+    }
+
+    /// The next search, if its parts say all of it. `limit` is the number of runs that it may have.
+    pub fn known(&mut self, coverage: &Coverage, limit: Option<u64>) -> Option<Found> {
+        let Split::Joined(searches) = self else { return None };
+        let searched = searches.next()?;
+        let histories = Traces::from(&searched.histories);
+        if searched.open || !histories.is_exact() || limit.is_some_and(|limit| searched.runs > limit) {
+            return None;
+        }
+        let apart = searched.executions - histories.kept().map(|(_, times)| times).sum::<u64>();
+        let coverage = Coverage {
+            executions: searched.executions,
+            steps: searched.steps,
+            histories: apart + histories.number(),
+            unseen: (coverage.random && searched.executions > 0).then(|| histories.unseen()),
+            complete: !coverage.random,
+            ..coverage.clone()
+        };
+        Some(Found { coverage, violation: None, cut: false })
+    }
+
+    /// Takes note of a search of which `runs` were made, if this is a part.
+    pub fn note(&mut self, runs: u64, found: &Found, histories: Tally) {
+        let Split::Part(_, parts) = self else { return };
+        let Found { coverage, violation, cut } = found;
+        parts.searches.push(Searched {
+            runs,
+            executions: coverage.executions,
+            steps: coverage.steps,
+            histories: Counted::from(&histories.into_traces()),
+            open: violation.is_some() || *cut || !(coverage.random || coverage.complete),
+        });
+    }
+}
