@@ -70,8 +70,8 @@ pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
 pub use composed::asked as operations;
 pub use composed::{
-    Adversary, Check, Coverage, Described, Environment, MethodUnderTest, Misuse, Parts, Report, Search, Settings,
-    Verdict, Violation, linearization_point,
+    Adversary, Check, Coverage, Described, Environment, MethodUnderTest, Misuse, Pair, PairVerdict, Pairs, PairsReport,
+    Parts, Report, Search, Settings, Verdict, Violation, linearization_point,
 };
 pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value};

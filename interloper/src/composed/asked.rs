@@ -3,11 +3,13 @@
 
 use std::path::Path;
 
+use interloper_collections::Subject;
 use interloper_report::explorer::{Exploration, page};
 use interloper_report::file;
 
 use crate::composed::check::Check;
 use crate::composed::outcome::Violation;
+use crate::composed::pairs::Pairs;
 use crate::{ToValue, Value};
 
 /// The variable of the environment that names the file for the page of a violation.
@@ -18,7 +20,11 @@ pub const PAGE: &str = "INTERLOPER_COMPOSED_PAGE";
 pub const BEGIN: &str = "\u{2}interloper ";
 /// What begins the verdict where only other methods of the type act.
 pub const OWN: &str = "\u{2}own ";
-/// What ends either.
+/// What begins the report on the methods of a type, two at once: one line of JSON, or [`MISUSE`] and why there is none.
+pub const PAIRS: &str = "\u{2}pairs ";
+/// What begins the reason, where there is no report.
+pub const MISUSE: &str = "misuse ";
+/// What ends each of them.
 pub const END: &str = "\u{3}interloper";
 /// What says that the page was written.
 pub const WRITTEN: &str = "\u{2}page\u{3}";
@@ -93,6 +99,20 @@ pub fn judge_own(method: &dyn Check) {
     match method.check_with(method.settings()) {
         Ok(report) => println!("\n{OWN}{}{END}", report.verdict.word()),
         Err(misuse) => println!("\n{OWN}{misuse}{END}"),
+    }
+}
+
+/// Checks the methods of a type, two at once, and prints the report between [`PAIRS`] and [`END`].
+pub fn judge_pairs<S: Subject>(pairs: &Pairs<S>) {
+    let path = std::env::var_os(PAGE);
+    match pairs.explored(path.is_some()) {
+        Ok((report, page)) => {
+            println!("\n{PAIRS}{}{END}", serde_json::to_string(&report).expect("plain data is always JSON"));
+            if let (Some(page), Some(path)) = (page, path) {
+                write_page(&page.with_sources(), Path::new(&path));
+            }
+        }
+        Err(misuse) => println!("\n{PAIRS}{MISUSE}{misuse}{END}"),
     }
 }
 

@@ -80,6 +80,11 @@ pub(crate) trait Instance {
     /// Calls a method: the one under test (0) or one beside it. `before_return` is the last gap. Returns the result as
     /// plain data.
     fn call(&self, method: usize, argument: Argument<'_>, before_return: &dyn Fn()) -> Value;
+
+    /// Which of the subject's invariants hold.
+    fn invariants(&self) -> Vec<bool> {
+        Vec::new()
+    }
 }
 
 struct Made<'m, S, A, R> {

@@ -25,6 +25,7 @@ use crate::composed::world::{CallSet, StateId, hash_of};
 mod describe;
 mod execute;
 mod history;
+pub(crate) mod pairs;
 
 use describe::describe;
 pub(crate) use execute::Came;
@@ -75,7 +76,7 @@ pub(crate) fn open(
         calls: runner.description.calls,
         ..Coverage::default()
     };
-    let mut calls = SeveralCalls::new(runner, settings, rules, initial, calls_at_once);
+    let mut calls = SeveralCalls::new(runner, settings, rules, initial, Draw::AtOnce);
     explore::explore(&mut calls, settings, settings.bound, coverage)
 }
 
@@ -101,9 +102,9 @@ pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[St
 /// How a closed program is drawn, and how many calls it has at most.
 fn closed_program(runner: &Runner<'_>) -> (Draw, usize) {
     if runner.description.beside.is_empty() {
-        (calls_at_once, at_once(runner))
+        (Draw::AtOnce, at_once(runner))
     } else {
-        (call_beside_others, 1 + CALLS_IN_A_ROW)
+        (Draw::BesideOthers, 1 + CALLS_IN_A_ROW)
     }
 }
 
@@ -168,7 +169,27 @@ fn call_beside_others(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
     vec![vec![Planned { method: 0, argument }], beside]
 }
 
-type Draw = fn(&Runner<'_>, &mut dyn Source) -> Program;
+/// Which programs the runs of a search have.
+enum Draw {
+    /// The method under test at once with itself.
+    AtOnce,
+    /// The method under test beside others of the object.
+    BesideOthers,
+    /// One of these.
+    OneOf(Vec<Program>),
+}
+
+impl Draw {
+    fn draw(&self, runner: &Runner<'_>, source: &mut dyn Source) -> Program {
+        match self {
+            Draw::AtOnce => calls_at_once(runner, source),
+            Draw::BesideOthers => call_beside_others(runner, source),
+            Draw::OneOf(programs) => {
+                programs[source.decide(Question::Argument, count(programs.len())) as usize].clone()
+            }
+        }
+    }
+}
 
 /// Runs of several calls on the engine.
 struct SeveralCalls<'a, 'm> {
@@ -233,25 +254,29 @@ impl<'a, 'm> SeveralCalls<'a, 'm> {
     }
 
     fn make(&mut self, source: &mut dyn Source) -> Result<Made, Misuse> {
-        let Self { runner, engine, rules, initial, draw, .. } = self;
-        let program = draw(runner, source);
-        let initial = initial[source.decide(Question::InitialState, count(initial.len())) as usize];
+        let program = self.draw.draw(self.runner, source);
+        let initial = self.initial[source.decide(Question::InitialState, count(self.initial.len())) as usize];
+        self.run(source, program, initial)
+    }
+
+    /// One run of a program.
+    fn run(&mut self, source: &mut dyn Source, program: Program, initial: StateId) -> Result<Made, Misuse> {
+        let Self { runner, engine, rules, .. } = self;
         let calls = program.iter().map(|calls| {
             calls.iter().map(|call| Planned { argument: runner.arguments.first_like(call.argument), ..*call })
         });
         self.start = hash_of(&(calls.map(Vec::from_iter).collect::<Program>(), initial));
-        let end = if runner.places.is_some() {
+        let Came { end, holds, .. } = if runner.places.is_some() {
             runner.log.clear();
             let came = execute(runner, On::New, engine, source, rules, initial, &program, false);
             runner.came(&came)?;
-            came.end
+            came
         } else {
-            let came = runner.with_subject(initial, rules, |runner, subject, parts| {
+            runner.with_subject(initial, rules, |runner, subject, parts| {
                 execute(runner, On::Subject(subject, parts), engine, source, rules, initial, &program, false)
-            })?;
-            came.end
+            })?
         };
-        Ok(Made { program, initial, end })
+        Ok(Made { program, initial, end, holds })
     }
 }
 
@@ -266,7 +291,7 @@ fn again(
         Environment::Closed => {
             (Rules { bound: 0, ..rules(runner, settings, 0) }, reachable(runner, initial)?, closed_program(runner).0)
         }
-        _ => (rules(runner, settings, allowed), initial.to_vec(), calls_at_once),
+        _ => (rules(runner, settings, allowed), initial.to_vec(), Draw::AtOnce),
     })
 }
 

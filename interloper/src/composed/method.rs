@@ -117,6 +117,8 @@ pub(crate) struct Description {
     /// Where it is described.
     pub place: &'static Location<'static>,
     pub beside: Vec<String>,
+    /// Whether a name is that of a call, `insert(7)`.
+    pub names_calls: bool,
     pub keys: Vec<Value>,
     pub values: Vec<Value>,
     pub initial_states: Vec<Vec<Value>>,
@@ -126,6 +128,26 @@ pub(crate) struct Description {
     pub abstraction: Option<fn(&Value) -> Option<Value>>,
     pub replay: Option<String>,
     pub settings: Settings,
+}
+
+impl Description {
+    pub fn new(name: String, place: &'static Location<'static>) -> Description {
+        Description {
+            name,
+            place,
+            beside: Vec::new(),
+            names_calls: false,
+            keys: Vec::new(),
+            values: Vec::new(),
+            initial_states: Vec::new(),
+            names: Vec::new(),
+            without: Vec::new(),
+            calls: 1,
+            abstraction: None,
+            replay: None,
+            settings: Settings::default(),
+        }
+    }
 }
 
 impl<S, A, R> MethodUnderTest<S, A, R>
@@ -144,20 +166,7 @@ where
         make: impl Fn() -> S + 'static,
         method: impl Fn(&S, A) -> R + 'static,
     ) -> MethodUnderTest<S, A, R> {
-        let description = Description {
-            name: name.into(),
-            place: Location::caller(),
-            beside: Vec::new(),
-            keys: Vec::new(),
-            values: Vec::new(),
-            initial_states: Vec::new(),
-            names: Vec::new(),
-            without: Vec::new(),
-            calls: 1,
-            abstraction: None,
-            replay: None,
-            settings: Settings::default(),
-        };
+        let description = Description::new(name.into(), Location::caller());
         MethodUnderTest {
             make: Box::new(make),
             method: Box::new(method),

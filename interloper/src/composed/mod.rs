@@ -3,7 +3,7 @@
 //! `method` describes the method, `bench` hides its types, `domain` says what the environment may do. `explore` runs
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
 //! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
-//! several calls, `explain` describes the violation, `explored` adds
+//! several calls and, described by `pairs`, for two methods of a type, `explain` describes the violation, `explored` adds
 //! what its page shows. `parts` splits a check among machines. `asked` runs what `cargo interloper composed --run` has written.
 
 mod adversary;
@@ -21,6 +21,7 @@ mod histories;
 mod method;
 mod misuse;
 mod outcome;
+mod pairs;
 mod parts;
 mod run;
 mod runner;
@@ -32,4 +33,5 @@ pub use described::Described;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use misuse::Misuse;
 pub use outcome::{Coverage, Report, Verdict, Violation};
+pub use pairs::{Pair, PairVerdict, Pairs, PairsReport};
 pub use parts::Parts;

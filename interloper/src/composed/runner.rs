@@ -56,7 +56,7 @@ impl Ending for Came {
 }
 
 /// A source for runs of the method alone: no environment.
-struct Alone;
+pub(crate) struct Alone;
 
 impl Source for Alone {
     fn decide(&mut self, _question: Question, _options: u32) -> u32 {
@@ -470,6 +470,7 @@ impl<'m> Runner<'m> {
     pub fn call_text(&self, method: usize, argument: usize) -> String {
         let name = self.method_name(method);
         match &self.arguments.values[argument] {
+            _ if self.description.names_calls => name.to_owned(),
             Value::Unit => format!("{name}()"),
             tuple @ Value::Tuple(_) => format!("{name}{tuple}"),
             other => format!("{name}({other})"),

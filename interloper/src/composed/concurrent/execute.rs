@@ -35,6 +35,8 @@ pub(crate) struct Came {
     pub outcome: Option<Result<Value, Box<dyn Any + Send>>>,
     /// A state that a new subject cannot be brought to: the collection, and what it cannot hold.
     pub unfit: Option<(usize, Value)>,
+    /// Which of the subject's invariants hold at the end. Empty if the run has not come there.
+    pub holds: Vec<bool>,
 }
 
 /// Runs the tasks of a program on the engine, under one session. `alone` says that the program is a single call, whose run
@@ -61,6 +63,7 @@ pub(super) fn execute(
     let parts = if let On::Subject(_, parts) = on { parts } else { &[] };
     let outcomes = RefCell::new(None);
     let unfit = Cell::new(None);
+    let holds = RefCell::new(Vec::new());
     let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, stage);
     let description = runner.description;
     let name = |method: usize| if method == 0 { &description.name } else { &description.beside[method - 1] };
@@ -100,6 +103,8 @@ pub(super) fn execute(
             }
             spawned.into_iter().for_each(join);
             run.finish();
+            // What an invariant looks at is no step of the program.
+            holds.replace(without_session(|| subject.invariants()));
         })
     });
     if let On::New = on {
@@ -120,7 +125,7 @@ pub(super) fn execute(
         // A call was unwound in the middle: nobody touches what it left, not even to drop it.
         std::mem::forget(made.into_inner());
     }
-    Came { end, outcome: outcomes.into_inner(), unfit: unfit.into_inner() }
+    Came { end, outcome: outcomes.into_inner(), unfit: unfit.into_inner(), holds: holds.into_inner() }
 }
 
 /// Takes note of how an execution ended. Gives the state at its end.

@@ -19,6 +19,8 @@ pub(super) struct Made {
     pub program: Program,
     pub initial: StateId,
     pub end: StateId,
+    /// Which of the subject's invariants hold at its end; empty where a call has not ended.
+    pub holds: Vec<bool>,
 }
 
 /// A call of a history: of a method, or of the environment.

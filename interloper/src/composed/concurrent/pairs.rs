@@ -1,0 +1,569 @@
+//! Two methods of a type at once, the smallest schema first.
+//!
+//! A schema is a program of two tasks, and the calls that lead to the state in which it begins. The schemas of all pairs are
+//! searched shape by shape, so the first violation of a pair is one of the smallest. What the same calls do one after the other is
+//! the specification; that they fail alone is no violation of a pair.
+
+use std::collections::{BTreeSet, HashMap};
+
+use interloper_report::explorer::Exploration;
+use interloper_report::{Event, Order, text};
+use interloper_scheduler::decisions::{Decisions, ReplaySource, Source};
+
+use super::{Draw, Made, Planned, Program, Rules, SeveralCalls, describe, rules};
+use crate::composed::clock::Clock;
+use crate::composed::explore;
+use crate::composed::explored::{Again, explored};
+use crate::composed::histories::Shown;
+use crate::composed::method::{Search, Settings};
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Coverage, Violation};
+use crate::composed::pairs::{Pair, PairVerdict, PairsReport};
+use crate::composed::run::Abort;
+use crate::composed::runner::{Alone, Runner};
+use crate::composed::world::StateId;
+
+/// The most executions of a pair in one shape of schemas.
+const EXECUTIONS: u64 = 1_000;
+/// The most states that so many calls lead to.
+const STATES: usize = 8;
+/// The most calls before the two methods.
+const BEFORE: usize = 2;
+/// So many calls of the first method are tried with all calls of the second.
+const FIRST: usize = 2;
+
+/// What is searched.
+pub(crate) struct Asked<'a> {
+    pub name: &'a str,
+    /// Each method with its calls.
+    pub methods: &'a [(String, Vec<usize>)],
+    pub invariants: &'a [String],
+    /// Whether the page of the first violation is wanted.
+    pub page: bool,
+}
+
+/// The shapes of schemas, from small to large: how many calls lead to the state, and how many calls each task makes.
+#[derive(Clone, Copy)]
+struct Shape {
+    before: usize,
+    second: usize,
+}
+
+const SHAPES: [Shape; 5] = [
+    Shape { before: 0, second: 1 },
+    Shape { before: 1, second: 1 },
+    Shape { before: 0, second: 2 },
+    Shape { before: 2, second: 1 },
+    Shape { before: 1, second: 2 },
+];
+
+/// A state that calls reach, one after the other.
+struct Start {
+    state: StateId,
+    calls: Vec<usize>,
+}
+
+/// What a call does alone, from all states that are begun in.
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    steps: usize,
+    changes: bool,
+}
+
+/// A pair, as far as it was searched.
+struct Searched {
+    methods: [usize; 2],
+    executions: u64,
+    complete: bool,
+    found: Option<(PairVerdict, Violation, Program, Vec<usize>)>,
+    misuse: Option<Misuse>,
+}
+
+/// Searches all pairs.
+pub(crate) fn search(
+    runner: &mut Runner<'_>,
+    settings: &Settings,
+    asked: &Asked<'_>,
+) -> Result<(PairsReport, Option<Exploration>), Misuse> {
+    let settings = &Settings { search: Search::Exhaustive, ..settings.clone() };
+    let mut kind = Kind { asked, facts: HashMap::new(), starts: Vec::new(), never: BTreeSet::new() };
+    let mut report = PairsReport { name: asked.name.to_owned(), ..PairsReport::default() };
+    report.more_states = kind.look(runner, &mut report.left_out)?;
+    report.states = kind.starts.len();
+    if let Some(places) = &runner.places {
+        places.settle();
+        if !places.any() {
+            return Err(Misuse::CallsNotSeen { collection: runner.published(), place: None });
+        }
+    }
+    let mut all = kind.pairs(&mut report.plain);
+    let (mut broken_alone, mut page) = (vec![None; asked.invariants.len()], None);
+    for shape in SHAPES {
+        for pair in all.iter_mut().filter(|pair| pair.found.is_none() && pair.misuse.is_none()) {
+            if runner.must_stop() {
+                pair.complete = false;
+                continue;
+            }
+            match kind.try_shape(runner, settings, pair, shape, &mut broken_alone, &mut page) {
+                Err(Misuse::CutShort) => pair.complete = false,
+                Err(misuse) => pair.misuse = Some(misuse),
+                Ok(()) => {}
+            }
+        }
+    }
+    report.pairs = all.into_iter().map(|pair| kind.told(runner, pair)).collect();
+    let broken = broken_alone.into_iter().zip(asked.invariants);
+    report.broken_alone = broken.filter_map(|(calls, name)| Some((name.clone(), calls?))).collect();
+    Ok((report, page))
+}
+
+/// The type that is searched.
+struct Kind<'a> {
+    asked: &'a Asked<'a>,
+    facts: HashMap<usize, Facts>,
+    starts: Vec<Start>,
+    /// The calls that are not made in some state: alone they do not return from it.
+    never: BTreeSet<(usize, StateId)>,
+}
+
+impl Kind<'_> {
+    /// Makes each call alone, from the states that calls reach. Returns whether some states were left out.
+    ///
+    /// # Errors
+    /// When no method can be judged.
+    fn look(&mut self, runner: &mut Runner<'_>, left_out: &mut Vec<(String, String)>) -> Result<bool, Misuse> {
+        self.starts = vec![Start { state: runner.read(), calls: Vec::new() }];
+        let mut unfit: Vec<Option<Misuse>> = self.asked.methods.iter().map(|_| None).collect();
+        let (mut begin, mut more) = (0, false);
+        for before in 0..=BEFORE {
+            let (end, mut reached) = (self.starts.len(), Vec::new());
+            for start in begin..end {
+                let Start { state, ref calls } = self.starts[start];
+                let calls = calls.clone();
+                for (method, (_, own)) in self.asked.methods.iter().enumerate() {
+                    for &call in own {
+                        let next = match self.alone(runner, call, state) {
+                            Ok(next) => next,
+                            // Nothing is known of the methods that come later.
+                            Err(Misuse::CutShort) => return Err(Misuse::CutShort),
+                            Err(misuse) => {
+                                unfit[method].get_or_insert(misuse);
+                                None
+                            }
+                        };
+                        let is_known = |next: &StateId| {
+                            self.starts
+                                .iter()
+                                .map(|start| start.state)
+                                .chain(reached.iter().map(|(state, _)| *state))
+                                .any(|known| known == *next)
+                        };
+                        if let Some(next) = next.filter(|next| unfit[method].is_none() && !is_known(next)) {
+                            reached.push((next, [&calls[..], &[call]].concat()));
+                        }
+                    }
+                }
+            }
+            if before == BEFORE {
+                break;
+            }
+            begin = end;
+            more |= reached.len() > STATES;
+            self.starts.extend(reached.into_iter().take(STATES).map(|(state, calls)| Start { state, calls }));
+        }
+        for ((name, calls), misuse) in self.asked.methods.iter().zip(unfit) {
+            let returns = |call: &usize| self.starts.iter().any(|start| !self.never.contains(&(*call, start.state)));
+            let hangs = !calls.iter().any(returns);
+            let reason = misuse.map(|misuse| misuse.to_string());
+            if let Some(reason) = reason.or(hangs.then(|| "it does not return when it runs alone".to_owned())) {
+                self.facts.retain(|call, _| !calls.contains(call));
+                self.starts.retain(|start| !start.calls.iter().any(|call| calls.contains(call)));
+                left_out.push((name.clone(), reason));
+            }
+        }
+        Ok(more)
+    }
+
+    /// What a call does alone. `None` if it does not return.
+    fn alone(&mut self, runner: &mut Runner<'_>, call: usize, state: StateId) -> Result<Option<StateId>, Misuse> {
+        runner.look(call, 0, state)?;
+        let abort = runner.log.abort;
+        let steps = runner.log.events.iter().filter(|event| event.did.is_step()).count();
+        let changes = runner.log.events.iter().any(|event| event.state != state);
+        if abort.is_some() {
+            self.never.insert((call, state));
+        }
+        let ended = runner.reference(call, 0, state)?;
+        let facts = self.facts.entry(call).or_default();
+        facts.steps = facts.steps.max(steps);
+        facts.changes |= changes || ended.end != state;
+        Ok(abort.is_none().then_some(ended.end))
+    }
+
+    /// The pairs that have to be searched. Counts the others.
+    fn pairs(&self, plain: &mut usize) -> Vec<Searched> {
+        let facts = |method: usize| self.calls(method).map(|call| self.facts[&call]);
+        let is_one_step = |method| facts(method).all(|facts| facts.steps <= 1);
+        let only_reads = |method| facts(method).all(|facts| !facts.changes);
+        let fit: Vec<usize> =
+            (0..self.asked.methods.len()).filter(|method| self.calls(*method).next().is_some()).collect();
+        let mut all = Vec::new();
+        for (at, &one) in fit.iter().enumerate() {
+            for &other in &fit[at..] {
+                if is_one_step(one) && is_one_step(other) || only_reads(one) && only_reads(other) {
+                    *plain += 1;
+                } else {
+                    let methods = [one, other];
+                    all.push(Searched { methods, executions: 0, complete: true, found: None, misuse: None });
+                }
+            }
+        }
+        all
+    }
+
+    /// The calls of a method that can be judged.
+    fn calls(&self, method: usize) -> impl Iterator<Item = usize> {
+        self.asked.methods[method].1.iter().copied().filter(|call| self.facts.contains_key(call))
+    }
+
+    /// The programs of a shape.
+    fn programs(&self, [one, other]: [usize; 2], shape: Shape) -> Vec<Program> {
+        let few = |method| self.calls(method).take(FIRST).collect::<Vec<_>>();
+        let planned = |calls: &[usize]| calls.iter().map(|&method| Planned { method, argument: 0 }).collect::<Vec<_>>();
+        let mut programs: Vec<Program> = Vec::new();
+        let mut add = |first: &[usize], second: &[usize]| {
+            let program = vec![planned(first), planned(second)];
+            let turned: Program = program.iter().rev().cloned().collect();
+            if !programs.contains(&program) && !programs.contains(&turned) {
+                programs.push(program);
+            }
+        };
+        match shape.second {
+            1 => {
+                for first in few(one) {
+                    self.calls(other).for_each(|second| add(&[first], &[second]));
+                }
+            }
+            _ => {
+                let mut both = few(one);
+                both.extend(few(other).into_iter().filter(|call| !self.asked.methods[one].1.contains(call)));
+                for first in few(one).into_iter().take(1).chain(few(other).into_iter().take(1)) {
+                    for &second in &both {
+                        for &third in &both {
+                            let has = |method: usize| {
+                                [first, second, third].iter().any(|call| self.asked.methods[method].1.contains(call))
+                            };
+                            if has(one) && has(other) {
+                                add(&[first], &[second, third]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        programs
+    }
+
+    /// Searches the schemas of one shape.
+    fn try_shape(
+        &self,
+        runner: &mut Runner<'_>,
+        settings: &Settings,
+        pair: &mut Searched,
+        shape: Shape,
+        broken_alone: &mut [Option<String>],
+        page: &mut Option<Exploration>,
+    ) -> Result<(), Misuse> {
+        let programs = self.programs(pair.methods, shape);
+        let is_left = |state: StateId| {
+            let mut calls = programs.iter().flatten().flatten();
+            calls.all(|call| !self.never.contains(&(call.method, state)))
+        };
+        let starts = self.starts.iter().filter(|start| start.calls.len() == shape.before && is_left(start.state));
+        let initial: Vec<StateId> = starts.map(|start| start.state).collect();
+        if initial.is_empty() {
+            return Ok(());
+        }
+        let rules = Rules { bound: 0, ..rules(runner, settings, 0) };
+        let limit = settings.executions.unwrap_or(EXECUTIONS).min(EXECUTIONS);
+        let settings = Settings { executions: Some(limit), ..settings.clone() };
+        let calls = SeveralCalls::new(runner, &settings, rules, &initial, Draw::OneOf(programs));
+        let mut two = Two::new(calls, self.asked.invariants.len());
+        let found = explore::explore(&mut two, &settings, 0, Coverage::default())?;
+        pair.executions += found.coverage.executions;
+        pair.complete &= found.violation.is_some() || !found.cut && !two.spun;
+        let Two { last, broken, .. } = &mut two;
+        let last = last.take();
+        for (number, (state, calls)) in std::mem::take(broken) {
+            broken_alone[number].get_or_insert_with(|| self.texts(two.calls.runner, &self.before(state), &calls));
+        }
+        let (Some(mut violation), Some((program, start, wrong))) = (found.violation, last) else { return Ok(()) };
+        if self.asked.page && page.is_none() {
+            *page = Some(explored(&mut two, &violation.decisions, &violation.counterexample)?);
+        }
+        let runner = two.calls.runner;
+        let [one, other] = pair.methods.map(|method| self.asked.methods[method].0.as_str());
+        let shown = &mut violation.counterexample;
+        let at_once =
+            if pair.methods[0] == pair.methods[1] { format!("{one} and itself") } else { format!("{one} and {other}") };
+        shown.name = format!("{}: {at_once}", self.asked.name);
+        let before = self.before(start);
+        shown.detail = format!(
+            "{} calls, execution {}",
+            before.len() + program.iter().map(Vec::len).sum::<usize>(),
+            pair.executions
+        );
+        if !before.is_empty() {
+            shown.start = format!("{}, after {}", shown.start, names(runner, &before).join(", "));
+        }
+        shown.replay = None;
+        let verdict = match wrong {
+            Wrong::Invariants(broken) => {
+                let broken: Vec<String> = broken.iter().map(|at| format!("`{}`", self.asked.invariants[*at])).collect();
+                let broken = broken.join(" and ");
+                shown.verdict = format!("{broken} is false");
+                shown.orders = orders(&program)
+                    .iter()
+                    .map(|order| Order {
+                        sequence: names(runner, order).join(", "),
+                        disagreement: format!("{broken} holds"),
+                    })
+                    .collect();
+                PairVerdict::InvariantBroken
+            }
+            Wrong::Results => PairVerdict::NotAtomic,
+        };
+        pair.found = Some((verdict, violation, program, before));
+        Ok(())
+    }
+
+    /// The calls that lead to a state.
+    fn before(&self, state: StateId) -> Vec<usize> {
+        self.starts.iter().find(|start| start.state == state).map_or(Vec::new(), |start| start.calls.clone())
+    }
+
+    fn texts(&self, runner: &Runner<'_>, before: &[usize], calls: &[usize]) -> String {
+        names(runner, &[before, calls].concat()).join(", ")
+    }
+
+    fn told(&self, runner: &Runner<'_>, pair: Searched) -> Pair {
+        let methods = pair.methods.map(|method| self.asked.methods[method].0.clone());
+        let Searched { executions, complete, found, misuse, .. } = pair;
+        if let Some((verdict, violation, program, before)) = found {
+            let tasks = program.iter().map(|calls| {
+                let calls: Vec<usize> = calls.iter().map(|call| call.method).collect();
+                format!("{{ {} }}", names(runner, &calls).join("; "))
+            });
+            let before: String = names(runner, &before).iter().map(|name| format!("{name}; ")).collect();
+            let schema = format!("{before}{}", tasks.collect::<Vec<_>>().join(" || "));
+            let report = text::render(&violation.counterexample, text::Style::default());
+            let interrupted = self.interrupted(&violation, &program);
+            return Pair { methods, verdict, executions, schema: Some(schema), interrupted, report };
+        }
+        let (verdict, report) = match (misuse, complete) {
+            (Some(misuse), _) => (PairVerdict::NotJudged, misuse.to_string()),
+            (None, true) if executions == 0 => {
+                (PairVerdict::NotJudged, "no state is known from which both return when they run alone".to_owned())
+            }
+            (None, true) => (PairVerdict::Atomic, String::new()),
+            (None, false) => (PairVerdict::Unfinished, String::new()),
+        };
+        Pair { methods, verdict, executions, schema: None, interrupted: Vec::new(), report }
+    }
+
+    /// The methods with a call in which a step of the other task comes between two steps.
+    fn interrupted(&self, violation: &Violation, program: &Program) -> Vec<String> {
+        let mut calls = BTreeSet::new();
+        for (task, own) in program.iter().enumerate() {
+            let mut left = own.iter();
+            let (mut call, mut inside, mut between) = (None, false, false);
+            for row in &violation.counterexample.rows {
+                match &row.event {
+                    Event::Called(_) if row.column == task => {
+                        (call, inside) = (left.next(), false);
+                    }
+                    Event::Operation(_) | Event::Blocked(_) if row.column == task => {
+                        calls.extend(call.filter(|_| inside && between).map(|call| call.method));
+                        (inside, between) = (true, false);
+                    }
+                    Event::Operation(_) => between = true,
+                    _ => {}
+                }
+            }
+        }
+        let has_one = |own: &[usize]| own.iter().any(|call| calls.contains(call));
+        let methods = self.asked.methods.iter().filter(|(_, own)| has_one(own));
+        methods.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+fn names(runner: &Runner<'_>, calls: &[usize]) -> Vec<String> {
+    calls.iter().map(|&call| runner.method_name(call).to_owned()).collect()
+}
+
+/// The sequential orders of a program's calls.
+fn orders(program: &Program) -> Vec<Vec<usize>> {
+    fn extend(left: &mut [&[Planned]], order: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
+        if left.iter().all(|calls| calls.is_empty()) {
+            all.push(order.clone());
+        }
+        for task in 0..left.len() {
+            if let [first, rest @ ..] = left[task] {
+                let whole = std::mem::replace(&mut left[task], rest);
+                order.push(first.method);
+                extend(left, order, all);
+                order.pop();
+                left[task] = whole;
+            }
+        }
+    }
+    let mut left: Vec<&[Planned]> = program.iter().map(Vec::as_slice).collect();
+    let mut all = Vec::new();
+    extend(&mut left, &mut Vec::new(), &mut all);
+    all
+}
+
+/// What is wrong with an execution.
+#[derive(Clone, Debug)]
+enum Wrong {
+    /// No order explains it, or it did not come to an end.
+    Results,
+    /// These invariants are false, which they are after no order.
+    Invariants(Vec<usize>),
+}
+
+/// How the calls of a program end in one order.
+#[derive(Clone)]
+struct InOrder {
+    calls: Vec<usize>,
+    aborts: bool,
+    holds: Vec<bool>,
+}
+
+/// Executions of two tasks.
+struct Two<'a, 'm> {
+    calls: SeveralCalls<'a, 'm>,
+    invariants: usize,
+    /// Whether an execution was ended because it made too many steps: nothing is said of it.
+    spun: bool,
+    /// The last violation: its program, the state in which it began, and what is wrong.
+    last: Option<(Program, StateId, Wrong)>,
+    /// The invariants that sequential calls leave false: the calls, and where they began.
+    broken: HashMap<usize, (StateId, Vec<usize>)>,
+    known: HashMap<(Program, StateId), Vec<InOrder>>,
+}
+
+impl<'a, 'm> Two<'a, 'm> {
+    fn new(calls: SeveralCalls<'a, 'm>, invariants: usize) -> Two<'a, 'm> {
+        Two { calls, invariants, spun: false, last: None, broken: HashMap::new(), known: HashMap::new() }
+    }
+
+    /// What is wrong with an execution, if anything is. The log stays the one of the execution.
+    fn judge(&mut self, made: &Made) -> Result<Option<Wrong>, Misuse> {
+        match self.calls.runner.log.abort {
+            Some(Abort::NotEnabled | Abort::StepBound) => {
+                self.spun = true;
+                return Ok(None);
+            }
+            Some(_) => {
+                let fails_alone = self.in_orders(made)?.iter().any(|order| order.aborts);
+                return Ok((!fails_alone).then_some(Wrong::Results));
+            }
+            None => {}
+        }
+        if made.refuted(self.calls.runner)? {
+            return Ok(Some(Wrong::Results));
+        }
+        let broken: Vec<usize> = (0..self.invariants).filter(|at| made.holds.get(*at) == Some(&false)).collect();
+        if broken.is_empty() {
+            return Ok(None);
+        }
+        let orders = self.in_orders(made)?;
+        let mut together = Vec::new();
+        for at in broken {
+            match orders.iter().find(|order| order.holds.get(at) != Some(&true)) {
+                Some(order) => drop(self.broken.entry(at).or_insert_with(|| (made.initial, order.calls.clone()))),
+                None => together.push(at),
+            }
+        }
+        Ok((!together.is_empty()).then_some(Wrong::Invariants(together)))
+    }
+
+    /// How the calls of a program end, one after the other.
+    fn in_orders(&mut self, made: &Made) -> Result<Vec<InOrder>, Misuse> {
+        let key = (made.program.clone(), made.initial);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let log = std::mem::take(&mut self.calls.runner.log);
+        let ended: Result<Vec<InOrder>, Misuse> = orders(&made.program)
+            .into_iter()
+            .map(|calls| {
+                let task = calls.iter().map(|&method| Planned { method, argument: 0 }).collect();
+                let ended = self.calls.run(&mut Alone, vec![task], made.initial)?;
+                Ok(InOrder { calls, aborts: self.calls.runner.log.abort.is_some(), holds: ended.holds })
+            })
+            .collect();
+        self.calls.runner.log = log;
+        let ended = ended?;
+        self.known.insert(key, ended.clone());
+        Ok(ended)
+    }
+
+    fn judged(&mut self, source: &mut dyn Source) -> Result<(Made, Option<Wrong>), Misuse> {
+        let made = self.calls.make(source)?;
+        let wrong = self.judge(&made)?;
+        Ok((made, wrong))
+    }
+}
+
+impl explore::Program for Two<'_, '_> {
+    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
+        let (_, wrong) = self.judged(source)?;
+        Ok(Some(wrong.is_some()))
+    }
+
+    fn shown(&self) -> Shown {
+        self.calls.shown()
+    }
+
+    fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
+        self.describes(true);
+        let mut source = ReplaySource::new(decisions.clone());
+        let (made, wrong) = self.judged(&mut source)?;
+        if let Some(divergence) = source.divergence() {
+            return Err(Misuse::Diverged { reason: divergence.to_string() });
+        }
+        let Some(wrong) = wrong else { return Err(Misuse::not_reproduced()) };
+        let violation = describe(self.calls.runner, &made, decisions, execution)?;
+        self.last = Some((made.program, made.initial, wrong));
+        Ok(violation)
+    }
+
+    fn clock(&mut self) -> &mut Clock {
+        self.calls.clock()
+    }
+
+    fn must_stop(&mut self) -> bool {
+        self.calls.must_stop()
+    }
+}
+
+impl<'m> Again<'m> for Two<'_, 'm> {
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.calls.runner
+    }
+
+    fn again(&mut self, source: &mut dyn Source) -> Result<(StateId, bool), Misuse> {
+        let (made, wrong) = self.judged(source)?;
+        Ok((made.initial, wrong.is_some()))
+    }
+
+    fn describes(&mut self, describes: bool) {
+        self.calls.describes(describes);
+    }
+
+    fn is_several(&self) -> bool {
+        true
+    }
+}

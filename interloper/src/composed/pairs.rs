@@ -1,0 +1,250 @@
+//! The methods of one type, two at once.
+
+use std::panic::Location;
+
+use interloper_collections::Subject;
+use interloper_collections::session::{Instrumented, without_session};
+use interloper_commutativity::Value;
+use interloper_report::explorer::Exploration;
+use serde::{Deserialize, Serialize};
+
+use crate::composed::bench::{Argument, Bench, Instance};
+use crate::composed::check::with_runner;
+use crate::composed::concurrent::pairs;
+use crate::composed::method::{Description, Settings};
+use crate::composed::misuse::Misuse;
+
+/// The methods of one type, each of which is the environment of each other one.
+///
+/// Two methods run at once, interleaved at each call of a collection. The states are those that the methods reach from a fresh
+/// value, and what the methods do one after the other is their specification. So nobody has to say how the
+/// fields belong together: if a map and its counter disagree after two calls, and never after one call and then the other, the pair
+/// is not atomic.
+///
+/// ```
+/// use interloper::collections::{AtomicU64, DashMap};
+/// use interloper::{Pairs, shown};
+///
+/// #[derive(Default)]
+/// struct Stock {
+///     items: DashMap<u32, u32>,
+///     number: AtomicU64,
+/// }
+///
+/// interloper::subject!(Stock { items, number });
+///
+/// impl Stock {
+///     fn add(&self, id: u32) {
+///         self.items.insert(id, 1);
+///         self.number.store(self.items.len() as u64, std::sync::atomic::Ordering::SeqCst);
+///     }
+/// }
+///
+/// let report = Pairs::new("Stock", Stock::default)
+///     .call("add", "(7)", |stock| shown!(stock.add(7)))
+///     .call("add", "(8)", |stock| shown!(stock.add(8)))
+///     .check()
+///     .unwrap();
+/// assert!(report.pairs[0].is_violation());
+/// ```
+pub struct Pairs<S> {
+    name: String,
+    make: Box<dyn Fn() -> S>,
+    calls: Vec<Body<S, Value>>,
+    invariants: Vec<Body<S, bool>>,
+    /// The names of the methods, each with its calls.
+    methods: Vec<(String, Vec<usize>)>,
+    names: Vec<String>,
+    description: Description,
+}
+
+type Body<S, R> = Box<dyn Fn(&S) -> R>;
+
+impl<S: Subject> Pairs<S> {
+    /// The type that `make` gives a new value of, called `name` in reports.
+    #[track_caller]
+    pub fn new(name: impl Into<String>, make: impl Fn() -> S + 'static) -> Pairs<S> {
+        let mut description = Description::new(String::new(), Location::caller());
+        description.names_calls = true;
+        Pairs {
+            name: name.into(),
+            make: Box::new(make),
+            calls: Vec::new(),
+            invariants: Vec::new(),
+            methods: Vec::new(),
+            names: Vec::new(),
+            description,
+        }
+    }
+
+    /// A call of the method `method` with these arguments, as text: `"(7)"`. A method may have several calls; those that come
+    /// first are tried most.
+    #[must_use]
+    pub fn call(mut self, method: &str, arguments: &str, body: impl Fn(&S) -> Value + 'static) -> Self {
+        let name = format!("{method}{arguments}");
+        match self.calls.len() {
+            0 => self.description.name = name,
+            _ => self.description.beside.push(name),
+        }
+        let number = self.calls.len();
+        self.calls.push(Box::new(body));
+        match self.methods.iter_mut().find(|(name, _)| name == method) {
+            Some((_, calls)) => calls.push(number),
+            None => self.methods.push((method.to_owned(), vec![number])),
+        }
+        self
+    }
+
+    /// Says whether a value is consistent. It is asked after each execution, and after each sequential order of the same calls if it
+    /// is false then: what sequential calls leave as well is no violation.
+    #[must_use]
+    pub fn invariant(mut self, name: &str, holds: impl Fn(&S) -> bool + 'static) -> Self {
+        self.names.push(name.to_owned());
+        self.invariants.push(Box::new(holds));
+        self
+    }
+
+    /// Changes how the pairs are checked.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.description.settings);
+        self
+    }
+
+    /// Searches for two methods that are not atomic together.
+    ///
+    /// # Errors
+    /// When the description does not fit the type.
+    pub fn check(&self) -> Result<PairsReport, Misuse> {
+        self.explored(false).map(|(report, _)| report)
+    }
+
+    /// Searches, and gives the page of the first violation if that is wanted.
+    pub(crate) fn explored(&self, page: bool) -> Result<(PairsReport, Option<Exploration>), Misuse> {
+        if self.calls.is_empty() {
+            return Err(Misuse::NoArguments);
+        }
+        let asked = pairs::Asked { name: &self.name, methods: &self.methods, invariants: &self.names, page };
+        let settings = &self.description.settings;
+        with_runner(self, settings, |runner| pairs::search(runner, settings, &asked))
+    }
+}
+
+/// What was found of the methods of a type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairsReport {
+    /// The type.
+    pub name: String,
+    /// Every pair that was searched, in the order of the methods.
+    pub pairs: Vec<Pair>,
+    /// How many pairs need no search: each of the two makes one step, or neither changes anything.
+    pub plain: usize,
+    /// In how many states the calls begin.
+    pub states: usize,
+    /// Whether the methods reach further states with so few calls, which were left out.
+    pub more_states: bool,
+    /// The methods that cannot be judged in pairs, each with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// The invariants that calls leave false one after the other, each with such calls. Where they do, it is no violation.
+    pub broken_alone: Vec<(String, String)>,
+}
+
+/// Two methods at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Their names.
+    pub methods: [String; 2],
+    /// What the search said.
+    pub verdict: PairVerdict,
+    /// How many executions there were.
+    pub executions: u64,
+    /// The calls of the smallest violation, as a schema: `{ add(7) } || { len() }`.
+    pub schema: Option<String>,
+    /// The methods whose calls another one has interrupted in it.
+    pub interrupted: Vec<String>,
+    /// The violation as text, or why the pair was not judged.
+    pub report: String,
+}
+
+impl Pair {
+    /// Whether an execution was found that no sequential order explains.
+    pub fn is_violation(&self) -> bool {
+        matches!(self.verdict, PairVerdict::NotAtomic | PairVerdict::InvariantBroken)
+    }
+}
+
+/// What a search says of two methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairVerdict {
+    /// A sequential order explains each execution.
+    Atomic,
+    /// No sequential order explains some execution.
+    NotAtomic,
+    /// An order explains each execution, and an invariant is false after one, which it is after none of the orders.
+    InvariantBroken,
+    /// The search found nothing, and a limit has ended it.
+    Unfinished,
+    /// The two cannot be judged.
+    NotJudged,
+}
+
+impl PairVerdict {
+    /// The verdict in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            PairVerdict::Atomic => "atomic together",
+            PairVerdict::NotAtomic => "not atomic together",
+            PairVerdict::InvariantBroken => "an invariant is broken",
+            PairVerdict::Unfinished => "unfinished",
+            PairVerdict::NotJudged => "not judged",
+        }
+    }
+}
+
+impl<S: Subject> Bench for Pairs<S> {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn make(&self) -> Box<dyn Instance + '_> {
+        Box::new(Made { pairs: self, subject: (self.make)() })
+    }
+
+    fn reusable(&self) -> bool {
+        S::REUSABLE
+    }
+
+    fn given(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn made_up(&self) -> Option<Value> {
+        Some(Value::Unit)
+    }
+
+    fn draw(&self, _bits: u64) -> Option<Value> {
+        None
+    }
+}
+
+struct Made<'m, S> {
+    pairs: &'m Pairs<S>,
+    subject: S,
+}
+
+impl<S: Subject> Instance for Made<'_, S> {
+    fn parts(&self) -> Vec<(String, &dyn Instrumented)> {
+        self.subject.parts()
+    }
+
+    fn call(&self, method: usize, _argument: Argument<'_>, before_return: &dyn Fn()) -> Value {
+        let returned = (self.pairs.calls[method])(&self.subject);
+        before_return();
+        without_session(|| returned)
+    }
+
+    fn invariants(&self) -> Vec<bool> {
+        self.pairs.invariants.iter().map(|holds| holds(&self.subject)).collect()
+    }
+}
