@@ -2,6 +2,7 @@
 
 mod harness;
 mod manifest;
+mod pairs;
 mod running;
 mod shown;
 mod written;
@@ -32,6 +33,8 @@ pub struct Asked {
     pub name: Option<String>,
     /// Whether the operations are run, and for how long each.
     pub run: Option<Limits>,
+    /// Whether the methods of each type are run two at once, too.
+    pub pairs: bool,
     /// The page of the first violation.
     pub page: Page,
     /// The folder of each package into which tests are written.
@@ -79,12 +82,14 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
                 print(&shards::document(*shard, search.clone(), Told::Operations(own)))?;
                 return Ok(EXPECTED);
             }
-            Split::Joined(outcomes) if outcomes.len() == found.operations.len() => outcomes.values().cloned().collect(),
+            Split::Joined(outcomes) if outcomes.len() == found.operations.len() + found.together.len() => {
+                outcomes.values().cloned().collect()
+            }
             Split::Joined(outcomes) => {
                 return Err(Refusal::Request(format!(
-                    "the shards have {} operations, and there are {} here: merge where the same sources are",
+                    "the shards have {} operations and types, and there are {} here: merge where the same sources are",
                     outcomes.len(),
-                    found.operations.len()
+                    found.operations.len() + found.together.len()
                 )));
             }
         };
@@ -125,5 +130,10 @@ fn find(members: &Members, asked: &Asked) -> Result<Found, Refusal> {
     let is_chosen = |package: &str| asked.packages.is_empty() || asked.packages.iter().any(|name| name == package);
     let is_named = |name: &str| asked.name.as_ref().is_none_or(|part| name.contains(part.as_str()));
     found.operations.retain(|one| is_chosen(&one.package) && is_named(&one.name));
+    found.together.retain_mut(|one| {
+        let name = format!("{}::", one.name);
+        one.methods.retain(|method| is_named(&(name.clone() + &method.name)));
+        asked.pairs && is_chosen(&one.package) && !one.is_empty()
+    });
     Ok(found)
 }

@@ -118,7 +118,7 @@ fn run() -> Result<u8, Refusal> {
 }
 
 fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let ComposedArgs { common, package, tests, run, bound, time, html, write, shard, format, name } = args;
+    let ComposedArgs { common, package, tests, run, no_pairs, bound, time, html, write, shard, format, name } = args;
     let limits = run.then_some(composed::Limits { bound, time });
     let split = match (shard, joined) {
         (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
@@ -127,7 +127,7 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
         (None, None) => composed::Split::Whole,
     };
     let page = Page::of(folder, html)?;
-    let asked = composed::Asked { packages: package, tests, name, run: limits, page, write, split };
+    let asked = composed::Asked { packages: package, tests, name, run: limits, pairs: !no_pairs, page, write, split };
     composed::run(folder, &common.options([]), &asked, format)
 }
 

@@ -98,6 +98,8 @@ pub(crate) struct Function<'a> {
     /// The type parameters of the `impl` block.
     pub(crate) around: Option<&'a syn::Generics>,
     pub(crate) generic: bool,
+    /// Whether it says if a value is consistent: `#[interloper::invariant]`.
+    pub(crate) invariant: bool,
 }
 
 impl<'a> Index<'a> {
@@ -279,7 +281,7 @@ impl<'a> Index<'a> {
         }
         name.push_str(&signature.ident.to_string());
         let generic = signature.generics.type_params().next().is_some();
-        self.functions.push(Function { module, own, name, signature, body, around: None, generic });
+        self.functions.push(Function { module, own, name, signature, body, around: None, generic, invariant: false });
         self.functions.len() - 1
     }
 
@@ -320,6 +322,7 @@ impl<'a> Index<'a> {
             }
             let number = self.function(module, own, &function.sig, &function.block);
             self.functions[number].around = Some(&one.generics);
+            self.functions[number].invariant = function.attrs.iter().any(is_invariant);
             self.inner_items(module, &function.block, written);
             if let Some(own) = own {
                 self.methods.entry((own, function.sig.ident.to_string())).or_insert(number);
@@ -380,6 +383,20 @@ impl<'a> Index<'a> {
             || collections::is_lock(path)
             || matches!(name, "Arc" | "LazyLock" | "Lazy")
     }
+}
+
+/// Whether an attribute is `#[interloper::invariant]`, perhaps in `cfg_attr`, or `#[invariant]` after an import.
+fn is_invariant(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    let names = segments(path);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let in_condition = || match &attribute.meta {
+        syn::Meta::List(list) if path.is_ident("cfg_attr") => {
+            list.tokens.to_string().replace(' ', "").contains("interloper::invariant")
+        }
+        _ => false,
+    };
+    matches!(names[..], ["invariant"] | ["interloper", "invariant"]) || in_condition()
 }
 
 /// What is resolved after all names are known.

@@ -36,6 +36,7 @@ mod runnable;
 mod sections;
 mod subject;
 mod summary;
+mod together;
 mod types;
 mod values;
 
@@ -47,6 +48,7 @@ pub use pattern::Pattern;
 pub use recipe::Recipe;
 pub use runnable::Runnable;
 pub use summary::DEPTH;
+pub use together::{Called, Together};
 
 /// Reads the packages and lists their composed operations, in the order of packages, files and lines.
 pub fn scan(packages: &[Package], options: &Options) -> Found {

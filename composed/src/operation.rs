@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::Pattern;
 use crate::recipe::Recipe;
 use crate::runnable::Runnable;
+use crate::together::Together;
 
 /// What a scan found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The composed operations, in the order of packages, files and lines.
     pub operations: Vec<Operation>,
+    /// The types with composed methods that are run two at once, in the same order.
+    #[serde(skip)]
+    pub together: Vec<Together>,
     /// What could not be read, in the same order.
     pub unread: Vec<Unread>,
     /// How many files were read.

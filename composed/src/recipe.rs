@@ -179,7 +179,7 @@ impl Index<'_> {
         pairs.straight.iter().chain(&pairs.around).any(|&(first, second)| is_part(first) && is_part(second))
     }
 
-    fn crate_of(&self, module: usize) -> String {
+    pub(crate) fn crate_of(&self, module: usize) -> String {
         let root = self.modules[module].root;
         self.roots.get(&root).cloned().unwrap_or_default()
     }
@@ -372,15 +372,15 @@ fn prepares(function: &Function<'_>, made: &[Made]) -> bool {
     }
 }
 
-fn is_known(made: &Made) -> bool {
+pub(crate) fn is_known(made: &Made) -> bool {
     !made.counts || made.placed.root == Root::Fresh || is_run(&made.kind)
 }
 
 /// The form of a result: as a value where it is one, and otherwise what `Debug` says of it.
-fn form(body: &str) -> String {
+pub(crate) fn form(body: &str) -> String {
     format!("interloper::shown!({body})")
 }
 
-fn is_argument(made: &Made) -> bool {
+pub(crate) fn is_argument(made: &Made) -> bool {
     matches!(made.placed.root, Root::Parameter(..) | Root::Fresh)
 }

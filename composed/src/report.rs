@@ -16,9 +16,13 @@ use crate::values::{Made, Root};
 /// All operations of the index.
 pub(crate) fn report(index: &Index<'_>, unread: Vec<Unread>, files: usize, lines: usize) -> Found {
     let mut all: BTreeMap<(usize, Place, String), Operation> = BTreeMap::new();
+    let mut methods = Vec::new();
     for number in 0..index.functions.len() {
         let package = index.modules[index.functions[number].module].package;
         for one in operations(index, number) {
+            if one.owner == "self" && one.name == index.functions[number].name {
+                methods.push(number);
+            }
             // A file that belongs to several crates is read for each of them.
             all.entry((package, one.place.clone(), one.owner.clone())).or_insert(one);
         }
@@ -27,7 +31,8 @@ pub(crate) fn report(index: &Index<'_>, unread: Vec<Unread>, files: usize, lines
     let mut unread: Vec<Unread> = unread.into_iter().chain(index.unread.take()).collect();
     unread.sort_by(|a, b| (&a.place, &a.reason).cmp(&(&b.place, &b.reason)));
     unread.dedup();
-    Found { operations: all.into_values().collect(), unread, files, lines }
+    let together = index.together(&methods);
+    Found { operations: all.into_values().collect(), together, unread, files, lines }
 }
 
 /// The operations in a function: its own, and those of the closures that it spawns.

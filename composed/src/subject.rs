@@ -91,6 +91,23 @@ fn made_of(ty: &str) -> String {
     if ty.contains("ArrayQueue") { format!("<{ty}>::new(2)") } else { format!("<{ty}>::default()") }
 }
 
+/// How a method takes the value of its type, which others may have too.
+///
+/// # Errors
+/// When it takes it otherwise.
+pub(crate) fn passed_as(receiver: &syn::Receiver) -> Result<String, String> {
+    let by_pointer = receiver.colon_token.is_some();
+    let is_arc = || receiver.ty.to_token_stream().to_string().contains("Arc");
+    if receiver.mutability.is_some() || receiver.reference.is_none() && !by_pointer || by_pointer && !is_arc() {
+        return Err("needs `&self`".to_owned());
+    }
+    Ok(if by_pointer && receiver.reference.is_none() && !is_reference(&receiver.ty) {
+        format!("std::sync::Arc::clone(&{OWNED})")
+    } else {
+        OWNED.to_owned()
+    })
+}
+
 fn is_reference(ty: &Type) -> bool {
     matches!(ty, Type::Reference(_))
 }
@@ -114,21 +131,7 @@ impl Index<'_> {
             if owner != "self" {
                 return Err("needs its collections in one place".to_owned());
             }
-            if receiver.mutability.is_some() {
-                return Err("needs `&self`".to_owned());
-            }
-            let by_pointer = receiver.colon_token.is_some();
-            if receiver.reference.is_none() && !by_pointer {
-                return Err("needs `&self`".to_owned());
-            }
-            if by_pointer && !receiver.ty.to_token_stream().to_string().contains("Arc") {
-                return Err("needs `&self`".to_owned());
-            }
-            let passed = if by_pointer && receiver.reference.is_none() && !is_reference(&receiver.ty) {
-                format!("std::sync::Arc::clone(&{OWNED})")
-            } else {
-                OWNED.to_owned()
-            };
+            let passed = passed_as(receiver)?;
             return self.of_struct(number, own, (0, passed), holes);
         }
         let mut collections = Vec::new();

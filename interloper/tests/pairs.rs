@@ -397,3 +397,55 @@ fn a_method_that_gives_something_else_each_time_is_left_out_with_the_reason() {
     assert!(reason.contains("not deterministic"), "{reason}");
     assert_eq!(verdict(&report, ["add", "add"]), PairVerdict::Atomic);
 }
+
+/// Numbers that no collection shows.
+struct Tickets {
+    taken: DashMap<u32, u32>,
+    next: std::cell::Cell<u32>,
+}
+
+subject!(Tickets { taken });
+
+impl Tickets {
+    fn new() -> Tickets {
+        Tickets { taken: DashMap::new(), next: std::cell::Cell::new(0) }
+    }
+
+    fn take(&self) -> u32 {
+        let number = self.next.get();
+        self.next.set(number + 1);
+        self.taken.insert(number, 1);
+        number
+    }
+
+    fn take_twice(&self) -> (u32, u32) {
+        (self.take(), self.take())
+    }
+}
+
+/// What a call does alone from a state does not say what it does after another, where the state is not all there is.
+#[test]
+fn state_that_nothing_shows_needs_real_orders() {
+    let tickets = || {
+        Pairs::new("Tickets", Tickets::new).call("take", "()", |tickets| shown!(tickets.take())).call(
+            "take_twice",
+            "()",
+            |tickets| shown!(tickets.take_twice()),
+        )
+    };
+    let report = tickets().hides_state().check().expect("well described");
+    assert_eq!(report.states, 1);
+    let found = pair(&report, ["take", "take_twice"]);
+    assert_eq!(found.schema.as_deref(), Some("{ take() } || { take_twice() }"), "{found:#?}");
+    let alone = Pairs::new("Tickets", Tickets::new)
+        .call("take", "()", |tickets| {
+            tickets.taken.contains_key(&0);
+            shown!(tickets.take())
+        })
+        .hides_state()
+        .check()
+        .expect("well described");
+    assert_eq!(verdict(&alone, ["take", "take"]), PairVerdict::Atomic, "{alone:#?}");
+    let blind = tickets().check().expect("well described");
+    assert!(pair(&blind, ["take", "take_twice"]).is_violation());
+}

@@ -62,15 +62,18 @@ pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
     object::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Marks a function `fn(&self) -> bool` of a described object, one that says whether the object is consistent: see
-/// [`macro@object`]. It is called after all calls of a program, and after those of each sequential order. A violation is
-/// reported when it is false although no sequential order with these results leaves it false.
+/// Marks a function `fn(&self) -> bool` that says whether a value is consistent.
+///
+/// In a described object ([`macro@object`]), a hunt calls it after all calls of a program, and after those of each sequential
+/// order. A violation is reported when it is false although no sequential order with these results leaves it false.
+///
+/// In any other `impl` block, `cargo interloper composed --run` calls it after two methods of the type have run at once, and after the
+/// same calls one after the other.
 #[proc_macro_attribute]
 pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
     // The attribute of the object takes the mark away, so this is called elsewhere alone.
-    let reason = "an invariant stands in an `impl` block that is marked #[interloper::object]";
-    let error = syn::Error::new(proc_macro2::Span::call_site(), reason).into_compile_error();
-    [TokenStream::from(error), item].into_iter().collect()
+    let error = object::stray_invariant(item.clone().into()).err().map(|error| error.into_compile_error().into());
+    error.into_iter().chain([item]).collect()
 }
 
 /// Turns a function into a test that checks it: see `interloper::check`.

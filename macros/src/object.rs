@@ -204,12 +204,8 @@ fn look(function: &ImplItemFn, role: &str) -> Result<TokenStream, Error> {
     if let Some(second) = signature.inputs.iter().nth(1) {
         return Err(Error::new_spanned(second, format!("{a_role} takes no arguments but &self")));
     }
-    let is_bool = match &signature.output {
-        ReturnType::Type(_, ty) => matches!(&**ty, Type::Path(path) if path.path.is_ident("bool")),
-        ReturnType::Default => false,
-    };
-    if role == "invariant" && !is_bool {
-        return Err(Error::new(signature.ident.span(), "an invariant says whether it holds: it returns bool"));
+    if role == "invariant" {
+        returns_bool(signature)?;
     }
     let (ident, span) = (&signature.ident, signature.ident.span());
     let role = Ident::new(role, span);
@@ -217,6 +213,24 @@ fn look(function: &ImplItemFn, role: &str) -> Result<TokenStream, Error> {
     let object = Ident::new("object", Span::mixed_site().located_at(span));
     let call = quote_spanned!(span=> .#role(#name, |#object: &Self| Self::#ident(#object)));
     Ok(quote!(let #description = #description #call;))
+}
+
+/// Refuses what is no invariant, outside of a described object.
+pub fn stray_invariant(item: TokenStream) -> Result<(), Error> {
+    let function: ImplItemFn = syn::parse2(item)?;
+    let signature = &function.sig;
+    let is_shared = signature.receiver().is_some_and(|own| own.reference.is_some() && own.mutability.is_none());
+    if !is_shared || signature.inputs.len() != 1 {
+        return Err(Error::new(signature.ident.span(), "an invariant takes &self and no other arguments"));
+    }
+    returns_bool(signature)
+}
+
+fn returns_bool(signature: &Signature) -> Result<(), Error> {
+    match &signature.output {
+        ReturnType::Type(_, ty) if matches!(&**ty, Type::Path(path) if path.path.is_ident("bool")) => Ok(()),
+        _ => Err(Error::new(signature.ident.span(), "an invariant says whether it holds: it returns bool")),
+    }
 }
 
 /// Says in the body of a method where its calls begin and end, for a driver that runs each as one turn.

@@ -26,6 +26,12 @@ pub struct ComposedArgs {
     /// an operation is not linearizable.
     #[arg(long)]
     pub run: bool,
+    /// With --run: only single methods
+    ///
+    /// Without this option, the methods of each type with a composed method are run two at once, too, the smallest schema first. What
+    /// they do one after the other is their specification.
+    #[arg(long, requires = "run")]
+    pub no_pairs: bool,
     /// The most operations of the environment in one execution
     #[arg(long, value_name = "N", requires = "run", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub bound: u32,

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use interloper_composed::Recipe;
+use interloper_composed::{Recipe, Together};
 
 use super::Limits;
+use super::pairs::{self, Lines};
 
 /// The name of the module with the tests.
 pub const MODULE: &str = "interloper_composed_operations";
@@ -17,21 +18,29 @@ pub struct Tests {
     pub appended: BTreeMap<PathBuf, String>,
     /// The lines of each operation, in the files with what follows.
     lines: Vec<(PathBuf, Range<usize>, usize)>,
-    /// The name of the test of each operation.
+    /// The lines of the methods of each type.
+    types: Vec<Lines>,
+    /// The name of the test of each operation and type.
     pub names: BTreeMap<usize, String>,
 }
 
-/// Writes a test for each operation, by its number. `length` says how many lines a file has.
-pub fn tests(recipes: &[(usize, Recipe)], limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
-    let files: BTreeSet<&Path> = recipes.iter().map(|(_, recipe)| recipe.file.as_path()).collect();
-    let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), names: BTreeMap::new() };
+/// Writes a test for each operation and each type, by its number. `length` says how many lines a file has.
+pub fn tests(
+    recipes: &[(usize, Recipe)],
+    types: &[(usize, Together)],
+    limits: Limits,
+    length: impl Fn(&Path) -> usize,
+) -> Tests {
+    let files = recipes.iter().map(|(_, recipe)| &recipe.file).chain(types.iter().map(|(_, one)| &one.file));
+    let files: BTreeSet<&Path> = files.map(PathBuf::as_path).collect();
+    let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), types: Vec::new(), names: BTreeMap::new() };
     for file in files {
         let mut text = head(limits);
         let mut items = BTreeSet::new();
         for (number, recipe) in recipes.iter().filter(|(_, recipe)| recipe.file == file) {
             let begin = length(file) + text.lines().count() + 1;
             if let Some((ty, item)) = &recipe.subject
-                && items.insert(ty)
+                && items.insert(ty.clone())
             {
                 for line in item.lines() {
                     text.push_str(&format!("    {line}\n"));
@@ -46,13 +55,21 @@ pub fn tests(recipes: &[(usize, Recipe)], limits: Limits, length: impl Fn(&Path)
             ));
             let end = length(file) + text.lines().count() + 1;
             tests.lines.push((file.to_owned(), begin..end, *number));
-            let module = if recipe.module.is_empty() { String::new() } else { format!("{}::", recipe.module) };
-            tests.names.insert(*number, format!("{module}{MODULE}::operation_{number}"));
+            tests.names.insert(*number, named(&recipe.module, &format!("operation_{number}")));
+        }
+        for (number, one) in types.iter().filter(|(_, one)| one.file == file) {
+            tests.types.push(pairs::write(&mut text, length(file), (*number, one), &mut items));
+            tests.names.insert(*number, named(&one.module, &format!("pairs_{number}")));
         }
         text.push_str("}\n");
         tests.appended.insert(file.to_owned(), text);
     }
     tests
+}
+
+/// The name of a test of the module in a module.
+fn named(module: &str, test: &str) -> String {
+    if module.is_empty() { format!("{MODULE}::{test}") } else { format!("{module}::{MODULE}::{test}") }
 }
 
 /// The beginning of the module, and what its tests share.
@@ -74,19 +91,34 @@ impl Tests {
     /// The operations whose code the compiler rejects, each with what it says first.
     pub fn rejected(&self, messages: &[String]) -> BTreeMap<usize, String> {
         let mut all = BTreeMap::new();
-        for message in messages {
-            let said = message.lines().next().unwrap_or_default().to_owned();
-            let places = message.lines().filter_map(|line| line.trim_start().strip_prefix("--> "));
-            for (file, line) in places.filter_map(place) {
-                let is_there =
-                    |(of, lines, _): &&(PathBuf, Range<usize>, usize)| of.ends_with(file) && lines.contains(&line);
-                if let Some((_, _, number)) = self.lines.iter().find(is_there) {
-                    all.entry(*number).or_insert_with(|| said.clone());
-                }
+        for (said, file, line) in messages.iter().flat_map(|message| places(message)) {
+            let is_there =
+                |(of, lines, _): &&(PathBuf, Range<usize>, usize)| of.ends_with(file) && lines.contains(&line);
+            if let Some((_, _, number)) = self.lines.iter().find(is_there) {
+                all.entry(*number).or_insert_with(|| said.to_owned());
             }
         }
         all
     }
+
+    /// The methods of types whose calls the compiler rejects, each with what it says first.
+    pub fn rejected_methods(&self, messages: &[String]) -> BTreeMap<usize, BTreeMap<String, String>> {
+        let mut all: BTreeMap<usize, BTreeMap<String, String>> = BTreeMap::new();
+        for (said, file, line) in messages.iter().flat_map(|message| places(message)) {
+            let met = self.types.iter().find_map(|lines| Some((lines.number, lines.method(file, line)?)));
+            if let Some((number, name)) = met {
+                all.entry(number).or_default().entry(name.to_owned()).or_insert_with(|| said.to_owned());
+            }
+        }
+        all
+    }
+}
+
+/// The places of a message of the compiler: its first line, a file and a line.
+fn places(message: &str) -> impl Iterator<Item = (&str, &str, usize)> {
+    let said = message.lines().next().unwrap_or_default();
+    let places = message.lines().filter_map(|line| line.trim_start().strip_prefix("--> "));
+    places.filter_map(place).map(move |(file, line)| (said, file, line))
 }
 
 /// `src/lib.rs:12:9`.

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use interloper::{Shard, operations};
 use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
-use interloper_composed::{Found, Recipe};
+use interloper_composed::{Found, Recipe, Together};
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
 use super::harness::{self, Tests};
+use super::pairs::{self, Told};
 use crate::page::Page;
 use crate::{init, note};
 
@@ -35,12 +36,18 @@ pub enum Outcome {
     },
     /// It was not run, for this reason.
     NotRun(String),
+    /// What came of a type's methods, two at once.
+    Pairs(Told),
 }
 
 impl Outcome {
     /// Whether an execution is a violation, whoever acts on the collections.
     pub fn is_violation(&self) -> bool {
-        matches!(self, Outcome::Judged { verdict, .. } if verdict == "not-linearizable")
+        match self {
+            Outcome::Judged { verdict, .. } => verdict == "not-linearizable",
+            Outcome::Pairs(told) => told.violations().next().is_some(),
+            Outcome::NotRun(_) => false,
+        }
     }
 }
 
@@ -49,7 +56,8 @@ const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
 const BUILDS: usize = 8;
 
-/// Runs the operations of a shard that can be run; gives what came of each.
+/// Runs the operations of a shard that can be run, and the methods of its types; gives what came of each, the types after the
+/// operations.
 pub fn run(
     folder: &Path,
     options: &Options,
@@ -62,6 +70,7 @@ pub fn run(
         .operations
         .iter()
         .map(|one| Outcome::NotRun(one.recipe.as_ref().err().cloned().unwrap_or_default()))
+        .chain(found.together.iter().map(|_| not_judged("no method of its can be run", Vec::new())))
         .collect();
     for member in &members.packages {
         for (at, (name, root)) in member.crates.iter().enumerate() {
@@ -71,13 +80,22 @@ pub fn run(
                 .filter_map(|(number, one)| Some((number, one.recipe.clone().ok()?)))
                 .filter(|(_, recipe)| recipe.root == *root)
                 .collect();
-            if !recipes.is_empty() {
+            let types = (found.operations.len()..).zip(&found.together);
+            let types = types.filter(|(number, one)| shard.has(*number as u64) && one.package == member.name);
+            let types: Vec<(usize, Together)> =
+                types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
+            if !recipes.is_empty() || !types.is_empty() {
                 let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, recipes, (limits, page), &mut outcomes)?;
+                target.run(folder, options, (recipes, types), (limits, page), &mut outcomes)?;
             }
         }
     }
     Ok(outcomes)
+}
+
+/// The methods of a type could not be judged.
+fn not_judged(reason: &str, rejected: Vec<(String, String)>) -> Outcome {
+    Outcome::Pairs(Told { report: Err(reason.to_owned()), rejected })
 }
 
 /// A crate whose operations are run.
@@ -93,33 +111,52 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        mut recipes: Vec<(usize, Recipe)>,
+        (mut recipes, mut types): (Vec<(usize, Recipe)>, Vec<(usize, Together)>),
         (limits, page): (Limits, &Page),
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
+        let mut rejected_methods: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
         for _ in 0..BUILDS {
-            if recipes.is_empty() {
+            if recipes.is_empty() && types.is_empty() {
                 return Ok(());
             }
-            let tests = harness::tests(&recipes, limits, lines);
-            let controlled = match self.control(folder, options, &recipes, &tests) {
+            let tests = harness::tests(&recipes, &types, limits, lines);
+            let operations = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter());
+            let packages = operations.chain(types.iter().flat_map(|(_, one)| one.packages.iter())).copied().collect();
+            let controlled = match self.control(folder, options, packages, &tests) {
                 // Its collections are of a version that the driver does not know.
                 Err(Refusal::Unsuitable { package, reason }) => {
                     for (number, _) in recipes {
                         let reason = format!("needs its collections under control: {package}: {reason}");
                         outcomes[number] = Outcome::NotRun(reason);
                     }
+                    for (number, _) in types {
+                        let reason = format!("needs its collections under control: {package}: {reason}");
+                        outcomes[number] = not_judged(&reason, Vec::new());
+                    }
                     return Ok(());
                 }
                 controlled => controlled?,
             };
             match controlled.build(Task::Test) {
-                Ok(built) => return run_all(&controlled, &built, &tests, (limits, page), outcomes),
+                Ok(built) => {
+                    return run_all(&controlled, &built, (&tests, rejected_methods), (limits, page), outcomes);
+                }
                 Err(Refusal::Build { messages, edits }) => {
-                    let rejected = tests.rejected(&messages);
-                    if rejected.is_empty() {
+                    let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
+                    if rejected.is_empty() && methods.is_empty() {
                         return Err(Refusal::Build { messages, edits });
                     }
+                    types.retain_mut(|(number, one)| {
+                        let Some(said) = methods.get(number) else { return true };
+                        pairs::without(one, &said.keys().cloned().collect());
+                        rejected_methods.entry(*number).or_default().extend(said.clone());
+                        if one.is_empty() {
+                            outcomes[*number] =
+                                not_judged("its methods need a harness by hand", said.clone().into_iter().collect());
+                        }
+                        !one.is_empty()
+                    });
                     recipes.retain_mut(|(number, recipe)| match rejected.get(number) {
                         None => true,
                         // Perhaps only one of the other methods cannot be called so.
@@ -140,6 +177,9 @@ impl Target<'_> {
             outcomes[number] =
                 Outcome::NotRun("needs a harness by hand: others of its crate do not compile".to_owned());
         }
+        for (number, _) in types {
+            outcomes[number] = not_judged("needs a harness by hand: others of its crate do not compile", Vec::new());
+        }
         Ok(())
     }
 
@@ -147,7 +187,7 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        recipes: &[(usize, Recipe)],
+        packages: BTreeSet<&str>,
         tests: &Tests,
     ) -> Result<Controlled, Refusal> {
         let harness = Harness {
@@ -164,7 +204,6 @@ impl Target<'_> {
         let build = which;
         let options =
             Options { harness: Some(harness), build, manifest: Some(self.member.manifest.clone()), ..options.clone() };
-        let packages: BTreeSet<&str> = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter().copied()).collect();
         let named = packages.into_iter().map(str::to_owned).collect();
         Project::open(folder, options)?.control(&Selection::Named(named))
     }
@@ -177,7 +216,7 @@ fn lines(file: &Path) -> usize {
 fn run_all(
     controlled: &Controlled,
     built: &Built,
-    tests: &Tests,
+    (tests, mut rejected): (&Tests, BTreeMap<usize, Vec<(String, String)>>),
     (limits, page): (Limits, &Page),
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
@@ -186,6 +225,12 @@ fn run_all(
         return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
     };
     for (number, name) in &tests.names {
+        let is_type = matches!(outcomes[*number], Outcome::Pairs(_));
+        let rejected = rejected.remove(number).unwrap_or_default();
+        let not_run = |reason: String| match is_type {
+            true => not_judged(&reason, Vec::new()),
+            false => Outcome::NotRun(reason),
+        };
         let mut command = controlled.test_command(binary);
         command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
         if let Some(path) = page.wanted() {
@@ -198,20 +243,21 @@ fn run_all(
         let longest = Duration::from_secs(limits.time.saturating_mul(3).saturating_add(SLACK));
         let Some(output) = within(&mut command, longest).map_err(failed)? else {
             let reason = format!("it had not ended after {} s, though the search has a limit", longest.as_secs());
-            outcomes[*number] = Outcome::NotRun(reason);
+            outcomes[*number] = not_run(reason);
             continue;
         };
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         page.look(&out);
-        outcomes[*number] = outcome(&out).unwrap_or_else(|| {
+        let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
+        outcomes[*number] = told.unwrap_or_else(|| {
             if output.status.success() {
-                return Outcome::NotRun("needs features, or a platform, with which its code is built".to_owned());
+                return not_run("needs features, or a platform, with which its code is built".to_owned());
             }
             let said = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-            Outcome::NotRun(format!("its test ended with {}: {said}", output.status))
+            not_run(format!("its test ended with {}: {said}", output.status))
         });
     }
-    note(&match tests.names.len() {
+    note(&match tests.names.keys().filter(|number| !matches!(outcomes[**number], Outcome::Pairs(_))).count() {
         1 => "1 operation ran".to_owned(),
         ran => format!("{ran} operations ran"),
     });
@@ -274,6 +320,7 @@ pub fn counts(outcomes: &[Outcome]) -> BTreeMap<&str, usize> {
         let word = match outcome {
             Outcome::Judged { verdict, .. } => verdict.as_str(),
             Outcome::NotRun(_) => "not run",
+            Outcome::Pairs(_) => continue,
         };
         *counts.entry(word).or_default() += 1;
     }

@@ -11,6 +11,7 @@ use interloper_composed::{Call, Found, Operation};
 
 use serde::Serialize;
 
+use super::pairs;
 use super::running::{Outcome, counts};
 use crate::args::Rendering;
 
@@ -143,7 +144,7 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
     for (one, outcome) in found.operations.iter().zip(outcomes) {
         let (verdict, executions) = match outcome {
             Outcome::Judged { verdict, executions, .. } => (verdict.replace('-', " "), executions.to_string()),
-            Outcome::NotRun(_) => ("not run".to_owned(), "–".to_owned()),
+            Outcome::NotRun(_) | Outcome::Pairs(_) => ("not run".to_owned(), "–".to_owned()),
         };
         let place = format!("{}:{}", one.place.file, one.place.line);
         table.row([one.name.clone(), place, one.pattern.to_string(), verdict, executions]);
@@ -174,12 +175,13 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
     }
     let refused = found.operations.iter().zip(outcomes).filter_map(|(one, outcome)| match outcome {
         Outcome::NotRun(reason) => Some(format!("  {}: {}\n", one.name, plain::line(reason))),
-        Outcome::Judged { .. } => None,
+        Outcome::Judged { .. } | Outcome::Pairs(_) => None,
     });
     let refused: String = refused.collect();
     if !refused.is_empty() {
         let _ = write!(out, "\nnot run:\n{refused}");
     }
+    out.push_str(&pairs::text(found, outcomes));
     let counts: Vec<String> =
         counts(outcomes).into_iter().map(|(word, count)| format!("{count} {}", word.replace('-', " "))).collect();
     let _ =
@@ -190,7 +192,8 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
 fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
     let mut document = serde_json::to_value(found).expect("plain data is always JSON");
     document["version"] = VERSION.into();
-    for (number, outcome) in outcomes.iter().enumerate() {
+    document["types"] = pairs::json(found, outcomes).into();
+    for (number, outcome) in outcomes.iter().enumerate().take(found.operations.len()) {
         document["operations"][number]["outcome"] = match outcome {
             Outcome::Judged { verdict, executions, report, own } => {
                 let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
@@ -199,6 +202,7 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
                 })
             }
             Outcome::NotRun(reason) => serde_json::json!({ "verdict": "not-run", "reason": reason }),
+            Outcome::Pairs(_) => continue,
         };
     }
     let mut text = serde_json::to_string_pretty(&document).expect("a value is always JSON");
@@ -208,13 +212,19 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
 
 fn results_sarif(found: &Found, outcomes: &[Outcome]) -> String {
     let findings = violations(found, outcomes).map(|(_, finding)| finding);
-    log(&[Rule { id: NOT_ATOMIC, text: "A composed operation is not atomic." }], findings)
+    let pairs = pairs::findings(found, outcomes).map(|(_, finding)| finding);
+    let rules = [
+        Rule { id: NOT_ATOMIC, text: "A composed operation is not atomic." },
+        Rule { id: pairs::NOT_ATOMIC, text: "Two methods of a type are not atomic together." },
+    ];
+    log(&rules, findings.chain(pairs))
 }
 
 /// The annotations of a change, for GitHub: of the operations that are not atomic.
 pub fn annotations(found: &Found, outcomes: &[Outcome]) -> String {
     let title = |one: &Operation| format!("{}: not linearizable", one.name);
-    violations(found, outcomes).map(|(one, finding)| of_finding(&title(one), &finding)).collect()
+    let pairs = pairs::findings(found, outcomes).map(|(title, finding)| of_finding(&title, &finding));
+    violations(found, outcomes).map(|(one, finding)| of_finding(&title(one), &finding)).chain(pairs).collect()
 }
 
 /// The operations that are not atomic.
@@ -238,6 +248,7 @@ fn results_junit(found: &Found, outcomes: &[Outcome]) -> String {
     let case = |(one, outcome): (&Operation, &Outcome)| {
         let (result, says) = match outcome {
             Outcome::NotRun(reason) => (junit::Outcome::Skipped { reason: reason.clone() }, None),
+            Outcome::Pairs(_) => (junit::Outcome::Passed, None),
             Outcome::Judged { verdict, executions, report, .. } => {
                 let words = verdict.replace('-', " ");
                 let says = format!(", {words}, {}", counted(*executions as usize, "execution"));
@@ -255,7 +266,8 @@ fn results_junit(found: &Found, outcomes: &[Outcome]) -> String {
         junit::Case { name: one.name.clone(), result, output: place + &says.unwrap_or_default() }
     };
     let cases = found.operations.iter().zip(outcomes).map(case).collect();
-    junit::render(&[junit::Suite { name: "composed operations".to_owned(), cases }])
+    let suite = junit::Suite { name: "composed operations".to_owned(), cases };
+    junit::render(&[suite].into_iter().chain(pairs::junit(found, outcomes)).collect::<Vec<_>>())
 }
 
 const NOT_ATOMIC: &str = "composed-operation-not-atomic";

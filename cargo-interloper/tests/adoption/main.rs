@@ -9,6 +9,7 @@ mod kernel;
 mod memory;
 mod mirrors;
 mod orderings;
+mod pairing;
 mod plans;
 mod projects;
 mod published;

@@ -55,6 +55,7 @@ pub struct Pairs<S> {
     /// The names of the methods, each with its calls.
     methods: Vec<(String, Vec<usize>)>,
     names: Vec<String>,
+    hides: bool,
     description: Description,
 }
 
@@ -73,6 +74,7 @@ impl<S: Subject> Pairs<S> {
             invariants: Vec::new(),
             methods: Vec::new(),
             names: Vec::new(),
+            hides: false,
             description,
         }
     }
@@ -104,6 +106,14 @@ impl<S: Subject> Pairs<S> {
         self
     }
 
+    /// The type may keep more than its collections show. Then all calls begin with a fresh value, and what a pair does is compared
+    /// with what the same calls do when they are really made one after the other.
+    #[must_use]
+    pub fn hides_state(mut self) -> Self {
+        self.hides = true;
+        self
+    }
+
     /// Changes how the pairs are checked.
     #[must_use]
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -124,7 +134,8 @@ impl<S: Subject> Pairs<S> {
         if self.calls.is_empty() {
             return Err(Misuse::NoArguments);
         }
-        let asked = pairs::Asked { name: &self.name, methods: &self.methods, invariants: &self.names, page };
+        let (methods, invariants, hides) = (&self.methods[..], &self.names[..], self.hides);
+        let asked = pairs::Asked { name: &self.name, methods, invariants, hides, page };
         let settings = &self.description.settings;
         with_runner(self, settings, |runner| pairs::search(runner, settings, &asked))
     }

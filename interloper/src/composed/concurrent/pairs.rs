@@ -8,20 +8,20 @@ use std::collections::{BTreeSet, HashMap};
 
 use interloper_report::explorer::Exploration;
 use interloper_report::{Event, Order, text};
-use interloper_scheduler::decisions::{Decisions, ReplaySource, Source};
 
-use super::{Draw, Made, Planned, Program, Rules, SeveralCalls, describe, rules};
-use crate::composed::clock::Clock;
+use super::{Draw, Planned, Program, Rules, SeveralCalls, rules};
 use crate::composed::explore;
-use crate::composed::explored::{Again, explored};
-use crate::composed::histories::Shown;
+use crate::composed::explored::explored;
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Violation};
 use crate::composed::pairs::{Pair, PairVerdict, PairsReport};
-use crate::composed::run::Abort;
-use crate::composed::runner::{Alone, Runner};
+use crate::composed::runner::Runner;
 use crate::composed::world::StateId;
+
+mod two;
+
+use two::{Two, Wrong, orders};
 
 /// The most executions of a pair in one shape of schemas.
 const EXECUTIONS: u64 = 1_000;
@@ -38,6 +38,8 @@ pub(crate) struct Asked<'a> {
     /// Each method with its calls.
     pub methods: &'a [(String, Vec<usize>)],
     pub invariants: &'a [String],
+    /// Whether the type may keep more than its collections show.
+    pub hides: bool,
     /// Whether the page of the first violation is wanted.
     pub page: bool,
 }
@@ -135,7 +137,8 @@ impl Kind<'_> {
         self.starts = vec![Start { state: runner.read(), calls: Vec::new() }];
         let mut unfit: Vec<Option<Misuse>> = self.asked.methods.iter().map(|_| None).collect();
         let (mut begin, mut more) = (0, false);
-        for before in 0..=BEFORE {
+        let most = if self.asked.hides { 0 } else { BEFORE };
+        for before in 0..=most {
             let (end, mut reached) = (self.starts.len(), Vec::new());
             for start in begin..end {
                 let Start { state, ref calls } = self.starts[start];
@@ -164,7 +167,7 @@ impl Kind<'_> {
                     }
                 }
             }
-            if before == BEFORE {
+            if before == most {
                 break;
             }
             begin = end;
@@ -288,7 +291,7 @@ impl Kind<'_> {
         let limit = settings.executions.unwrap_or(EXECUTIONS).min(EXECUTIONS);
         let settings = Settings { executions: Some(limit), ..settings.clone() };
         let calls = SeveralCalls::new(runner, &settings, rules, &initial, Draw::OneOf(programs));
-        let mut two = Two::new(calls, self.asked.invariants.len());
+        let mut two = Two::new(calls, self.asked);
         let found = explore::explore(&mut two, &settings, 0, Coverage::default())?;
         pair.executions += found.coverage.executions;
         pair.complete &= found.violation.is_some() || !found.cut && !two.spun;
@@ -322,13 +325,11 @@ impl Kind<'_> {
                 let broken: Vec<String> = broken.iter().map(|at| format!("`{}`", self.asked.invariants[*at])).collect();
                 let broken = broken.join(" and ");
                 shown.verdict = format!("{broken} is false");
-                shown.orders = orders(&program)
-                    .iter()
-                    .map(|order| Order {
-                        sequence: names(runner, order).join(", "),
-                        disagreement: format!("{broken} holds"),
-                    })
-                    .collect();
+                let order = |order: Vec<usize>| {
+                    let calls: Vec<usize> = order.iter().map(|call| program.concat()[*call].method).collect();
+                    Order { sequence: names(runner, &calls).join(", "), disagreement: format!("{broken} holds") }
+                };
+                shown.orders = orders(&program).into_iter().map(order).collect();
                 PairVerdict::InvariantBroken
             }
             Wrong::Results => PairVerdict::NotAtomic,
@@ -399,171 +400,4 @@ impl Kind<'_> {
 
 fn names(runner: &Runner<'_>, calls: &[usize]) -> Vec<String> {
     calls.iter().map(|&call| runner.method_name(call).to_owned()).collect()
-}
-
-/// The sequential orders of a program's calls.
-fn orders(program: &Program) -> Vec<Vec<usize>> {
-    fn extend(left: &mut [&[Planned]], order: &mut Vec<usize>, all: &mut Vec<Vec<usize>>) {
-        if left.iter().all(|calls| calls.is_empty()) {
-            all.push(order.clone());
-        }
-        for task in 0..left.len() {
-            if let [first, rest @ ..] = left[task] {
-                let whole = std::mem::replace(&mut left[task], rest);
-                order.push(first.method);
-                extend(left, order, all);
-                order.pop();
-                left[task] = whole;
-            }
-        }
-    }
-    let mut left: Vec<&[Planned]> = program.iter().map(Vec::as_slice).collect();
-    let mut all = Vec::new();
-    extend(&mut left, &mut Vec::new(), &mut all);
-    all
-}
-
-/// What is wrong with an execution.
-#[derive(Clone, Debug)]
-enum Wrong {
-    /// No order explains it, or it did not come to an end.
-    Results,
-    /// These invariants are false, which they are after no order.
-    Invariants(Vec<usize>),
-}
-
-/// How the calls of a program end in one order.
-#[derive(Clone)]
-struct InOrder {
-    calls: Vec<usize>,
-    aborts: bool,
-    holds: Vec<bool>,
-}
-
-/// Executions of two tasks.
-struct Two<'a, 'm> {
-    calls: SeveralCalls<'a, 'm>,
-    invariants: usize,
-    /// Whether an execution was ended because it made too many steps: nothing is said of it.
-    spun: bool,
-    /// The last violation: its program, the state in which it began, and what is wrong.
-    last: Option<(Program, StateId, Wrong)>,
-    /// The invariants that sequential calls leave false: the calls, and where they began.
-    broken: HashMap<usize, (StateId, Vec<usize>)>,
-    known: HashMap<(Program, StateId), Vec<InOrder>>,
-}
-
-impl<'a, 'm> Two<'a, 'm> {
-    fn new(calls: SeveralCalls<'a, 'm>, invariants: usize) -> Two<'a, 'm> {
-        Two { calls, invariants, spun: false, last: None, broken: HashMap::new(), known: HashMap::new() }
-    }
-
-    /// What is wrong with an execution, if anything is. The log stays the one of the execution.
-    fn judge(&mut self, made: &Made) -> Result<Option<Wrong>, Misuse> {
-        match self.calls.runner.log.abort {
-            Some(Abort::NotEnabled | Abort::StepBound) => {
-                self.spun = true;
-                return Ok(None);
-            }
-            Some(_) => {
-                let fails_alone = self.in_orders(made)?.iter().any(|order| order.aborts);
-                return Ok((!fails_alone).then_some(Wrong::Results));
-            }
-            None => {}
-        }
-        if made.refuted(self.calls.runner)? {
-            return Ok(Some(Wrong::Results));
-        }
-        let broken: Vec<usize> = (0..self.invariants).filter(|at| made.holds.get(*at) == Some(&false)).collect();
-        if broken.is_empty() {
-            return Ok(None);
-        }
-        let orders = self.in_orders(made)?;
-        let mut together = Vec::new();
-        for at in broken {
-            match orders.iter().find(|order| order.holds.get(at) != Some(&true)) {
-                Some(order) => drop(self.broken.entry(at).or_insert_with(|| (made.initial, order.calls.clone()))),
-                None => together.push(at),
-            }
-        }
-        Ok((!together.is_empty()).then_some(Wrong::Invariants(together)))
-    }
-
-    /// How the calls of a program end, one after the other.
-    fn in_orders(&mut self, made: &Made) -> Result<Vec<InOrder>, Misuse> {
-        let key = (made.program.clone(), made.initial);
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone());
-        }
-        let log = std::mem::take(&mut self.calls.runner.log);
-        let ended: Result<Vec<InOrder>, Misuse> = orders(&made.program)
-            .into_iter()
-            .map(|calls| {
-                let task = calls.iter().map(|&method| Planned { method, argument: 0 }).collect();
-                let ended = self.calls.run(&mut Alone, vec![task], made.initial)?;
-                Ok(InOrder { calls, aborts: self.calls.runner.log.abort.is_some(), holds: ended.holds })
-            })
-            .collect();
-        self.calls.runner.log = log;
-        let ended = ended?;
-        self.known.insert(key, ended.clone());
-        Ok(ended)
-    }
-
-    fn judged(&mut self, source: &mut dyn Source) -> Result<(Made, Option<Wrong>), Misuse> {
-        let made = self.calls.make(source)?;
-        let wrong = self.judge(&made)?;
-        Ok((made, wrong))
-    }
-}
-
-impl explore::Program for Two<'_, '_> {
-    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
-        let (_, wrong) = self.judged(source)?;
-        Ok(Some(wrong.is_some()))
-    }
-
-    fn shown(&self) -> Shown {
-        self.calls.shown()
-    }
-
-    fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
-        self.describes(true);
-        let mut source = ReplaySource::new(decisions.clone());
-        let (made, wrong) = self.judged(&mut source)?;
-        if let Some(divergence) = source.divergence() {
-            return Err(Misuse::Diverged { reason: divergence.to_string() });
-        }
-        let Some(wrong) = wrong else { return Err(Misuse::not_reproduced()) };
-        let violation = describe(self.calls.runner, &made, decisions, execution)?;
-        self.last = Some((made.program, made.initial, wrong));
-        Ok(violation)
-    }
-
-    fn clock(&mut self) -> &mut Clock {
-        self.calls.clock()
-    }
-
-    fn must_stop(&mut self) -> bool {
-        self.calls.must_stop()
-    }
-}
-
-impl<'m> Again<'m> for Two<'_, 'm> {
-    fn runner(&mut self) -> &mut Runner<'m> {
-        self.calls.runner
-    }
-
-    fn again(&mut self, source: &mut dyn Source) -> Result<(StateId, bool), Misuse> {
-        let (made, wrong) = self.judged(source)?;
-        Ok((made.initial, wrong.is_some()))
-    }
-
-    fn describes(&mut self, describes: bool) {
-        self.calls.describes(describes);
-    }
-
-    fn is_several(&self) -> bool {
-        true
-    }
 }

@@ -1,0 +1,184 @@
+//! `cargo interloper composed --run`: the methods of a type, two at once.
+
+use super::*;
+
+const SOURCE: &str = "use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use crossbeam::queue::SegQueue;
+use dashmap::DashMap;
+
+/// A map and the number of its entries.
+#[derive(Default)]
+pub struct Stock {
+    items: DashMap<u32, u32>,
+    number: AtomicU64,
+    log: Mutex<Option<std::fs::File>>,
+}
+
+impl Stock {
+    pub fn add(&self, id: u32) -> bool {
+        let is_new = self.items.insert(id, 1).is_none();
+        if is_new {
+            self.number.fetch_add(1, SeqCst);
+        }
+        is_new
+    }
+
+    pub fn remove(&self, id: u32) -> bool {
+        let was = self.items.remove(&id).is_some();
+        if was {
+            self.number.fetch_sub(1, SeqCst);
+        }
+        was
+    }
+
+    pub fn both(&self) -> (usize, u64) {
+        (self.items.len(), self.number.load(SeqCst))
+    }
+
+    pub fn say(&self) {
+        self.log.lock().unwrap().take();
+        self.items.len();
+    }
+}
+
+/// Entries with the order in which they came.
+#[derive(Default)]
+pub struct Recent {
+    values: DashMap<u32, u32>,
+    order: SegQueue<u32>,
+}
+
+impl Recent {
+    pub fn put(&self, key: u32) {
+        self.order.push(key);
+        self.values.insert(key, 1);
+    }
+
+    pub fn evict(&self) -> Option<u32> {
+        let oldest = self.order.pop()?;
+        self.values.remove(&oldest).map(|(_, value)| value)
+    }
+}
+
+/// Two tables under one lock.
+#[derive(Default)]
+pub struct Locked {
+    all: Mutex<HashMap<u32, u32>>,
+    number: AtomicU64,
+}
+
+impl Locked {
+    pub fn add(&self, id: u32) {
+        let mut all = self.all.lock().unwrap();
+        all.insert(id, 1);
+        self.number.store(all.len() as u64, SeqCst);
+    }
+
+    pub fn both(&self) -> (usize, u64) {
+        let all = self.all.lock().unwrap();
+        (all.len(), self.number.load(SeqCst))
+    }
+}
+
+/// A number that nothing can read but the invariant.
+#[derive(Default)]
+pub struct Marks {
+    seen: DashMap<u32, u32>,
+    marks: Hidden,
+}
+
+#[derive(Default)]
+pub struct Hidden(std::cell::UnsafeCell<u32>);
+
+unsafe impl Sync for Hidden {}
+
+impl Marks {
+    pub fn mark(&self, id: u32) {
+        if !self.seen.contains_key(&id) {
+            self.seen.insert(id, 1);
+            unsafe { *self.marks.0.get() += 1 };
+        }
+    }
+
+    #[cfg_attr(interloper, interloper::invariant)]
+    fn agree(&self) -> bool {
+        unsafe { *self.marks.0.get() as usize == self.seen.len() }
+    }
+}
+";
+
+const MANIFEST: &str = "[package]
+name = \"stock\"
+version = \"0.1.0\"
+edition = \"2024\"
+
+[dependencies]
+dashmap = \"6\"
+crossbeam = \"0.8\"
+
+[profile.dev]
+debug = false
+
+[lints.rust]
+unexpected_cfgs = \"allow\"
+";
+
+/// A map and its counter, a map and its queue, two fields under one lock, and an invariant over what nothing else can read: no
+/// specification is given, and nothing in the crate says anything of interloper but the mark of the invariant.
+#[test]
+fn methods_of_a_type_are_run_two_at_once() {
+    let project = Project::new("");
+    project.put("Cargo.toml", MANIFEST);
+    project.put("src/lib.rs", SOURCE);
+    let before = files(project.folder());
+    let ran = project.run(&["composed", "--run", "--offline", "--format", "json"]).expect(1).out;
+    assert_eq!(files(project.folder()), before, "no file of the project has changed");
+    let document: serde_json::Value = serde_json::from_str(&ran).expect("JSON");
+    let types = document["types"].as_array().expect("types");
+    let names: Vec<&str> = types.iter().map(|one| one["name"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["Stock", "Recent", "Locked", "Marks"]);
+    let pairs = |number: usize| -> Vec<String> {
+        let pairs = types[number]["pairs"].as_array().expect("pairs").iter();
+        let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+        pairs
+            .map(|pair| {
+                format!("{}/{} {}", text(&pair["methods"][0]), text(&pair["methods"][1]), text(&pair["verdict"]))
+            })
+            .collect()
+    };
+    let stock = [
+        "add/add atomic",
+        "add/remove atomic",
+        "add/both not-atomic",
+        "remove/remove atomic",
+        "remove/both not-atomic",
+    ];
+    assert_eq!(pairs(0), stock);
+    assert_eq!(types[0]["not_compared"], serde_json::json!(["Stock.log"]));
+    assert_eq!(types[0]["left_out"][0]["method"], "say");
+    assert_eq!(pairs(1), ["put/put atomic", "put/evict not-atomic", "evict/evict atomic"]);
+    assert_eq!(pairs(2), ["add/add atomic", "add/both atomic"]);
+    assert_eq!(pairs(3), ["mark/mark invariant-broken"]);
+    assert_eq!(types[3]["invariants"], serde_json::json!(["agree"]));
+    assert_eq!(types[3]["not_compared"], serde_json::json!(["Marks.marks"]));
+    let found = &types[0]["pairs"][2];
+    assert_eq!(found["schema"], "{ add(7) } || { both() }");
+    let report = found["report"].as_str().expect("a report");
+    let lines =
+        ["src/lib.rs:20:", "src/lib.rs:34:", "both(), add(7)      both() returns (0, 0)", "both() returns (1, 1)"];
+    assert!(lines.iter().all(|line| report.contains(line)), "{report}");
+
+    let text = project.run(&["composed", "--run", "--offline", "Recent", "--html", "page.html"]).expect(1).out;
+    let line = "  put and evict: not atomic together: { put(7) } || { evict() }, which `put` shows by itself above\n";
+    assert!(text.contains("two methods of a type at once\n") && text.contains(line), "{text}");
+    assert!(!text.contains("Stock"), "{text}");
+    let single = project.run(&["composed", "--run", "--no-pairs", "--offline", "Locked"]).expect(0).out;
+    assert!(!single.contains("two methods"), "{single}");
+    let sarif = project.run(&["composed", "--run", "--offline", "--format", "sarif", "Marks"]).expect(1).out;
+    assert!(sarif.contains("methods-not-atomic-together") && sarif.contains("an invariant is broken"), "{sarif}");
+    let junit = project.run(&["composed", "--run", "--offline", "--format", "junit", "Locked"]).expect(0).out;
+    assert!(junit.contains("<testsuite name=\"two methods of a type at once\" tests=\"2\" failures=\"0\""), "{junit}");
+}
