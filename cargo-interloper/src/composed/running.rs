@@ -98,6 +98,11 @@ fn not_judged(reason: &str, rejected: Vec<(String, String)>) -> Outcome {
     Outcome::Pairs(Told { report: Err(reason.to_owned()), rejected })
 }
 
+/// Operations or types, each with its number.
+type Numbered<T> = Vec<(usize, T)>;
+/// By type: the methods that do not compile, each with what the compiler says.
+type Rejected = BTreeMap<usize, Vec<(String, String)>>;
+
 /// A crate whose operations are run.
 struct Target<'a> {
     member: &'a Member,
@@ -111,11 +116,11 @@ impl Target<'_> {
         &self,
         folder: &Path,
         options: &Options,
-        (mut recipes, mut types): (Vec<(usize, Recipe)>, Vec<(usize, Together)>),
+        (mut recipes, mut types): (Numbered<Recipe>, Numbered<Together>),
         (limits, page): (Limits, &Page),
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
-        let mut rejected_methods: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
+        let mut rejected_methods = Rejected::new();
         for _ in 0..BUILDS {
             if recipes.is_empty() && types.is_empty() {
                 return Ok(());
@@ -216,7 +221,7 @@ fn lines(file: &Path) -> usize {
 fn run_all(
     controlled: &Controlled,
     built: &Built,
-    (tests, mut rejected): (&Tests, BTreeMap<usize, Vec<(String, String)>>),
+    (tests, mut rejected): (&Tests, Rejected),
     (limits, page): (Limits, &Page),
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
