@@ -191,7 +191,9 @@ impl Index<'_> {
         // Also a lock around something that is no collection: it may keep something.
         let is_unread = |made: &Made| {
             let inside = |field: &str| {
-                made.placed.path[1..].strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                made.placed.path[1..]
+                    .strip_prefix(field)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
             let mut fields = unread.iter().filter_map(|field| Some(field.split_once('.')?.1));
             made.placed.path.starts_with('.') && fields.any(inside)
@@ -234,13 +236,13 @@ impl Index<'_> {
         let (scope, generics) = (Scope { module: one.module, own: Some(number) }, self.parameters_of(number));
         for ((field, ty), written) in one.fields.borrow().iter().zip(&item.fields) {
             let inner = format!("{path}{field}");
-            let inside = format!("{inner}.");
+            let (inside, list) = (format!("{inner}."), format!("{inner}["));
             let target = match ty {
                 Ty::Shared(inner) => &**inner,
                 ty => ty,
             };
             match target {
-                _ if parts.contains(&inner) => {}
+                _ if parts.iter().any(|part| *part == inner || part.starts_with(&list)) => {}
                 // A part is a part of something smaller.
                 Ty::Struct(number) if parts.iter().any(|part| part.starts_with(&inside)) => {
                     self.add_unread(*number, name, &inside, parts, all);

@@ -264,6 +264,11 @@ impl Kind<'_> {
                 }
             }
         }
+        if self.asked.hides {
+            // What comes before the first step of a call comes in the order of the tasks.
+            let turned: Vec<Program> = programs.iter().map(|program| program.iter().rev().cloned().collect()).collect();
+            programs.extend(turned);
+        }
         programs
     }
 
