@@ -14,6 +14,7 @@ use crate::composed::explored::Again;
 use crate::composed::histories::Shown;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::Violation;
+use crate::composed::parts::Split;
 use crate::composed::run::{Abort, Actor, Did, Log};
 use crate::composed::runner::{Alone, Runner};
 use crate::composed::world::{ResultId, StateId};
@@ -194,6 +195,10 @@ impl explore::Program for Two<'_, '_> {
 
     fn clock(&mut self) -> &mut Clock {
         self.calls.clock()
+    }
+
+    fn split(&mut self) -> &mut Split {
+        self.calls.split()
     }
 
     fn must_stop(&mut self) -> bool {
