@@ -76,7 +76,7 @@ mod tests {
         let names = || cases.iter().map(|case| case.name).chain(programs.iter().map(|program| program.name));
         assert_eq!(names().collect::<BTreeSet<&str>>().len(), names().count());
         assert!(names().all(|name| find(name).is_ok()));
-        let Err(Failure::Request(message)) = find("figure-1x") else { panic!("there is none of this name") };
+        let Err(Failure::Request(message)) = find("figure-1x") else { panic!("nothing has this name") };
         assert_eq!(message, "no case 'figure-1x'; did you mean 'figure-1'?");
     }
 }

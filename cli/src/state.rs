@@ -120,7 +120,7 @@ struct Header {
     version: u32,
 }
 
-/// The document of a search. `None` if there is none.
+/// The document of a search. `None` if the folder has no document.
 fn read(path: &Path) -> Result<Option<Document>, String> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -62,7 +62,7 @@ pub(crate) fn hole(holes: Holes<'_>, reason: String) -> Result<String, String> {
     Ok(code)
 }
 
-/// Code that makes a method part of a program, or why there is none.
+/// Code that makes a method part of a program, or why it cannot be written.
 type Beside = Result<String, String>;
 
 impl Index<'_> {

@@ -439,7 +439,7 @@ fn it_is_said_how_an_operation_is_run() {
     assert!(two.contains("f(&subject.0, &subject.1, a0, a1)") && two.contains(".names([\"a\", \"b\"])"), "{two}");
 }
 
-/// The line with the code, or why there is none.
+/// The line with the code, or why no code was written.
 fn said(source: &str) -> Result<String, String> {
     let head = "use std::collections::*; use std::sync::*; use std::sync::atomic::*;";
     found(&format!("{head} {source}")).operations[0].recipe.clone().map(|recipe| {

@@ -15,7 +15,7 @@
 //! | 2 shards | 6.8 M | 3.3 M | 4.4 M, 2.4 M |
 //!
 //! Of 2,780 instructions for an execution 560 are the engine's, and a tenth of the time is the threads taking turns. Fewer
-//! shards are quicker and of no use: with 2 none of 25,000 executions was wrong, with 8 it was 4 to 20 of 15,000, since
+//! shards are quicker and useless: with 2, no execution of 25,000 was wrong, with 8 it was 4 to 20 of 15,000, since
 //! `contains` is on its way for longer. Hence the study has 8.
 
 use std::time::Duration;

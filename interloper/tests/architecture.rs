@@ -89,7 +89,7 @@ fn the_page_names_the_imports_that_the_manifests_declare() {
     assert_eq!(written(), declared());
 }
 
-/// A dependency that no source names is none.
+/// A dependency that no source names does not count.
 #[test]
 fn the_sources_use_the_imports_that_the_manifests_declare() {
     let mut used: Edges = BTreeMap::new();
@@ -101,7 +101,7 @@ fn the_sources_use_the_imports_that_the_manifests_declare() {
         for (_, code) in sources(folder) {
             let words = words(&code);
             let other = names.iter().filter(|(other, name)| *other != package && words.contains(name.as_str()));
-            // `interloper` is a word of the language here, and a cfg: as a crate it has a path behind it.
+            // `interloper` is a word of the language here, and a cfg: as a crate it is followed by a path.
             let real = other.filter(|(_, name)| name != "interloper" || code.contains("interloper::"));
             imports.extend(real.map(|(other, _)| (*other).to_owned()));
         }

@@ -95,7 +95,7 @@ fn the_number_of_jobs_does_not_matter() {
     }
 }
 
-/// Only a schedule that the first executions do not have changes a static: those that ran beside it are made again.
+/// Only a schedule that the first executions do not have changes a static: those that ran beside it are rerun.
 #[test]
 fn a_static_that_is_changed_late_is_noticed() {
     let _one = one_at_a_time();

@@ -15,7 +15,7 @@ const EXECUTIONS: u64 = 1_000;
 /// hand.
 ///
 /// Two it takes where each key (or collection) is touched once: an operation on what the method has touched already can
-/// be moved behind it, one on what it will touch can be moved before it, and only two of them, one of each kind and in
+/// be moved after it, one on what it will touch can be moved before it, and only two of them, one of each kind and in
 /// this order, pin the method down at both sides. None it takes where the method hangs by itself.
 const SMALLEST: [(&str, u32); 27] = [
     ("archive", 2),

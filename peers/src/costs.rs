@@ -64,7 +64,7 @@ fn shortest(rounds: u32, mut body: impl FnMut()) -> Duration {
     (0..rounds).map(time).min().expect("at least one round")
 }
 
-/// The first few thousand steps of a process are slower than those behind them, and a round has only a thousand or so.
+/// The first few thousand steps of a process are slower than the later ones, and a round has only a thousand or so.
 const ROUNDS: u32 = 2_000;
 
 /// An uncontended lock and unlock by so many tasks.

@@ -47,7 +47,7 @@ impl Spread {
     /// Of an odd number of seeds the median is one of them; of an even one, the lower of the two in the middle.
     ///
     /// # Panics
-    /// When there are none.
+    /// When `needed` is empty.
     pub fn of(mut needed: Vec<Option<u64>>, limit: u64) -> Spread {
         needed.sort_by_key(|needed| needed.unwrap_or(u64::MAX));
         let (least, most) = (needed[0], needed[needed.len() - 1]);

@@ -31,7 +31,7 @@ pub enum Outcome {
         executions: u64,
         /// The report.
         report: String,
-        /// The verdict where only other methods of its type act, as one word, or why there is none.
+        /// The verdict where only other methods of its type act, as one word, or why no verdict was reached.
         own: Option<String>,
     },
     /// It was not run, for this reason.

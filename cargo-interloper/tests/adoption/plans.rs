@@ -93,5 +93,5 @@ fn what_nobody_can_see_is_named_with_its_place() {
                     left alone  1 more: a part of interloper\n\
                     1 own, 1 instrument, 3 cannot, 1 nothing, 1 left alone\n";
     assert_eq!(plan, expected);
-    assert!(!project.folder().join("Cargo.lock").exists(), "there was no lock file, so there is none");
+    assert!(!project.folder().join("Cargo.lock").exists(), "the project had no lock file, and must not get one");
 }

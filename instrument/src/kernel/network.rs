@@ -137,7 +137,7 @@ impl Raw {
     /// The address of TCP or UDP that this is.
     ///
     /// # Errors
-    /// As the kernel has it, when this is none.
+    /// The error number of the kernel, when the bytes are not such an address.
     pub(super) fn address(&self) -> Result<SocketAddr, c_int> {
         let part = |from: usize, to: usize| self.bytes[..self.length].get(from..to).ok_or(EINVAL);
         let family = u16::from_ne_bytes(part(0, 2)?.try_into().expect("two bytes"));

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_call_gives_its_number_or_its_error() {
         let bytes = [0u8; 3];
-        // SAFETY: the descriptor is none.
+        // SAFETY: no descriptor has this number, so the kernel refuses the call and reads nothing.
         assert_eq!(unsafe { call(number::WRITE, [usize::MAX, bytes.as_ptr().addr(), 3]) }, Err(9));
         // SAFETY: it makes a descriptor, which is closed.
         let made = unsafe { call(number::EVENTFD2, [7, O_NONBLOCK]) }.expect("a descriptor");

@@ -119,7 +119,7 @@ pub(super) fn moving(moves: About, count: usize, mut attempt: impl FnMut(usize) 
     })
 }
 
-/// A call about one descriptor of the running execution: a step, made again while there is nothing to do it with.
+/// A call about one descriptor of the running execution: a step, retried until the descriptor is ready.
 pub(super) fn about(about: About, mut attempt: impl FnMut() -> Outcome) -> Outcome {
     let About { descriptor, verb, key, may_wait, limit } = about;
     let Some(own) = descriptors::known(descriptor, |open| open.key) else { return attempt() };

@@ -152,7 +152,7 @@ impl Addresses {
     }
 }
 
-/// An open-addressing hash table with linear probing. What is removed leaves no trace: what comes behind it moves up.
+/// An open-addressing hash table with linear probing. Removing an entry leaves no gap: the entries after it move up.
 #[derive(Debug)]
 struct Table {
     /// The slots of this execution have it; those that have another are free.

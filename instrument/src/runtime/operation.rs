@@ -298,7 +298,7 @@ pub enum Action {
     Wait(Option<ObjectId>),
     /// Wakes waiters of the object.
     Notify(Count),
-    /// Takes the task's token, waits for it when there is none. The object is the task.
+    /// Takes the task's token, waits for it when the task has no token. The object is the task.
     Park,
     /// Gives the object, a task, its token.
     Unpark,

@@ -39,8 +39,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file of the search that `asked` describes, and gives the visits in it. Writes a file without visits where there
-    /// is none.
+    /// Opens the file of the search that `asked` describes, and gives the visits in it. Where no file exists, writes one
+    /// without visits.
     ///
     /// # Errors
     /// In one line, with the path: when the file is that of another search, when it is damaged, and when it cannot be written.

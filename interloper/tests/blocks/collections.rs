@@ -102,7 +102,7 @@ fn a_look_at_the_whole_collection_depends_on_each_key() {
         map.insert(2, 0);
     };
     traces(SkipMap::new, |map| _ = map.len(), inserts, 3);
-    // Nothing is found, or the entry is found and then counted or gone, and nothing is found behind it.
+    // Nothing is found, or the entry is found and then counted or gone, and nothing is found after it.
     traces(Map::new, |map| _ = map.len(), |map| _ = map.insert(1, 0), 2);
     traces(full, |map| _ = map.len(), |map| _ = map.remove(&1), 4);
 }

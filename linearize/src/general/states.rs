@@ -68,7 +68,7 @@ impl<T: Clone + Eq + std::hash::Hash> States<T> {
         if self.kept[number as usize].is_none() {
             self.make_again(number, spec);
         }
-        self.kept[number as usize].as_ref().expect("it was made again")
+        self.kept[number as usize].as_ref().expect("it was rebuilt")
     }
 
     /// The number of a state to which `call` leads from the state `from`.

@@ -1,5 +1,5 @@
 //! What std leaves open is a choice of the execution: how long a sleep takes, whether a wait ends unasked, whether a weak
-//! compare-exchange fails, whether writers go before readers.
+//! compare-exchange fails, whether a lock prefers writers.
 //!
 //! The numbers of traces are derived in the comments. Each program that relies on more than std promises has a twin that
 //! does not.
@@ -134,7 +134,7 @@ fn waits(again: bool) -> impl Fn() {
 
 #[test]
 fn a_wait_may_end_although_nobody_notifies() {
-    // The child first, with the notification behind it: 1. Main first: it waits, and the child notifies: 1.
+    // The child first, with the notification after it: 1. Main first: it waits, and the child notifies: 1.
     assert_eq!(explore(Freedoms::NONE, waits(false)), (2, 0));
     // Main first, and its wait ends unasked: before the child has set the flag it fails: 1. Between the child's section and
     // its notification, or behind both, it goes on; the wait itself was before the notification in any case, and the
@@ -169,7 +169,7 @@ fn a_park_may_end_although_nobody_unparks() {
     // The park takes the token that comes behind the store: 1.
     assert_eq!(explore(Freedoms::NONE, parks(false)), (1, 0));
     // It ends unasked: the load is before the store, and fails: 1. Or the load is behind the store; the park is before the
-    // unpark or behind it: 2.
+    // unpark or after it: 2.
     assert_eq!(explore(WAKEUPS, parks(false)), (4, 1));
     // Who looks again parks again, and takes the token.
     assert_eq!(explore(WAKEUPS, parks(true)), (4, 0));
@@ -187,7 +187,7 @@ fn a_park_that_ends_unasked_leaves_the_token() {
         child.join().unwrap();
     };
     // Ordinarily: the first park takes the token, the second one waits for its time: 1. The second one ends unasked: 1.
-    // The first one ends unasked, before the unpark or behind it; the second one takes the token: 2. The unpark cannot
+    // The first one ends unasked, before the unpark or after it; the second one takes the token: 2. The unpark cannot
     // come too late for that: the time passes when nobody else goes on.
     assert_eq!(explore(WAKEUPS, program), (4, 0));
 }
@@ -238,7 +238,7 @@ fn sleeps(joins: bool) -> impl Fn() {
 #[test]
 fn a_sleep_orders_nothing() {
     assert_eq!(explore(Freedoms::NONE, sleeps(false)), (1, 0));
-    // Late: 1. Early: the load is before the store or behind it: 2.
+    // Late: 1. Early: the load is before the store or after it: 2.
     assert_eq!(explore(TIME, sleeps(false)), (3, 1));
     assert_eq!(explore(TIME, sleeps(true)), (1, 0));
     found_by_all(TIME, sleeps(false));
@@ -301,7 +301,7 @@ fn who_sleeps_early_moves_the_clock_for_those_who_look_at_it() {
         assert!(start.elapsed() <= JUST_PAST, "the clock goes just past the deadline and no further");
     });
     assert_eq!(seen.take(), BTreeSet::from([Duration::ZERO, JUST_PAST]));
-    // The sleep is late, or early and before the look at the clock, or early and behind it. The order of the last two was
+    // The sleep is late, or early and before the look at the clock, or early and after it. The order of the last two was
     // found with the answer "early"; with the other one it is that of the first.
     assert_eq!((exploration.traces, exploration.redundant, failed), (3, 1, 0));
 }
@@ -397,7 +397,7 @@ fn a_reader_that_reads_again_may_wait_for_a_writer_that_waits_for_it() {
     assert_eq!(explore(Freedoms::NONE, program(true)), (2, 0));
     // And the writer comes between the two: a deadlock.
     assert_eq!(explore(WRITERS, program(true)), (3, 1));
-    // One read: the writer comes before it, or behind it.
+    // One read: the writer comes before it, or after it.
     assert_eq!(explore(WRITERS, program(false)), (2, 0));
     found_by_all(WRITERS, program(true));
 }
@@ -456,7 +456,7 @@ fn a_recursive_read_is_not_held_back_by_a_writer_that_waits() {
             });
         }
     };
-    // The writer comes before the first read, between the two, or behind them: the second case is a deadlock. Where the
+    // The writer comes before the first read, between the two, or after them: the second case is a deadlock. Where the
     // second read is recursive, it does not matter when the writer comes behind the first one.
     assert_eq!(explore(WRITERS, program(false)), (3, 1));
     assert_eq!(explore(WRITERS, program(true)), (2, 0));

@@ -74,7 +74,7 @@ fn a_bounded_loop_gives_up() {
             // In the second and the third round others can come between. From the fourth on they cannot, and it is said.
             assert_eq!(exploration.complete, rounds <= 3, "{rounds} {exploration:?}");
             // The store is before the first look, or the first hint waits for it. Or it does not: the store is before the
-            // second look, between that and the third one, or behind them all.
+            // second look, between that and the third one, or after them all.
             assert_eq!(exploration.traces, 2 + rounds.min(3) as u64, "{rounds} {exploration:?}");
             let (seen, exploration) = results(Freedoms::NONE.with(Freedom::Hints, 20), gives_up(rounds, hint));
             assert_eq!(seen, both, "{rounds}");

@@ -226,7 +226,7 @@ fn a_step_that_does_not_come_to_its_end_is_named() {
     assert_eq!(first.to_string(), told("", "thread 1", "the program has made no step yet"));
 }
 
-/// A place of the engine's caller is none of the program.
+/// A place of the engine's caller is not a place of the program.
 #[test]
 fn a_first_step_that_does_not_come_to_its_end_has_no_place() {
     use std::sync::Mutex;

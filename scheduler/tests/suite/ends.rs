@@ -308,7 +308,7 @@ fn all_schedules_of_a_loop_that_yields_are_finitely_many() {
         join(child).unwrap();
     });
     assert!(executions.iter().all(|execution| execution.end.is_finished()));
-    // Main reads before the write or behind it, with the start of the child before or behind the first read; a yield
+    // Main reads before the write or after it, with the start of the child before or after the first read; a yield
     // is gone through once the child has written. Written out (r read, y yield, s start, w write, j join):
     // s w r j, s r w r' .. where r, y, w in their order: see the assertion.
     let expected = ["s w r", "s r w y r", "r s w y r"].len();
@@ -407,7 +407,7 @@ fn a_task_that_polls_the_clock_lets_others_go_on() {
     assert!(matches!(engine.run(&mut RandomWalk::new(0), for_ever).end, End::Livelock(_)));
 }
 
-/// A loop that waits for what is left until a deadline, and wants to come behind it.
+/// A loop that waits for what is left until a deadline, and wants to come after it.
 #[test]
 fn a_deadline_is_passed() {
     let waits = || {

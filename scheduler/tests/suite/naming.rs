@@ -304,10 +304,10 @@ fn tasks_are_numbered_by_whoever_spawns_first() {
 
 #[test]
 fn what_is_spawned_depends_on_what_was_read() {
-    // The reader comes before the write, or behind it: then its child writes, too.
+    // The reader comes before the write, or after it: then its child writes, too.
     let rows = vec![vec![IfWritten(0), Spawn(2)], vec![Write(0)], vec![Write(1)]];
     assert_eq!(check(&Program { rows, roots: 2 }), Some(2));
-    // Behind the write it spawns a task that meets the first one again at 1: before it or behind it.
+    // After the write it spawns a task that meets the first one again at 1: before it or after it.
     let rows = vec![vec![IfWritten(0), Spawn(2)], vec![Write(0), Write(1)], vec![Write(1)]];
     assert_eq!(check(&Program { rows, roots: 2 }), Some(3));
 }

@@ -120,7 +120,7 @@ fn a_parked_task_is_woken() {
         join(child).unwrap();
     });
     // The child starts and unparks while main waits; or starts first; main's park has no token before the unpark, so
-    // the only freedom is behind it: main parks and joins, once the child has ended. One schedule.
+    // the only freedom is after it: main parks and joins, once the child has ended. One schedule.
     assert_eq!(executions.len(), 1);
     assert!(executions[0].end.is_finished());
 }

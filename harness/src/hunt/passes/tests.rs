@@ -226,7 +226,7 @@ fn an_invariant_is_a_specification() {
         ("[add(0)], [clear()], [is_counted()], {0<2, 1<2}", Some(&Value::Bool(false)))
     );
     assert_eq!(searched(&counted(true)).found(), None);
-    // What is false in each order is no violation of atomicity.
+    // An invariant that is false in each order is not a violation of atomicity.
     let never = Object::describe("never", || AtomicI64::new(0))
         .method("add", |count, ()| _ = count.fetch_add(1, SeqCst))
         .invariant("holds", |_| false)

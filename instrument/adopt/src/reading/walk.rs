@@ -98,7 +98,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reads what begins at `tokens[at]`, and gives the index behind it.
+    /// Reads what begins at `tokens[at]`, and gives the index after it.
     fn one(
         &mut self,
         tokens: &[TokenTree],

@@ -87,7 +87,7 @@ fn arrange(program: &Program, readers: &[(usize, usize)], values: &[u64], found:
     events.extend(places(program).map(|at| event(at.0, at_of(program, at), read(at))));
     let mut read_values = vec![None; LOCATIONS];
     read_values.extend(places(program).map(read));
-    // The store of a compare-exchange that fails is none.
+    // A compare-exchange that fails stores nothing.
     let source = |event: usize| {
         let value = read_values[event]?;
         Some(events.iter().position(|of| of.location == events[event].location && of.writes == Some(value)))

@@ -58,7 +58,7 @@ impl Sleeper {
             return After::Awake;
         }
         // A store that comes later can be read only by an access that comes later still. Everything else is as if the
-        // sleeping access had been made first: the other one chooses among the same stores then.
+        // sleeping access had come first: the other one chooses among the same stores then.
         let is_fed = |mine: &Operation, theirs: &Operation| {
             self.is_of_atomic(mine, theirs) && mine.action != Action::Write && theirs.action != Action::Read
         };

@@ -65,7 +65,7 @@ fn a_guard_that_outlives_its_call_is_named_with_its_place() {
     let outlives = |said: Result<Report, Misuse>| {
         let Err(misuse @ Misuse::GuardOutlivesCall { .. }) = said else { panic!("{said:?}") };
         let text = misuse.to_string();
-        assert!(text.contains("interloper/tests/lost.rs:"), "{text}");
+        assert!(text.contains("interloper/tests/composed/lost.rs:"), "{text}");
     };
     outlives(check("forgets", |map, key| {
         map.insert(key, 1);
@@ -258,7 +258,7 @@ mod ends_of_the_process {
             panic!("sweet");
         }));
         assert_eq!(verdict, "panic that cannot unwind");
-        assert!(text.contains("sour (at interloper/tests/lost.rs:"), "{text}");
+        assert!(text.contains("sour (at interloper/tests/composed/lost.rs:"), "{text}");
         assert!(!std::thread::panicking());
         // One after the other is a panic as any, of which the last is told.
         let sour = check("sour", |map, key| {
@@ -417,7 +417,7 @@ fn threads_of_a_method_do_not_use_its_collections() {
     };
     let strays = |said: Result<Report, Misuse>| {
         let Err(misuse @ Misuse::OtherThread { .. }) = said else { panic!("{said:?}") };
-        assert!(misuse.to_string().contains("interloper/tests/lost.rs:"), "{misuse}");
+        assert!(misuse.to_string().contains("interloper/tests/composed/lost.rs:"), "{misuse}");
     };
     strays(alone(|map| map.insert(9, 9).map_or(0, |_| 1)));
     // Reading changes nothing, but nobody could act in between.

@@ -52,7 +52,7 @@ fn a_critical_section_is_one_step() {
     let text = report.to_string();
     let line = |wanted: &str| text.lines().position(|line| line.contains(wanted)).unwrap_or_else(|| panic!("{text}"));
     assert!(line("lock ") < line("unlock"), "{text}");
-    assert!(text.contains("tests/mirrored.rs:"), "the place of the call is named: {text}");
+    assert!(text.contains("tests/composed/mirrored.rs:"), "the place of the call is named: {text}");
     check("push_once_in_one_section", push_once_in_one_section, Verdict::Linearizable);
 }
 

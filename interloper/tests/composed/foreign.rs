@@ -18,7 +18,7 @@ fn foreign(said: Result<Report, Misuse>, expected: &str) {
     let Err(misuse @ Misuse::ForeignCollection { .. }) = &said else { panic!("{said:?}") };
     let text = misuse.to_string();
     assert!(
-        text.starts_with(&format!("the method under test uses a {expected} at interloper/tests/foreign.rs:")),
+        text.starts_with(&format!("the method under test uses a {expected} at interloper/tests/composed/foreign.rs:")),
         "{text}"
     );
     assert!(

@@ -1,0 +1,13 @@
+//! Composed operations against an adversary, end to end: one binary, since each would compile the driver again.
+
+mod adversaries;
+mod concurrent;
+mod driver;
+mod foreign;
+mod histories;
+mod lost;
+mod mirrored;
+mod modes;
+mod object;
+mod published;
+mod wrappers;
