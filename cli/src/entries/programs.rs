@@ -350,7 +350,9 @@ fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure>
     settings.allow_trivial |= search.allow_trivial;
     settings.schedule = strategy::chosen(settings.schedule, search)?;
     settings.freedoms = search.freedoms.or(settings.freedoms);
-    settings.memory = search.memory.or(settings.memory);
+    if let Some(memory) = search.memory {
+        settings.override_memory(memory);
+    }
     Ok(settings)
 }
 

@@ -52,6 +52,17 @@ fn a_run_shows_the_interleaving_and_the_triple() {
     assert!(ran.out.ends_with("\nagain: interloper run figure-1 figure-1-one-section --seed 42\n"), "{}", ran.out);
 }
 
+/// A program whose bug needs weak memory says so itself; the command line takes it away.
+#[test]
+fn memory_of_the_command_line_overrides_that_of_a_program() {
+    let weak = interloper(&["run", "publish-relaxed-load"]);
+    assert_eq!(weak.code, Some(0), "{}{}", weak.out, weak.err);
+    assert!(weak.out.starts_with("✗ publish-relaxed-load "), "{}", weak.out);
+    let strong = interloper(&["run", "publish-relaxed-load", "--memory", "sc"]);
+    assert_eq!(strong.code, Some(1), "the bug that is expected is not there: {}{}", strong.out, strong.err);
+    assert!(strong.out.starts_with("✓ publish-relaxed-load "), "{}", strong.out);
+}
+
 #[test]
 fn what_no_order_explains_is_shown_with_the_orders() {
     let ran = interloper(&["run", "figure-1-without-assertion"]);

@@ -19,7 +19,7 @@ pub use native::Native;
 use crate::object::{MethodId, Program};
 use crate::systematic::Explored;
 
-/// What one visit has shown. Under the scheduler a visit with a finding is not kept: it is made again, because a report needs the
+/// What one visit has shown. Under the scheduler a visit with a finding is not kept: it is run again, because a report needs the
 /// execution itself. Nor is a visit of a schema that cannot be judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

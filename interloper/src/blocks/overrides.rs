@@ -73,9 +73,6 @@ pub(crate) fn apply(
         };
         settings.freedoms = Some(value.parse().map_err(wrong)?);
     }
-    if let Some(memory) = read("INTERLOPER_MEMORY", &variable, "expected sc (sequentially consistent) or weak")? {
-        settings.memory = Some(memory);
-    }
     if let Some(preempt) = read("INTERLOPER_PREEMPT", &variable, "expected sync or memory (loads and stores, too)")? {
         settings.preempt = preempt;
     }
@@ -86,6 +83,9 @@ pub(crate) fn apply(
             reason: error.to_string(),
         };
         settings.schedule = value.parse().map_err(wrong)?;
+    }
+    if let Some(memory) = read("INTERLOPER_MEMORY", &variable, "expected sc (sequentially consistent) or weak")? {
+        settings.override_memory(memory);
     }
     Ok(())
 }
@@ -161,6 +161,17 @@ mod tests {
         assert_eq!(applied(&[("OTHER", "x")]), Ok(Settings::default()));
         let patient = Settings { patience: None, ..Settings::default() };
         assert_eq!(applied(&[("INTERLOPER_PATIENCE_MS", "0")]), Ok(patient));
+    }
+
+    #[test]
+    fn sequentially_consistent_memory_takes_the_freedom_away() {
+        let freedoms = |memory| {
+            let variables = [("INTERLOPER_FREEDOMS", "time+memory"), ("INTERLOPER_MEMORY", memory)];
+            applied(&variables).unwrap().freedoms_in_force()
+        };
+        assert_eq!(freedoms("sc"), Freedoms::NONE.with(Freedom::Time, 1));
+        assert_eq!(freedoms("weak").count(Freedom::Time), 1);
+        assert!(freedoms("weak").count(Freedom::Memory) > 0);
     }
 
     #[test]

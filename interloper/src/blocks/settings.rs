@@ -145,6 +145,16 @@ impl Settings {
         if self.memory == Some(Memory::Weak) { Memory::Weak.within(freedoms) } else { freedoms }
     }
 
+    /// Overrides how memory behaves. Sequentially consistent memory takes the freedom of weak memory from executions that
+    /// have it. Call it after the freedoms and the schedule are set.
+    pub fn override_memory(&mut self, memory: Memory) {
+        self.memory = Some(memory);
+        let freedoms = self.freedoms.unwrap_or_else(|| self.schedule.freedoms());
+        if memory == Memory::SequentiallyConsistent && freedoms.count(Freedom::Memory) > 0 {
+            self.freedoms = Some(memory.within(freedoms));
+        }
+    }
+
     /// How executions look at plain memory, if they do.
     pub(crate) fn watch_of_plain_memory(&self) -> Option<PlainWatch> {
         watch(self.plain, self.leaks, self.preempt)
