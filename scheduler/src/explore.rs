@@ -48,7 +48,8 @@ pub enum Stopped<B> {
 
 impl Engine {
     /// Runs `program` again and again under `strategy`. After each execution `judge` sees the result and says whether to
-    /// continue; at that moment the engine still has the trace and the decisions.
+    /// continue; at that moment the engine still has the trace and the decisions. Executions that the strategy discards are not
+    /// shown, and do not count.
     ///
     /// # Panics
     /// As [`Engine::run`].
@@ -70,6 +71,9 @@ impl Engine {
             }
             let execution = self.run(strategy, &mut program);
             strategy.end(&execution, &self.trace());
+            if strategy.discards() {
+                continue;
+            }
             made += 1;
             if let ControlFlow::Break(broken) = judge(self, execution) {
                 break Stopped::Broken(broken);

@@ -215,8 +215,8 @@ impl Schedule {
     /// If q lies outside 0 to 1.
     pub fn search(&self, plan: &Plan<'_>) -> Search {
         match self {
-            Schedule::Exhaustive => Search::Exhaustive(Exhaustive::new().with_shard(plan.shard)),
-            Schedule::Preemptions(bound) => Search::Preemptions(PreemptionBound::new(*bound)),
+            Schedule::Exhaustive => Search::Exhaustive(Box::new(Exhaustive::new().with_shard(plan.shard))),
+            Schedule::Preemptions(bound) => Search::Preemptions(Box::new(PreemptionBound::new(*bound))),
             other => Search::Other(other.strategy(plan, 0)),
         }
     }
@@ -278,9 +278,9 @@ pub const STEERED: &str = "a thread polled the clock, or made so many steps in a
 /// A strategy at work.
 pub enum Search {
     /// [`Schedule::Exhaustive`].
-    Exhaustive(Exhaustive),
+    Exhaustive(Box<Exhaustive>),
     /// [`Schedule::Preemptions`].
-    Preemptions(PreemptionBound),
+    Preemptions(Box<PreemptionBound>),
     /// Every other schedule.
     Other(Box<dyn Strategy>),
 }
@@ -289,8 +289,8 @@ impl Search {
     /// The strategy, which chooses each step.
     pub fn strategy(&mut self) -> &mut dyn Strategy {
         match self {
-            Search::Exhaustive(exhaustive) => exhaustive,
-            Search::Preemptions(bounded) => bounded,
+            Search::Exhaustive(exhaustive) => &mut **exhaustive,
+            Search::Preemptions(bounded) => &mut **bounded,
             Search::Other(strategy) => &mut **strategy,
         }
     }
@@ -312,8 +312,8 @@ impl Search {
     /// first. `None` if this search is not exhaustive, or if the execution has at most one stale access.
     pub fn with_fewer_stale(&self, found: &Decisions, shard: Shard) -> Option<Search> {
         let is_exhaustive = matches!(self, Search::Exhaustive(_));
-        (is_exhaustive && found.stale() > 1)
-            .then(|| Search::Exhaustive(Exhaustive::new().with_fewer_stale(found.stale()).with_shard(shard)))
+        let fewer = || Exhaustive::new().with_fewer_stale(found.stale()).with_shard(shard);
+        (is_exhaustive && found.stale() > 1).then(|| Search::Exhaustive(Box::new(fewer())))
     }
 
     /// How weak memory was, as far as the search has come: all executions ran in which at most so many accesses do not see

@@ -1,6 +1,6 @@
 //! Strategies choose: a strategy sees the pending operations and nothing of the engine.
 
-use interloper_std::runtime::{Operation, TaskId};
+use interloper_std::runtime::{Operation, Place, TaskId};
 
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
@@ -12,6 +12,17 @@ pub struct Pending {
     pub task: TaskId,
     /// Its next step.
     pub operation: Operation,
+}
+
+/// What a task does that spins or yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// What the freedoms of the execution say: see [`Freedom::Hints`].
+    Ask,
+    /// It waits until something changes.
+    Wait,
+    /// It goes on as if it had not spun. Only for an execution that the strategy discards.
+    GoOn,
 }
 
 /// Chooses the task that makes the next step.
@@ -79,6 +90,17 @@ pub trait Strategy {
     /// compare-exchange found another value. See [`Event::only_read`](crate::Event::only_read).
     fn only_read(&mut self, task: TaskId, operation: Operation) {
         let _ = (task, operation);
+    }
+
+    /// Asked where a task spins or yields at this place, or `looks` there again and again without that.
+    fn hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {
+        let _ = (task, place, looks);
+        Hint::Ask
+    }
+
+    /// Whether the last execution was run only to learn whether a task waits: the executions that count show all that it shows.
+    fn discards(&self) -> bool {
+        false
     }
 
     /// Whether the executions so far have nothing of what the strategy looks for: no atomic block, for example.
@@ -187,6 +209,14 @@ impl<A: Around> Strategy for A {
 
     fn only_read(&mut self, task: TaskId, operation: Operation) {
         self.inner_mut().only_read(task, operation);
+    }
+
+    fn hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {
+        self.inner_mut().hint(task, place, looks)
+    }
+
+    fn discards(&self) -> bool {
+        self.inner().discards()
     }
 
     fn is_idle(&self) -> bool {

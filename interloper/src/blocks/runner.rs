@@ -34,6 +34,16 @@ impl<'a> Runner<'a> {
 
     /// Makes one execution. None when the strategy has no more.
     pub(crate) fn run(&mut self, strategy: &mut dyn Strategy) -> Option<Made> {
+        loop {
+            let made = self.run_any(strategy)?;
+            if !strategy.discards() {
+                return Some(made);
+            }
+        }
+    }
+
+    /// As [`Runner::run`], also if the strategy discards the execution.
+    fn run_any(&mut self, strategy: &mut dyn Strategy) -> Option<Made> {
         if !strategy.begin() {
             return None;
         }

@@ -98,19 +98,24 @@ impl Core {
     }
 
     pub(super) fn ask_whether_to_depart(&self, state: &mut State, freedom: Freedom) -> bool {
-        self.note_freedoms(state);
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
         let departs = unsafe { (*strategy).departs(freedom) };
         self.choosing.set(false);
+        self.note_departure(state, departs);
+        departs
+    }
+
+    /// The answer to the question whether the running task departs from the ordinary.
+    pub(super) fn note_departure(&self, state: &mut State, departs: bool) {
+        self.note_freedoms(state);
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Freedom, 2, u32::from(departs)));
         }
         if self.config.trace {
             state.picks.push(Pick { events: state.trace.len() as u32, answer: u32::from(departs) });
         }
-        departs
     }
 
     /// The freedoms of the execution matter from here on: their decision goes to the front of the list.

@@ -13,13 +13,14 @@
 //! the execution. A loop that gives up does so within the burst. What others do between that moment and the next step of
 //! the task may be missing, and the execution says so ([`crate::Execution::withheld`]).
 
-use interloper_std::runtime::{Action, ObjectId, Operation, Place};
+use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 use super::core::Core;
 use super::state::State;
 use super::task::Gate;
 use crate::execution::Event;
 use crate::freedoms::Freedom;
+use crate::strategy::Hint;
 
 /// A burst has at most this many looks and hints: a loop that goes on longer is taken to wait.
 const BURST: u32 = 2048;
@@ -184,6 +185,21 @@ impl Core {
             hints.in_a_row -= 1;
             return true;
         }
+        match self.ask_about_hint(state, location, looks) {
+            Hint::Ask => {}
+            Hint::Wait => {
+                if state.tasks[task].hints.taken < rounds {
+                    self.note_departure(state, false);
+                    state.tasks[task].hints.in_a_row = IN_A_ROW;
+                }
+                return false;
+            }
+            Hint::GoOn => {
+                state.unhurried = steps + u64::from(2 * BURST);
+                return true;
+            }
+        }
+        let hints = &mut state.tasks[task].hints;
         if hints.taken >= rounds {
             state.withheld = true;
             return false;
@@ -197,6 +213,15 @@ impl Core {
             state.tasks[task].hints.in_a_row = IN_A_ROW;
         }
         departs
+    }
+
+    fn ask_about_hint(&self, state: &State, location: Place, looks: bool) -> Hint {
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `Core::ask`.
+        let hint = unsafe { (*strategy).hint(TaskId(state.current as u32), location, looks) };
+        self.choosing.set(false);
+        hint
     }
 
     /// A step of a task that may be in a burst. Returns true when the step was made here.

@@ -147,7 +147,7 @@ impl State {
         }
         let current = self.current;
         let others_wait = self.enabled.len() > 1 || !self.timers.is_empty();
-        if alone || !others_wait || self.tasks[current].position.is_none() {
+        if alone || !others_wait || self.tasks[current].position.is_none() || self.steps < self.unhurried {
             return;
         }
         let in_a_row = self.steps - self.row;

@@ -51,6 +51,8 @@ pub(super) struct State {
     pub(super) row: u64,
     /// The tasks that are held back so that others can go on, and until which step at most.
     pub(super) held_back: Vec<(usize, u64)>,
+    /// Up to this step no task is held back, because the strategy looks whether one waits.
+    pub(super) unhurried: u64,
     /// Whether the engine decided something that is normally the strategy's decision.
     pub(super) steered: bool,
     /// How far the clock has passed because tasks looked at it.
@@ -123,6 +125,7 @@ impl State {
             limit: 0,
             row: 0,
             held_back: Vec::new(),
+            unhurried: 0,
             steered: false,
             polled: Duration::ZERO,
             tried: false,
@@ -162,7 +165,7 @@ impl State {
         self.yielded.clear();
         (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);
         self.held_back.clear();
-        self.tried = false;
+        (self.tried, self.unhurried) = (false, 0);
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
         (self.freedoms_answer, self.withheld) = (None, false);
         self.clock = Duration::ZERO;

@@ -46,17 +46,21 @@ mod history;
 mod index;
 mod names;
 mod sleep;
+mod vain;
 mod wakeup;
 
-use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
+use std::collections::BTreeSet;
+
+use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 use self::history::History;
-use self::names::{Names, Tasks};
+use self::names::{Names, TaskName, Tasks};
 use self::sleep::Sleeper;
+use self::vain::{Probe, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
-use crate::strategy::{Pending, Strategy};
+use crate::strategy::{Hint, Pending, Strategy};
 use crate::{Blocked, End, Event, Execution, Shard, TaskReport};
 
 /// One execution of each Mazurkiewicz trace.
@@ -81,6 +85,12 @@ pub struct Exhaustive {
     /// The part of the search, if it is not the whole.
     split: Option<Split>,
     ended: Option<Ended>,
+    /// What the current execution tries, if it does not count.
+    probe: Option<Probe>,
+    /// Hints after which a task of this name did not wait.
+    leave: BTreeSet<(TaskName, usize)>,
+    /// In a part of a search: the search as a whole may have fewer traces, since a task spins or yields.
+    shows_more: bool,
 }
 
 /// How an execution of an exhaustive search ended.
@@ -93,7 +103,7 @@ pub enum Ended {
     },
     /// It went on where another part of the search goes, or where nothing new is.
     Elsewhere,
-    /// It repeated a trace, or could not go on as planned.
+    /// It repeated a trace, or could not go on as planned; or the search as a whole need not show its trace.
     Repeats,
 }
 
@@ -152,6 +162,8 @@ enum Stray {
     Infeasible,
     /// What follows belongs to another part of the search.
     Elsewhere,
+    /// It was run to learn whether a task waits.
+    Probe,
 }
 
 /// The progress of a search.
@@ -161,6 +173,8 @@ pub struct Exploration {
     pub traces: u64,
     /// The number of further executions, which repeat a trace.
     pub redundant: u64,
+    /// The number of executions that were run to learn whether a task waits in a loop: see [`Hint`].
+    pub probes: u64,
     /// Whether all traces were explored.
     pub complete: bool,
     /// Why some traces were not explored: the first execution that was cut, and how.
@@ -211,6 +225,12 @@ struct State {
     atomic: Option<ObjectId>,
     /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
+    /// The tasks whose next step would begin another round of a loop that waits.
+    vain: Vec<Vain>,
+    /// The step turned out to have only read.
+    only_read: bool,
+    /// All tasks that could go on waited in loops, and one of them goes round.
+    goes_round: bool,
     /// The wakeup tree: what is to be explored from here. The first branch is the current one.
     tree: Vec<Branch>,
 }
@@ -277,15 +297,17 @@ impl Exhaustive {
     /// Enters a new state: follows the wakeup tree, or else takes any step that does not sleep.
     fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let seen = pending.iter().map(|pending| pending.operation.object).max();
-        let (known, mut sleep, mut tree) = match self.states.last_mut() {
+        let (known, mut sleep, vain, mut tree) = match self.states.last_mut() {
             Some(before) => {
                 let tree = std::mem::take(&mut before.tree[0].children);
                 let asleep = |sleeper: &Sleeper| sleeper.after(before.task, &before.effects);
                 let used = before.effects.iter().map(|effect| effect.object).max();
-                (before.known.max(used).max(seen), before.sleep.iter().filter_map(asleep).collect(), tree)
+                let sleep = before.sleep.iter().filter_map(asleep).collect();
+                (before.known.max(used).max(seen), sleep, before.vain_after(), tree)
             }
-            None => (seen, Vec::new(), Vec::new()),
+            None => (seen, Vec::new(), Vec::new(), Vec::new()),
         };
+        self.drop_vain(&mut tree, &vain, pending);
         let (after_first, mut forks) = self.states.last().map_or((true, 0), |before| (before.is_first, before.forks));
         let is_first = after_first && self.split.is_some_and(|split| forks < split.forks);
         if let Some(split) = self.split.as_mut().filter(|_| after_first && !is_first) {
@@ -300,10 +322,7 @@ impl Exhaustive {
         let index = match tree.first() {
             Some(branch) => pending.iter().position(|pending| self.tasks.name(pending.task) == branch.future.task),
             None => {
-                let asleep =
-                    |task: TaskId| sleep.iter().any(|sleeper: &Sleeper| sleeper.task == task && !sleeper.is_woken);
-                let others = pending.iter().map(|pending| pending.task).filter(|task| Some(*task) != current);
-                let mut tasks = current.into_iter().chain(others).filter(|&task| !asleep(task));
+                let mut tasks = awake(current, pending, &sleep, &vain).into_iter();
                 let Some(task) = tasks.next() else {
                     // What sleeps in the first states is explored in a subtree beside.
                     return self.stray(if is_first { Stray::Elsewhere } else { Stray::Redundant });
@@ -321,7 +340,22 @@ impl Exhaustive {
         let planned = tree[0].future.answers.clone();
         let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
         let atomic = None;
-        let state = State { is_first, forks, task, effects, other_effects, picks, planned, known, atomic, sleep, tree };
+        let state = State {
+            is_first,
+            forks,
+            task,
+            effects,
+            other_effects,
+            picks,
+            planned,
+            known,
+            atomic,
+            sleep,
+            goes_round: all_wait(pending, &vain),
+            vain,
+            only_read: false,
+            tree,
+        };
         self.states.push(state);
         index
     }
@@ -333,12 +367,7 @@ impl Exhaustive {
 
     /// Leaves a sequence that reverses it for each race of the execution (Algorithm 2, lines 3 to 9).
     fn reverse_races(&mut self, execution: &Execution, trace: &[Event]) {
-        let answer = Pick::answer;
-        let answers = |step: usize| -> Vec<u32> {
-            self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
-        };
-        let mut history = std::mem::take(&mut self.history);
-        let common = history.follow(trace, &self.tasks, &execution.accesses, answers);
+        let (mut history, common) = self.follow(trace, &execution.accesses);
         // Where the process has ended, every task that could go on might have gone on before.
         let ended = trace.iter().rev().take_while(|event| event.continues);
         let ended = trace.iter().rev().take(ended.count() + 1).any(|event| event.operation.action == Action::End);
@@ -352,14 +381,7 @@ impl Exhaustive {
             history.push_blocked(report.task, report.wants);
             history.pop();
         }
-        // The races among the steps that the last execution had, too, were reversed then.
-        let states = self.states.iter_mut().enumerate().skip(common);
-        // What sleeps after a first state must not depend on what was explored below it.
-        let states = states.filter(|(_, state)| !state.is_first);
-        states.for_each(|(step, state)| state.atomic = history.atomic(step));
-        for step in common..history.len() {
-            self.reverse_races_with(&history, step);
-        }
+        self.reverse_races_since(&history, common);
         for report in execution.stuck.iter().filter(could_come) {
             let step = history.push_blocked(report.task, report.wants);
             self.reverse_races_with(&history, step);
@@ -368,11 +390,33 @@ impl Exhaustive {
         self.history = history;
     }
 
+    /// The history of an execution, and how many steps it has in common with the one before.
+    fn follow(&mut self, trace: &[Event], accesses: &[(u32, Option<u32>)]) -> (History, usize) {
+        let answer = Pick::answer;
+        let answers = |step: usize| -> Vec<u32> {
+            self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
+        };
+        let mut history = std::mem::take(&mut self.history);
+        let common = history.follow(trace, &self.tasks, accesses, answers);
+        (history, common)
+    }
+
+    /// The races among the steps that the last execution had, too, were reversed then.
+    fn reverse_races_since(&mut self, history: &History, common: usize) {
+        let states = self.states.iter_mut().enumerate().skip(common);
+        // What sleeps after a first state must not depend on what was explored below it.
+        let states = states.filter(|(_, state)| !state.is_first);
+        states.for_each(|(step, state)| state.atomic = history.atomic(step));
+        for step in common..history.len() {
+            self.reverse_races_with(history, step);
+        }
+    }
+
     fn reverse_races_with(&mut self, history: &History, second: usize) {
         for first in history.races_with(second) {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
-            if state.is_first {
+            if state.is_first || state.vain.iter().any(|vain| vain.outlasts(history, &reversed)) {
                 continue;
             }
             let mut asleep = state.sleep.iter().filter(|sleeper| !sleeper.is_woken);
@@ -441,7 +485,7 @@ impl Exhaustive {
     fn note(&mut self, execution: &Execution) {
         self.level.limited |= execution.older_left;
         let cut = match (&self.stray, &execution.end) {
-            (Some(Stray::Elsewhere), _) => None,
+            (Some(Stray::Elsewhere | Stray::Probe), _) => None,
             (Some(Stray::Infeasible), _) => Some(Cut::Infeasible),
             (_, End::StepBound(_)) => Some(Cut::StepBound),
             (_, End::Livelock(_)) => Some(Cut::Livelock),
@@ -453,12 +497,14 @@ impl Exhaustive {
         self.coverage.cut = self.coverage.cut.or(cut);
         match self.stray {
             None => self.coverage.traces += 1,
+            Some(Stray::Probe) => self.coverage.probes += 1,
             Some(_) => self.coverage.redundant += 1,
         }
         self.ended = Some(match self.stray {
+            None if self.shows_more => Ended::Repeats,
             None => Ended::Explored { subtree: self.split.map_or(0, |split| split.subtrees) },
             Some(Stray::Elsewhere) => Ended::Elsewhere,
-            Some(Stray::Redundant | Stray::Infeasible) => Ended::Repeats,
+            Some(Stray::Redundant | Stray::Infeasible | Stray::Probe) => Ended::Repeats,
         });
     }
 }
@@ -469,15 +515,23 @@ impl Strategy for Exhaustive {
             return false;
         }
         (self.depth, self.picked, self.stray, self.begun) = (0, 0, None, true);
+        self.probe = None;
         self.tasks = Tasks::new();
         true
     }
 
     fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        if self.stray == Some(Stray::Probe) {
+            return self.go_on_probing(pending);
+        }
         if self.stray.is_some() {
             return 0;
         }
         let index = match self.states.get(self.depth) {
+            Some(state) if state.tree.is_empty() => match self.choose_again(current, pending) {
+                Some(index) => index,
+                None => return self.stray(Stray::Redundant),
+            },
             Some(state) => {
                 let task = state.tree[0].future.task;
                 match pending.iter().position(|pending| self.tasks.name(pending.task) == task) {
@@ -491,6 +545,7 @@ impl Strategy for Exhaustive {
             state.task = pending[index].task;
             state.effects.clear();
             state.effects.push(pending[index].operation);
+            state.only_read = false;
             self.depth += 1;
             self.picked = 0;
         }
@@ -551,18 +606,48 @@ impl Strategy for Exhaustive {
         }
     }
 
+    fn only_read(&mut self, _: TaskId, _: Operation) {
+        match (self.stray, self.depth.checked_sub(1)) {
+            (None, Some(last)) => self.states[last].only_read = true,
+            _ => self.probe.iter_mut().for_each(Probe::only_read),
+        }
+    }
+
+    fn hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {
+        self.take_hint(task, place, looks)
+    }
+
+    fn discards(&self) -> bool {
+        self.stray == Some(Stray::Probe)
+    }
+
     /// # Panics
     /// When the engine does not record the trace.
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         assert!(!trace.is_empty(), "an exhaustive search needs the trace: Config::trace");
         if self.stray.is_none() {
-            self.reverse_races(execution, trace);
+            // Who waits for ever goes round for as long as the engine likes. The races of the first round are known already.
+            let livelock = matches!(execution.end, End::Livelock(_));
+            let rounds =
+                self.states[..self.depth].iter().rev().take_while(|state| livelock && state.goes_round).count();
+            self.depth -= rounds;
+            self.reverse_races(execution, first_steps(trace, self.depth));
         }
         // The path has only states that were reached: a stray execution leaves the state from which it strayed.
         self.states.truncate(self.depth);
         self.note(execution);
+        if let Some(probe) = self.probe.take() {
+            return self.end_probe(probe, trace);
+        }
         if !self.backtrack() {
             self.end_level();
         }
     }
+}
+
+/// The events of so many first steps.
+fn first_steps(trace: &[Event], steps: usize) -> &[Event] {
+    let begins = trace.iter().enumerate().filter(|(_, event)| !event.continues);
+    let end = begins.map(|(event, _)| event).nth(steps);
+    &trace[..end.unwrap_or(trace.len())]
 }

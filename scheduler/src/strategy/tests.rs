@@ -77,6 +77,16 @@ impl Strategy for Listener {
         self.hears("only_read");
     }
 
+    fn hint(&mut self, _: TaskId, _: Place, _: bool) -> Hint {
+        self.hears("hint");
+        Hint::Wait
+    }
+
+    fn discards(&self) -> bool {
+        self.hears("discards");
+        true
+    }
+
     fn is_idle(&self) -> bool {
         self.hears("is_idle");
         true
@@ -126,6 +136,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let wants = [strategy.wants_marks(), strategy.wants_parts()];
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);
+    assert!(strategy.hint(TaskId(0), operation.location, false) == Hint::Wait && strategy.discards());
     let answers = [departs, wants[0], wants[1], strategy.is_idle(), strategy.is_sample()];
     strategy.watch(&[]);
     let execution = Execution {
@@ -168,6 +179,8 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
             "wants_parts",
             "part",
             "only_read",
+            "hint",
+            "discards",
             "is_idle",
             "is_sample",
             "watch",
@@ -224,6 +237,19 @@ fn what_is_taken_is_not_handed_on() {
     assert_eq!(everything(&mut taking), (true, 1, [5, 4, 0, 8], [false, false, true, true, false]));
     assert_eq!(
         *heard.0.borrow(),
-        ["decide", "pick", "place", "wants_marks", "wants_parts", "part", "only_read", "is_idle", "is_sample", "watch"]
+        [
+            "decide",
+            "pick",
+            "place",
+            "wants_marks",
+            "wants_parts",
+            "part",
+            "only_read",
+            "hint",
+            "discards",
+            "is_idle",
+            "is_sample",
+            "watch"
+        ]
     );
 }

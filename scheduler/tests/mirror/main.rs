@@ -7,6 +7,7 @@ mod freedoms;
 mod hints;
 
 mod atomics;
+mod awaits;
 mod channels;
 mod lazies;
 mod open_choices;

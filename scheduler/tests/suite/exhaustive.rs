@@ -266,7 +266,8 @@ fn parts_of_a_large_search_cost_little_more() {
 fn check(program: &Program, unlock: Unlock) -> usize {
     let expected = traces(program).len();
     let (exploration, _) = explore(Config { unlock, ..Config::default() }, || execute(program));
-    let found = Exploration { traces: expected as u64, redundant: 0, complete: true, cut: None, older: None };
+    let found =
+        Exploration { traces: expected as u64, redundant: 0, probes: 0, complete: true, cut: None, older: None };
     assert_eq!(exploration, found, "{unlock:?} {program:?}");
     expected
 }

@@ -150,6 +150,23 @@ impl History {
         self.tasks.name(self.steps[step].task)
     }
 
+    /// The number of the task in this execution.
+    pub(super) fn task_id(&self, step: usize) -> TaskId {
+        self.steps[step].task
+    }
+
+    /// What a step did.
+    pub(super) fn effects(&self, step: usize) -> &[Operation] {
+        &self.steps[step].effects
+    }
+
+    /// Whether a step turned out to have only read.
+    pub(super) fn only_read(&self, step: usize) -> bool {
+        self.trace
+            .get(self.steps[step].events.clone())
+            .is_some_and(|events| events.first().is_some_and(|e| e.only_read))
+    }
+
     /// The answers to the decisions within a step.
     pub(super) fn answers(&self, step: usize) -> &[u32] {
         &self.steps[step].answers

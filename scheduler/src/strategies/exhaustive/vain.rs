@@ -1,0 +1,295 @@
+//! Loops that wait: a round in which a task only looks, and after which it is where it was, is explored by none of its
+//! executions.
+//!
+//! Such a round changes nothing for anybody, so an execution with it and the execution without it have the same outcome. The
+//! step that would complete the round is therefore not *enabled* until one of the objects that the loop looks at changes: as
+//! the step that takes a lock is not enabled while the lock is held. After S. Kokologiannakis, I. Marmanis and V. Vafeiadis,
+//! *Unblocking dynamic partial order reduction*, CAV 2023, and *Dynamic partial order reductions for spinloops*, FMCAD 2021,
+//! by M. Kokologiannakis, X. Ren and V. Vafeiadis, which find such loops in the program before it runs.
+//!
+//! Here nothing is known of the program. A task that spins or yields after a look is *probed*: the execution goes on with this task alone, while all that it looks at stays as it is, and counts for
+//! nothing. If the task has made [`ROUNDS`] further looks and nothing else, it waits. If it does anything else, its rounds are
+//! explored like all other steps: a loop that gives up after some rounds is no loop that waits, nor is one that writes. Each
+//! look that is left out was probed, with what there was to see for it.
+//!
+//! The engine does not see what a task counts for itself. So there are two limits: a loop that gives up after more than
+//! [`ROUNDS`] looks is taken to wait, and a task that remembers whether it had to wait is seen only as one that had not.
+
+use std::collections::BTreeSet;
+
+use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
+
+use super::history::History;
+use super::names::TaskName;
+use super::sleep::Sleeper;
+use super::wakeup::Branch;
+use super::{Cut, Exhaustive, State, Stray, first_steps};
+use crate::Event;
+use crate::strategy::{Hint, Pending};
+
+/// After so many looks a task is taken to wait.
+const ROUNDS: usize = 2048;
+
+/// A task may spin or yield so often between two looks.
+const HINTS: usize = 4096;
+
+/// A task whose next step would complete a round of a loop that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Vain {
+    task: TaskId,
+    /// What the loop looks at.
+    looks: Vec<ObjectId>,
+    /// Objects after this one have other numbers in other executions.
+    known: Option<ObjectId>,
+}
+
+/// An execution that is run to learn whether a task waits.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    task: TaskId,
+    /// Its name, and the place of its hint.
+    hint: (TaskName, usize),
+    /// The states from which the task looked last before the probe.
+    states: Vec<usize>,
+    /// What it has looked at, in those states and since.
+    looks: Vec<Look>,
+    /// How often it has spun since its last look.
+    hints: usize,
+    /// Its last step may have changed something.
+    attempts: bool,
+    /// The other tasks that could go on, when the probe began.
+    others: Vec<TaskId>,
+    is_over: bool,
+    /// The state of the look that completes a round, and what the loop looks at.
+    found: Option<(usize, Vec<ObjectId>)>,
+}
+
+/// A look in a loop, perhaps.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    object: ObjectId,
+    place: usize,
+    /// The task spun or yielded after it. Two looks at one place without that between them may belong to two loops.
+    hinted: bool,
+}
+
+fn look(operation: Operation) -> Look {
+    Look { object: operation.object, place: std::ptr::from_ref(operation.location).addr(), hinted: false }
+}
+
+impl Vain {
+    pub(super) fn is_of(&self, task: TaskId) -> bool {
+        self.task == task
+    }
+
+    /// Whether the task still waits after a step with these effects.
+    fn lasts(&self, effects: &[Operation], only_read: bool) -> bool {
+        let hidden = self.looks.iter().any(|object| Some(*object) > self.known);
+        let sees = |object: ObjectId| self.looks.contains(&object) || (hidden && Some(object) > self.known);
+        let changes = |effect: &Operation| !effect.action.only_reads() && !effect.action.is_private();
+        let parts = effects.iter().skip(usize::from(only_read));
+        !parts.into_iter().any(|effect| changes(effect) && sees(effect.object))
+    }
+
+    /// Whether the task would wait at the end of a sequence of steps, the last of which is its own.
+    pub(super) fn outlasts(&self, history: &History, sequence: &[usize]) -> bool {
+        let Some((&last, before)) = sequence.split_last() else { return false };
+        history.task_id(last) == self.task
+            && before.iter().all(|&step| {
+                history.task_id(step) != self.task && self.lasts(history.effects(step), history.only_read(step))
+            })
+    }
+}
+
+impl State {
+    /// Whether the step only looked, whatever was decided.
+    fn is_look(&self) -> bool {
+        let reads = |(part, effect): (usize, &Operation)| effect.action.only_reads() || (part == 0 && self.only_read);
+        self.picks.is_empty() && !self.effects.is_empty() && self.effects.iter().enumerate().all(reads)
+    }
+
+    /// Whether each of these tasks sleeps or waits, and not all of them wait.
+    fn may_all_rest(&self, tasks: &[TaskId]) -> bool {
+        let sleeps = |task: TaskId| self.sleep.iter().any(|sleeper| sleeper.task == task && !sleeper.is_woken);
+        let waits = |task: TaskId| self.vain.iter().any(|vain| vain.is_of(task));
+        tasks.iter().all(|&task| sleeps(task) || waits(task)) && !tasks.iter().all(|&task| waits(task))
+    }
+
+    /// The tasks that wait after the step.
+    pub(super) fn vain_after(&self) -> Vec<Vain> {
+        self.vain.iter().filter(|vain| vain.lasts(&self.effects, self.only_read)).cloned().collect()
+    }
+}
+
+impl Probe {
+    pub(super) fn only_read(&mut self) {
+        self.attempts = false;
+    }
+
+    fn leaves(&mut self) {
+        self.is_over = true;
+    }
+
+    /// The task has made all its looks: finds the first look after which it was where it had been before, a hint ago.
+    fn settle(&mut self) {
+        self.is_over = true;
+        let looks = &self.looks;
+        let begins = |at: usize| {
+            let is_same = |before: &Look| (before.object, before.place) == (looks[at].object, looks[at].place);
+            (0..at).rev().find(|&before| is_same(&looks[before]) && looks[before..at].iter().any(|look| look.hinted))
+        };
+        let Some((begin, at)) = (1..looks.len()).find_map(|at| Some((begins(at)?, at))) else { return };
+        let objects: BTreeSet<ObjectId> = looks[begin..].iter().map(|look| look.object).collect();
+        self.found = self.states.get(at - 1).map(|state| (*state, objects.into_iter().collect()));
+    }
+}
+
+impl Exhaustive {
+    /// Where a task spins, yields or looks again and again.
+    pub(super) fn take_hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {
+        if let Some(probe) = &mut self.probe {
+            probe.hints += 1;
+            if probe.hints > HINTS {
+                probe.leaves();
+            }
+            if let (false, Some(last)) = (looks, probe.looks.last_mut()) {
+                last.hinted = true;
+            }
+            return if probe.is_over || probe.task != task { Hint::Wait } else { Hint::GoOn };
+        }
+        // Parts of a search must see the same first states, whatever else they have seen. So they do not probe, and show more.
+        self.shows_more |= self.split.is_some() && self.stray.is_none() && !looks;
+        if self.stray.is_some() || self.split.is_some() || self.level.admitted > 0 {
+            return Hint::Ask;
+        }
+        let Some(last) = self.depth.checked_sub(1).map(|last| &self.states[last]) else { return Hint::Ask };
+        if last.vain_after().iter().any(|vain| vain.is_of(task)) {
+            return Hint::Wait;
+        }
+        let hint = (self.tasks.name(task), std::ptr::from_ref(place).addr());
+        let is_known = self.depth < self.states.len() || self.leave.contains(&hint);
+        if is_known || looks || last.task != task || !last.is_look() {
+            return Hint::Ask;
+        }
+        let own = || self.states.iter().enumerate().rev().filter(|(_, state)| state.task == task);
+        let mut run: Vec<_> = own().take_while(|(_, state)| state.is_look()).collect();
+        // Where the task has spun before the first look, that look may belong to another loop than the looks after it.
+        let has_spun = |state: &State| state.effects[0].action == Action::Yield || !state.picks.is_empty();
+        if own().nth(run.len()).is_some_and(|(_, before)| has_spun(before)) {
+            return Hint::Ask;
+        }
+        run.reverse();
+        let mut looks: Vec<Look> = run.iter().map(|(_, state)| look(state.effects[0])).collect();
+        looks.iter_mut().rev().take(1).for_each(|look| look.hinted = true);
+        let states = run.iter().map(|(index, _)| *index).collect();
+        let probe = Probe {
+            task,
+            hint,
+            states,
+            looks,
+            hints: 0,
+            others: Vec::new(),
+            attempts: false,
+            is_over: false,
+            found: None,
+        };
+        self.probe = Some(probe);
+        self.stray = Some(Stray::Probe);
+        Hint::GoOn
+    }
+
+    /// The task that is probed goes on.
+    pub(super) fn go_on_probing(&mut self, pending: &[Pending]) -> usize {
+        let Some(probe) = self.probe.as_mut().filter(|probe| !probe.is_over) else { return 0 };
+        let index = pending.iter().position(|pending| pending.task == probe.task);
+        let Some(index) = index.filter(|_| !probe.attempts) else {
+            probe.leaves();
+            return 0;
+        };
+        if probe.looks.len() == probe.states.len() {
+            let others = pending.iter().map(|pending| pending.task);
+            probe.others = others.filter(|task| *task != probe.task).collect();
+        }
+        let operation = pending[index].operation;
+        probe.attempts = !operation.action.only_reads();
+        probe.hints = 0;
+        probe.looks.push(look(operation));
+        if probe.looks.len() >= probe.states.len() + ROUNDS {
+            probe.settle();
+        }
+        index
+    }
+
+    /// The execution goes back to where the task would have begun to wait, or to where the probe began.
+    pub(super) fn end_probe(&mut self, probe: Probe, trace: &[Event]) {
+        let Some((at, looks)) = probe.found else {
+            self.leave.insert(probe.hint);
+            return;
+        };
+        // The step that the task makes in vain might have seen something else before.
+        let (history, common) = self.follow(first_steps(trace, at + 1), &[]);
+        self.reverse_races_since(&history, common);
+        self.history = history;
+        let alone = self.states[at..].iter().all(|state| state.task == probe.task);
+        self.states.truncate(at + 1);
+        let state = &mut self.states[at];
+        state.vain.push(Vain { task: probe.task, looks, known: state.known });
+        state.effects.clear();
+        state.planned.clear();
+        let branch = state.tree.remove(0);
+        self.miss(&branch);
+        let state = &mut self.states[at];
+        if let Some(next) = state.tree.first() {
+            state.planned = next.future.answers.clone();
+        } else if alone && !probe.others.is_empty() && state.may_all_rest(&probe.others) {
+            // As if the search had gone back there to see that all that is left sleeps.
+            self.states.truncate(at);
+            if !self.backtrack() {
+                self.end_level();
+            }
+        }
+    }
+
+    /// A branch is not explored. Nothing was planned after a step that a task makes in vain.
+    fn miss(&mut self, branch: &Branch) {
+        if !branch.children.is_empty() {
+            self.coverage.cut = self.coverage.cut.or(Some(Cut::Infeasible));
+        }
+    }
+
+    /// Takes the branches off a plan whose steps are not enabled, because their tasks wait.
+    pub(super) fn drop_vain(&mut self, tree: &mut Vec<Branch>, vain: &[Vain], pending: &[Pending]) {
+        if vain.is_empty() || all_wait(pending, vain) {
+            return;
+        }
+        let names: Vec<TaskName> = vain.iter().map(|vain| self.tasks.name(vain.task)).collect();
+        for branch in tree.extract_if(.., |branch| names.contains(&branch.future.task)) {
+            self.miss(&branch);
+        }
+    }
+
+    /// A state that was reached before has no branch left, since a task turned out to wait there: another task goes on.
+    pub(super) fn choose_again(&mut self, current: Option<TaskId>, pending: &[Pending]) -> Option<usize> {
+        let state = &mut self.states[self.depth];
+        state.goes_round = all_wait(pending, &state.vain);
+        let task = *awake(current, pending, &state.sleep, &state.vain).first()?;
+        state.tree.push(Branch::leaf(self.tasks.name(task)));
+        pending.iter().position(|pending| pending.task == task)
+    }
+}
+
+/// The tasks that may make the next step, the one that goes on first: those that neither sleep nor wait in a loop. If all of
+/// them wait in loops, no other task helps them: they may go round.
+pub(super) fn awake(current: Option<TaskId>, pending: &[Pending], sleep: &[Sleeper], vain: &[Vain]) -> Vec<TaskId> {
+    let asleep = |task: TaskId| sleep.iter().any(|sleeper| sleeper.task == task && !sleeper.is_woken);
+    let waits = |task: TaskId| vain.iter().any(|vain| vain.is_of(task));
+    let all_wait = all_wait(pending, vain);
+    let others = pending.iter().map(|pending| pending.task).filter(|task| Some(*task) != current);
+    let tasks = current.into_iter().chain(others);
+    tasks.filter(|&task| !asleep(task) && (all_wait || !waits(task))).collect()
+}
+
+/// Whether all tasks that can go on wait in loops.
+pub(super) fn all_wait(pending: &[Pending], vain: &[Vain]) -> bool {
+    !vain.is_empty() && pending.iter().all(|pending| vain.iter().any(|vain| vain.is_of(pending.task)))
+}
