@@ -323,9 +323,10 @@ pub struct Tests {
     /// List the tests, and run none
     #[arg(long, conflicts_with = "no_run")]
     pub list: bool,
-    /// How to print the list
-    #[arg(long, value_enum, default_value_t = Format::Text, requires = "list")]
-    pub format: Format,
+    /// How to print the results, or the list, which has no JUnit XML and no SARIF log. All but text run each test in a
+    /// process of its own, and no tests of the documentation
+    #[arg(long, value_enum, default_value_t = Rendering::Text, conflicts_with = "no_run")]
+    pub format: Rendering,
     /// Go on with the next crate after a failure
     #[arg(long)]
     pub no_fail_fast: bool,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use interloper_adopt::{Controlled, Refusal, Task};
 use serde::Serialize;
 
-use crate::args::Format;
+use crate::args::Rendering;
 use crate::orderings::process::Tests;
 
 /// The version of the document.
@@ -27,18 +27,24 @@ struct Listed {
 /// Builds, and lists the tests that the arguments leave: a line or an entry for each.
 ///
 /// # Errors
-/// When the project cannot be built, or a test binary cannot be run.
-pub fn list(controlled: &Controlled, arguments: &[OsString], format: Format) -> Result<String, Refusal> {
+/// When a format of results is asked for, the project cannot be built, or a test binary cannot be run.
+pub fn list(controlled: &Controlled, arguments: &[OsString], format: Rendering) -> Result<String, Refusal> {
+    let as_json = match format {
+        Rendering::Text => false,
+        Rendering::Json => true,
+        Rendering::Junit | Rendering::Sarif => {
+            let reason = "--list has no results: JUnit XML and SARIF logs need tests that run";
+            return Err(Refusal::Request(reason.to_owned()));
+        }
+    };
     let built = controlled.build(Task::Test)?;
     let mut tests = Tests::new(controlled, &built.tests, None, arguments)?.list()?;
     // Cargo builds several binaries at a time.
     tests.sort_by(|a, b| (a.binary(), &a.name).cmp(&(b.binary(), &b.name)));
     let listed = tests.into_iter().map(|test| Listed { binary: test.binary().to_owned(), name: test.name });
-    Ok(match format {
-        Format::Text => listed.map(|test| format!("{}: {}\n", test.binary, test.name)).collect(),
-        Format::Json => {
-            let document = Document { version: VERSION, tests: listed.collect() };
-            serde_json::to_string_pretty(&document).expect("texts are always JSON") + "\n"
-        }
-    })
+    if !as_json {
+        return Ok(listed.map(|test| format!("{}: {}\n", test.binary, test.name)).collect());
+    }
+    let document = Document { version: VERSION, tests: listed.collect() };
+    Ok(serde_json::to_string_pretty(&document).expect("texts are always JSON") + "\n")
 }

@@ -8,6 +8,7 @@ mod args;
 mod composed;
 mod hunting;
 mod init;
+mod judged;
 mod listed;
 mod orderings;
 mod page;
@@ -83,7 +84,10 @@ fn run() -> Result<u8, Refusal> {
                 return controlled.build(Task::Test).map(|_| EXPECTED);
             }
             let mut controlled = controlled;
-            let code = build_and_run(&mut controlled, Task::Test, &arguments)?;
+            let code = match tests.format {
+                Rendering::Text => build_and_run(&mut controlled, Task::Test, &arguments)?,
+                format => judged::run(&controlled, &arguments, format)?,
+            };
             // Who asks for some of the tests knows that others do not run.
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
             let missed = says_missed(&controlled.reached(), all);
@@ -354,6 +358,7 @@ mod tests {
     fn the_page_of_files_has_the_versions() {
         let versions = [
             ("`plan --format json`", VERSION),
+            ("`test --format json`", judged::VERSION),
             ("`test --list --format json`", listed::VERSION),
             ("`composed --format json`", composed::VERSION),
             ("`orderings --format json`", interloper::report::orderings::VERSION),

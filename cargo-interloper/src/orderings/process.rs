@@ -7,9 +7,10 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use interloper::blocks::FINDINGS;
 use interloper::blocks::orderings::notes::{self, Note};
 use interloper::blocks::orderings::{Change, Site, reaching};
-use interloper::report::plain;
+use interloper::report::{Counterexample, plain};
 use interloper_adopt::{Controlled, Refusal, TestBinary};
 
 /// A test of a binary.
@@ -36,6 +37,15 @@ pub struct Ran {
     pub time: Duration,
 }
 
+/// What a test said.
+#[derive(Debug)]
+pub struct Said {
+    pub ended: Ended,
+    /// Its standard output, with the words of the test harness around it.
+    pub out: String,
+    time: Duration,
+}
+
 /// How a test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -46,6 +56,24 @@ pub enum Ended {
     Crashed(String),
     /// After this time it had not ended.
     TimedOut(Duration),
+}
+
+#[cfg(test)]
+impl Said {
+    pub fn new(ended: Ended, out: &str) -> Said {
+        Said { ended, out: out.to_owned(), time: Duration::ZERO }
+    }
+}
+
+impl Ended {
+    /// Why a test did not pass, in one line.
+    pub fn in_words(&self) -> String {
+        match self {
+            Ended::Passed => "passed".to_owned(),
+            Ended::Failed(message) | Ended::Crashed(message) => message.clone(),
+            Ended::TimedOut(time) => format!("did not end within {} s", time.as_secs()),
+        }
+    }
 }
 
 impl Ran {
@@ -113,14 +141,33 @@ impl<'a> Tests<'a> {
     }
 
     fn run_within(&self, test: &Test, change: Option<&Change>, time: Option<Duration>) -> Result<Ran, Refusal> {
-        let [notes, out, err] = ["notes", "out", "err"].map(|name| self.folder.0.join(name));
+        let notes = self.folder.0.join("notes");
         let _ = fs::remove_file(&notes);
         let mut command = self.controlled.test_command(&test.binary);
-        command.args(["--exact", &test.name]).args(options(self.arguments));
         // A changed program's failures do not belong to the program as it is.
         command.env(notes::NOTES, &notes).env("INTERLOPER_FAILURES", "off").env_remove("INTERLOPER_REPLAY");
         command.env_remove(notes::CHANGE).env_remove("RUST_BACKTRACE");
         command.envs(change.map(|change| (notes::CHANGE, change.to_string())));
+        let Said { ended, time, .. } = self.said(command, test, time)?;
+        let noted = notes::read(&notes).map_err(|error| refused("read", &notes, &error))?;
+        Ok(Ran { ended, notes: noted, time })
+    }
+
+    /// Runs a test as `cargo test` does, for as long as it takes, and gives its findings, too.
+    pub fn judge(&self, test: &Test) -> Result<(Said, Vec<Counterexample>), Refusal> {
+        let findings = self.folder.0.join("findings");
+        let _ = fs::remove_file(&findings);
+        let mut command = self.controlled.noting_test_command(&test.binary);
+        // The caller annotates the lines, once.
+        command.arg("--show-output").env(FINDINGS, &findings).env_remove("GITHUB_ACTIONS").env_remove("RUST_BACKTRACE");
+        let said = self.said(command, test, None)?;
+        Ok((said, read_findings(&findings)?))
+    }
+
+    /// Runs a test by a command that is prepared.
+    fn said(&self, mut command: Command, test: &Test, time: Option<Duration>) -> Result<Said, Refusal> {
+        let [out, err] = ["out", "err"].map(|name| self.folder.0.join(name));
+        command.args(["--exact", &test.name]).args(options(self.arguments));
         let create = |path: &Path| File::create(path).map_err(|error| refused("write", path, &error));
         command.stdout(create(&out)?).stderr(create(&err)?);
         let begun = Instant::now();
@@ -133,9 +180,18 @@ impl<'a> Tests<'a> {
             Some(_) if out.contains("\ntest result: FAILED.") => Ended::Failed(message(&out)),
             Some(status) => Ended::Crashed(last_line(&err, status)),
         };
-        let noted = notes::read(&notes).map_err(|error| refused("read", &notes, &error))?;
-        Ok(Ran { ended, notes: noted, time: begun.elapsed() })
+        Ok(Said { ended, out, time: begun.elapsed() })
     }
+}
+
+/// The findings that a test has noted: see [`FINDINGS`].
+fn read_findings(path: &Path) -> Result<Vec<Counterexample>, Refusal> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text.map_err(|error| refused("read", path, &error))?,
+    };
+    let read = |line: &str| serde_json::from_str(line).map_err(|error| refused("read", path, &error.into()));
+    text.lines().map(read).collect()
 }
 
 /// The status of a command, or `None` if it was ended after this time.
@@ -196,7 +252,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new() -> Result<Folder, Refusal> {
-        let path = std::env::temp_dir().join(format!("interloper-orderings-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("interloper-tests-{}", std::process::id()));
         fs::create_dir_all(&path).map_err(|error| refused("make", &path, &error))?;
         Ok(Folder(path))
     }

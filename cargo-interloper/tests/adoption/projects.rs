@@ -131,7 +131,73 @@ fn tests_are_listed_and_not_run() {
     assert_eq!(document, serde_json::json!({ "version": 1, "tests": all }));
     let ran = project.run(&["test", "--list", "under"]).expect(0);
     assert_eq!(ran.out, "subject: under_control\n");
-    project.run(&["test", "--format", "json"]).expect(2);
+    let refused = project.run(&["test", "--list", "--format", "junit"]).expect(2);
+    assert!(refused.err.contains("--list has no results"), "{}", refused.err);
+    project.run(&["test", "--no-run", "--format", "json"]).expect(2);
+}
+
+/// A test that finds a race of threads, its twin, a test of std that fails, one that does not, and one that is ignored.
+const JUDGED: &str = "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+static FOUND: AtomicU32 = AtomicU32::new(0);
+#[interloper::test(executions = 50)]
+fn loses() {
+    let count = AtomicU32::new(0);
+    std::thread::scope(|scope| (0..2).for_each(|_| { scope.spawn(|| count.store(count.load(SeqCst) + 1, SeqCst)); }));
+    assert_eq!(count.into_inner(), 2);
+}
+#[interloper::test(executions = 50)]
+fn keeps() {
+    let count = AtomicU32::new(0);
+    std::thread::scope(|scope| (0..2).for_each(|_| { scope.spawn(|| count.fetch_add(1, SeqCst)); }));
+    assert_eq!(count.into_inner(), 2);
+}
+#[test]
+fn plainly_wrong() { println!(\"said\"); assert_eq!(FOUND.load(SeqCst), 1); }
+#[test]
+fn plainly_right() {}
+#[test]
+#[ignore]
+fn left_out() { panic!(\"it runs\") }
+";
+
+#[test]
+fn results_of_tests_are_json_junit_and_sarif() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!("[dev-dependencies.interloper]\npath = {interloper:?}\n"));
+    let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+    project.put("tests/judged.rs", &format!("{head}{JUDGED}"));
+    let run = |format: &str| project.run(&["test", "--format", format]);
+    let ran = run("json").expect(1);
+    assert!(ran.err.contains("failed: judged: plainly_wrong: "), "{}", ran.err);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let tests = document["tests"].as_array().expect("tests");
+    let results: Vec<_> = tests.iter().map(|test| (test["name"].as_str(), test["result"].as_str())).collect();
+    let expected = [("keeps", "passed"), ("left_out", "ignored"), ("loses", "failed"), ("plainly_right", "passed")];
+    let expected = expected.into_iter().chain([("plainly_wrong", "failed")]);
+    assert_eq!(results, expected.map(|(name, result)| (Some(name), Some(result))).collect::<Vec<_>>());
+    let findings = |test: usize| tests[test]["findings"].as_array().expect("findings").len();
+    assert_eq!([0, 2, 4].map(findings), [0, 1, 0]);
+    assert!(tests[0]["output"].as_str().expect("a text").contains("executions"), "what a pass covers: {}", tests[0]);
+    assert!(tests[4]["output"].as_str().expect("a text").starts_with("said\n"), "{}", tests[4]);
+    // From now on the kept failure runs first.
+    let again = run("json").expect(1).out;
+    assert_eq!(run("json").expect(1).out, again, "the same bytes again");
+
+    let junit = run("junit").expect(1).out;
+    assert_valid(&junit, ".xml");
+    let counts = "<testsuite name=\"judged\" tests=\"5\" failures=\"2\" errors=\"0\" skipped=\"1\">";
+    assert!(junit.contains(counts), "{junit}");
+    let sarif = run("sarif").expect(1);
+    assert_valid(&sarif.out, ".sarif");
+    let log: serde_json::Value = serde_json::from_str(&sarif.out).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 1, "{log}");
+    assert!(results[0]["message"]["text"].as_str().expect("a text").starts_with("loses: "), "{log}");
+    let unseen = "failed tests without a finding, which a SARIF log cannot show: 1";
+    assert!(sarif.err.contains(unseen), "{}", sarif.err);
+    // The accepting twin: all that runs passes.
+    project.run(&["test", "--format", "sarif", "plainly_right"]).expect(0);
 }
 
 #[test]

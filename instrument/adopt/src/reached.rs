@@ -8,8 +8,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::control::Controlled;
+use crate::orderings::TestBinary;
 use crate::place::Place;
 use crate::project::Role;
 use crate::refusal::Refusal;
@@ -42,8 +44,19 @@ impl Controlled {
         self.project.folder.join("reached").join(std::process::id().to_string())
     }
 
+    /// [`test_command`](Self::test_command), whose checks note what they reach for [`reached`](Self::reached). Call
+    /// [`prepare_reached`](Self::prepare_reached) before the first of them.
+    pub fn noting_test_command(&self, binary: &TestBinary) -> Command {
+        let mut command = self.test_command(binary);
+        command.env(VARIABLE, self.reached_folder());
+        command
+    }
+
     /// Forgets what was reached before, and says which crates are looked for.
-    pub(crate) fn prepare_reached(&self) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// When the folder for the notes cannot be written.
+    pub fn prepare_reached(&self) -> Result<(), Refusal> {
         let folder = self.reached_folder();
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(|error| Refusal::file("remove", &folder, &error))?;

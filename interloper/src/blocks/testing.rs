@@ -1,10 +1,12 @@
 //! Runs a function with the attribute `#[interloper::test]`.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use interloper_report::explorer::page;
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
-use interloper_report::{annotation, file};
+use interloper_report::{Counterexample, annotation, file};
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::schedule::{Preempt, Schedule};
@@ -275,6 +277,9 @@ impl Test<'_> {
         }
         let page = report.violation().and_then(|violation| self.page(violation, path)).unwrap_or_default();
         let brief = report.violation().map_or_else(String::new, |violation| violation.counterexample.brief() + "\n");
+        if let (Some(violation), Some(file)) = (report.violation(), (self.variable)(FINDINGS)) {
+            note(&violation.counterexample, Path::new(&file));
+        }
         if (self.variable)("GITHUB_ACTIONS").as_deref() == Some("true") {
             self.annotate(&report);
         }
@@ -316,6 +321,18 @@ impl Test<'_> {
 /// Whether shards can share a search.
 fn can_split(schedule: &Schedule) -> bool {
     schedule.is_random() || *schedule == Schedule::Exhaustive
+}
+
+/// The variable with the file for findings, a line of JSON each: `cargo interloper test` makes other formats of them.
+pub const FINDINGS: &str = "INTERLOPER_FINDINGS";
+
+/// Appends a finding to a file, in one piece.
+fn note(counterexample: &Counterexample, file: &Path) {
+    let line = serde_json::to_string(counterexample).expect("a counterexample is always JSON") + "\n";
+    let opened = OpenOptions::new().create(true).append(true).open(file);
+    if let Err(error) = opened.and_then(|mut file| file.write_all(line.as_bytes())) {
+        eprintln!("cannot note the finding in {}: {error}", file.display());
+    }
 }
 
 /// What runs a test again.
