@@ -1,5 +1,6 @@
 //! `cargo interloper composed`: the composed operations of a workspace.
 
+mod fixes;
 mod harness;
 mod manifest;
 mod pairs;
@@ -60,6 +61,8 @@ pub struct Limits {
     pub bound: u32,
     /// The longest time, in seconds.
     pub time: u64,
+    /// Whether atomic forms of those that are not atomic are tried.
+    pub fixes: bool,
 }
 
 /// Reads the sources and prints what is found.

@@ -122,8 +122,9 @@ fn run() -> Result<u8, Refusal> {
 }
 
 fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let ComposedArgs { common, package, tests, run, no_pairs, bound, time, html, write, shard, format, name } = args;
-    let limits = run.then_some(composed::Limits { bound, time });
+    let ComposedArgs { common, package, tests, run, no_pairs, bound, time, no_fixes, html, write, shard, format, name } =
+        args;
+    let limits = run.then_some(composed::Limits { bound, time, fixes: !no_fixes });
     let split = match (shard, joined) {
         (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
         (_, Some(_)) => return Err(other_parts()),

@@ -19,6 +19,7 @@ mod body;
 mod collections;
 mod expressions;
 mod files;
+pub mod fixes;
 mod flow;
 mod index;
 mod macros;

@@ -51,8 +51,38 @@ pub struct Finding<'a> {
     pub related: Vec<(Place<'a>, String)>,
 }
 
+/// A change of a file that mends what a result says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix<'a> {
+    /// What it does.
+    pub text: String,
+    /// The file.
+    pub file: &'a str,
+    /// What is replaced, in its order.
+    pub replacements: Vec<Replacement<'a>>,
+}
+
+/// A part of a file that is replaced. Lines and columns are counted from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replacement<'a> {
+    /// Its first line and column.
+    pub from: (u32, u32),
+    /// The line and column behind it.
+    pub to: (u32, u32),
+    /// What is there then.
+    pub text: &'a str,
+}
+
 /// The log of one run.
 pub fn log<'a>(rules: &[Rule], findings: impl IntoIterator<Item = Finding<'a>>) -> String {
+    log_with_fixes(rules, findings.into_iter().map(|finding| (finding, None)))
+}
+
+/// As [`log`], with a fix for each result that has one.
+pub fn log_with_fixes<'a>(
+    rules: &[Rule],
+    findings: impl IntoIterator<Item = (Finding<'a>, Option<Fix<'a>>)>,
+) -> String {
     let rule = |rule: &Rule| json!({ "id": rule.id, "shortDescription": { "text": rule.text } });
     let log = json!({
         "version": "2.1.0",
@@ -64,12 +94,33 @@ pub fn log<'a>(rules: &[Rule], findings: impl IntoIterator<Item = Finding<'a>>) 
                 "rules": rules.iter().map(rule).collect::<Vec<_>>(),
             } },
             "columnKind": "unicodeCodePoints",
-            "results": findings.into_iter().map(result).collect::<Vec<_>>(),
+            "results": findings.into_iter().map(|(finding, fix)| fixed(result(finding), fix)).collect::<Vec<_>>(),
         }],
     });
     let mut text = serde_json::to_string_pretty(&log).expect("a value is always JSON");
     text.push('\n');
     text
+}
+
+fn fixed(mut result: Value, fix: Option<Fix<'_>>) -> Value {
+    let Some(Fix { text, file, replacements }) = fix else { return result };
+    let replacement = |one: &Replacement<'_>| {
+        let ((line, column), (end_line, end_column)) = (one.from, one.to);
+        json!({
+            "deletedRegion": {
+                "startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column,
+            },
+            "insertedContent": { "text": one.text },
+        })
+    };
+    result["fixes"] = json!([{
+        "description": { "text": text },
+        "artifactChanges": [{
+            "artifactLocation": { "uri": uri(file) },
+            "replacements": replacements.iter().map(replacement).collect::<Vec<_>>(),
+        }],
+    }]);
+    result
 }
 
 fn result(finding: Finding<'_>) -> Value {

@@ -38,6 +38,12 @@ pub struct ComposedArgs {
     /// The longest time for one operation, in seconds; a search that takes longer is unfinished
     #[arg(long, value_name = "SECONDS", requires = "run", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub time: u64,
+    /// Try no atomic forms of the operations that are not atomic
+    ///
+    /// Without this, a form that fits the text is compiled in one more build and run against the same adversary. It is printed as a patch
+    /// if it is linearizable, and does what the operation does when it runs alone.
+    #[arg(long, requires = "run")]
+    pub no_fixes: bool,
     /// Write the page of the first violation into this file
     #[arg(long, value_name = "FILE", requires = "run", conflicts_with = "shard")]
     pub html: Option<PathBuf>,

@@ -17,9 +17,9 @@ pub struct Tests {
     /// What follows the text of each file.
     pub appended: BTreeMap<PathBuf, String>,
     /// The lines of each operation, in the files with what follows.
-    lines: Vec<(PathBuf, Range<usize>, usize)>,
+    pub(super) lines: Vec<(PathBuf, Range<usize>, usize)>,
     /// The lines of the methods of each type.
-    types: Vec<Lines>,
+    pub(super) types: Vec<Lines>,
     /// The name of the test of each operation and type.
     pub names: BTreeMap<usize, String>,
 }
@@ -73,7 +73,7 @@ fn named(module: &str, test: &str) -> String {
 }
 
 /// The beginning of the module, and what its tests share.
-fn head(Limits { bound, time }: Limits) -> String {
+pub(super) fn head(Limits { bound, time, .. }: Limits) -> String {
     format!(
         "#[cfg(all(test, interloper))]
 #[allow(warnings, clippy::all)]

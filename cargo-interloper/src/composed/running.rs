@@ -14,6 +14,7 @@ use interloper_composed::{Found, Recipe, Together};
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
+use super::fixes::{self, Fixed};
 use super::harness::{self, Tests};
 use super::pairs::{self, Told};
 use crate::page::Page;
@@ -33,6 +34,9 @@ pub enum Outcome {
         report: String,
         /// The verdict where only other methods of its type act, as one word, or why no verdict was reached.
         own: Option<String>,
+        /// What came of its atomic forms, if it is not atomic.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        fix: Option<Fixed>,
     },
     /// It was not run, for this reason.
     NotRun(String),
@@ -54,7 +58,7 @@ impl Outcome {
 /// A test takes so many seconds beside its searches at most.
 const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
-const BUILDS: usize = 8;
+pub(super) const BUILDS: usize = 8;
 
 /// Runs the operations of a shard that can be run, and the methods of its types; gives what came of each, the types after the
 /// operations.
@@ -86,7 +90,10 @@ pub fn run(
                 types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
             if !recipes.is_empty() || !types.is_empty() {
                 let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, (recipes, types), (limits, page), &mut outcomes)?;
+                target.run(folder, options, (recipes.clone(), types), (limits, page), &mut outcomes)?;
+                if limits.fixes {
+                    fixes::suggest(&target, (folder, options), found, (&recipes, limits), &mut outcomes)?;
+                }
             }
         }
     }
@@ -104,7 +111,7 @@ type Numbered<T> = Vec<(usize, T)>;
 type Rejected = BTreeMap<usize, Vec<(String, String)>>;
 
 /// A crate whose operations are run.
-struct Target<'a> {
+pub(super) struct Target<'a> {
     member: &'a Member,
     name: &'a str,
     root: &'a Path,
@@ -188,7 +195,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    fn control(
+    pub(super) fn control(
         &self,
         folder: &Path,
         options: &Options,
@@ -214,7 +221,7 @@ impl Target<'_> {
     }
 }
 
-fn lines(file: &Path) -> usize {
+pub(super) fn lines(file: &Path) -> usize {
     fs::read_to_string(file).map_or(0, |text| text.lines().count())
 }
 
@@ -225,10 +232,6 @@ fn run_all(
     (limits, page): (Limits, &Page),
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
-    let [binary] = &built.tests[..] else {
-        let doing = "find the tests that were built".to_owned();
-        return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
-    };
     for (number, name) in &tests.names {
         let is_type = matches!(outcomes[*number], Outcome::Pairs(_));
         let rejected = rejected.remove(number).unwrap_or_default();
@@ -236,37 +239,63 @@ fn run_all(
             true => not_judged(&reason, Vec::new()),
             false => Outcome::NotRun(reason),
         };
-        let mut command = controlled.test_command(binary);
-        command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
-        if let Some(path) = page.wanted() {
-            command.env(operations::PAGE, path);
-        }
-        let failed = |error: std::io::Error| Refusal::System {
-            doing: format!("run {}", binary.executable.display()),
-            reason: error.to_string(),
-        };
-        let longest = Duration::from_secs(limits.time.saturating_mul(3).saturating_add(SLACK));
-        let Some(output) = within(&mut command, longest).map_err(failed)? else {
-            let reason = format!("it had not ended after {} s, though the search has a limit", longest.as_secs());
-            outcomes[*number] = not_run(reason);
-            continue;
-        };
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        page.look(&out);
-        let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
-        outcomes[*number] = told.unwrap_or_else(|| {
-            if output.status.success() {
-                return not_run("needs features, or a platform, with which its code is built".to_owned());
+        outcomes[*number] = match test(controlled, built, name, (limits, page.wanted()))? {
+            Ended::Late(reason) => not_run(reason),
+            Ended::Out { out, how } => {
+                page.look(&out);
+                let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
+                told.unwrap_or_else(|| not_run(how))
             }
-            let said = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-            not_run(format!("its test ended with {}: {said}", output.status))
-        });
+        };
     }
     note(&match tests.names.keys().filter(|number| !matches!(outcomes[**number], Outcome::Pairs(_))).count() {
         1 => "1 operation ran".to_owned(),
         ran => format!("{ran} operations ran"),
     });
     Ok(())
+}
+
+/// How the process of a test ended.
+pub(super) enum Ended {
+    /// It was ended.
+    Late(String),
+    /// What it printed, and what is to be said if that is nothing.
+    Out { out: String, how: String },
+}
+
+/// Runs one test in a process of its own. A page for its violation is wanted in that file.
+pub(super) fn test(
+    controlled: &Controlled,
+    built: &Built,
+    name: &str,
+    (limits, page): (Limits, Option<&Path>),
+) -> Result<Ended, Refusal> {
+    let [binary] = &built.tests[..] else {
+        let doing = "find the tests that were built".to_owned();
+        return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
+    };
+    let mut command = controlled.test_command(binary);
+    command.args(["--exact", name, "--nocapture", "--test-threads", "1"]).stdin(Stdio::null());
+    if let Some(path) = page {
+        command.env(operations::PAGE, path);
+    }
+    let failed = |error: std::io::Error| Refusal::System {
+        doing: format!("run {}", binary.executable.display()),
+        reason: error.to_string(),
+    };
+    let longest = Duration::from_secs(limits.time.saturating_mul(3).saturating_add(SLACK));
+    let Some(output) = within(&mut command, longest).map_err(failed)? else {
+        let reason = format!("it had not ended after {} s, though the search has a limit", longest.as_secs());
+        return Ok(Ended::Late(reason));
+    };
+    let (out, err) = (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr));
+    let how = if output.status.success() {
+        "needs features, or a platform, with which its code is built".to_owned()
+    } else {
+        let said = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+        format!("its test ended with {}: {said}", output.status)
+    };
+    Ok(Ended::Out { out, how })
 }
 
 /// What a process printed; `None` if it had to be ended.
@@ -302,7 +331,7 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>>
 }
 
 /// What a test printed of its operation.
-fn outcome(out: &str) -> Option<Outcome> {
+pub(super) fn outcome(out: &str) -> Option<Outcome> {
     let (_, text) = out.split_once(operations::BEGIN)?;
     let (text, _) = text.split_once(operations::END)?;
     let (head, report) = text.split_once('\n')?;
@@ -312,9 +341,13 @@ fn outcome(out: &str) -> Option<Outcome> {
     let own = own.map(|(text, _)| text.lines().next().unwrap_or_default().to_owned());
     Some(match verdict {
         "misuse" => Outcome::NotRun(report),
-        verdict => {
-            Outcome::Judged { verdict: verdict.to_owned(), executions: executions.trim().parse().ok()?, report, own }
-        }
+        verdict => Outcome::Judged {
+            verdict: verdict.to_owned(),
+            executions: executions.trim().parse().ok()?,
+            report,
+            own,
+            fix: None,
+        },
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use interloper::report::annotation::of_finding;
 use interloper::report::junit;
 use interloper::report::plain;
-use interloper::report::sarif::{Finding, Level, Place, Rule, log};
+use interloper::report::sarif::{Finding, Level, Place, Rule, log, log_with_fixes};
 use interloper::report::table::{Align, Table};
 use interloper_composed::{Call, Found, Operation};
 
@@ -151,7 +151,7 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
     }
     let mut out = table.to_string();
     for (one, outcome) in found.operations.iter().zip(outcomes) {
-        if let Outcome::Judged { verdict, report, own, .. } = outcome
+        if let Outcome::Judged { verdict, report, own, fix, .. } = outcome
             && verdict != "linearizable"
         {
             let _ = writeln!(out, "\n{report}");
@@ -170,6 +170,9 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
             }
             if let Some(advice) = one.pattern.advice() {
                 let _ = writeln!(out, "  in one step: {advice}");
+            }
+            if let Some(fix) = fix {
+                out.push_str(&fix.text());
             }
         }
     }
@@ -195,11 +198,15 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
     document["types"] = pairs::json(found, outcomes).into();
     for (number, outcome) in outcomes.iter().enumerate().take(found.operations.len()) {
         document["operations"][number]["outcome"] = match outcome {
-            Outcome::Judged { verdict, executions, report, own } => {
+            Outcome::Judged { verdict, executions, report, own, fix } => {
                 let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
-                serde_json::json!({
+                let mut outcome = serde_json::json!({
                     "verdict": verdict, "executions": executions, "report": report, "own": own, "unknown": unknown
-                })
+                });
+                if let Some(fix) = fix {
+                    outcome["fix"] = serde_json::to_value(fix).expect("plain data is always JSON");
+                }
+                outcome
             }
             Outcome::NotRun(reason) => serde_json::json!({ "verdict": "not-run", "reason": reason }),
             Outcome::Pairs(_) => continue,
@@ -211,13 +218,17 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
 }
 
 fn results_sarif(found: &Found, outcomes: &[Outcome]) -> String {
-    let findings = violations(found, outcomes).map(|(_, finding)| finding);
-    let pairs = pairs::findings(found, outcomes).map(|(_, finding)| finding);
+    let fixed = outcomes.iter().filter(|outcome| outcome.is_violation()).map(|outcome| match outcome {
+        Outcome::Judged { fix: Some(fix), .. } => fix.sarif(),
+        _ => None,
+    });
+    let findings = violations(found, outcomes).map(|(_, finding)| finding).zip(fixed);
+    let pairs = pairs::findings(found, outcomes).map(|(_, finding)| (finding, None));
     let rules = [
         Rule { id: NOT_ATOMIC, text: "A composed operation is not atomic." },
         Rule { id: pairs::NOT_ATOMIC, text: "Two methods of a type are not atomic together." },
     ];
-    log(&rules, findings.chain(pairs))
+    log_with_fixes(&rules, findings.chain(pairs))
 }
 
 /// The annotations of a change, for GitHub: of the operations that are not atomic.

@@ -3,6 +3,7 @@
 mod composed;
 mod composing;
 mod editions;
+mod fixing;
 mod guide;
 mod hunting;
 mod kernel;

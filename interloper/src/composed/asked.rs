@@ -7,6 +7,7 @@ use interloper_collections::Subject;
 use interloper_report::explorer::{Exploration, page};
 use interloper_report::file;
 
+use crate::composed::alone::{self, Alone, Compared};
 use crate::composed::check::Check;
 use crate::composed::outcome::Violation;
 use crate::composed::pairs::Pairs;
@@ -20,6 +21,8 @@ pub const PAGE: &str = "INTERLOPER_COMPOSED_PAGE";
 pub const BEGIN: &str = "\u{2}interloper ";
 /// What begins the verdict where only other methods of the type act.
 pub const OWN: &str = "\u{2}own ";
+/// What begins the comparison of a rewritten operation with the operation.
+pub const FIX: &str = "\u{2}fix ";
 /// What begins the report on the methods of a type, two at once: one line of JSON, or [`MISUSE`] and why there is none.
 pub const PAIRS: &str = "\u{2}pairs ";
 /// What begins the reason, where there is no report.
@@ -114,6 +117,32 @@ pub fn judge_pairs<S: Subject>(pairs: &Pairs<S>) {
         }
         Err(misuse) => println!("\n{PAIRS}{MISUSE}{misuse}{END}"),
     }
+}
+
+/// Compares what a rewritten operation does alone with what the operation does, and prints the result between [`FIX`] and [`END`].
+/// If they are the same, checks the rewritten operation as [`judge`] does. `gives` says whether they return something.
+pub fn judge_fix(operation: &dyn Check, fixed: &dyn Check, gives: bool) {
+    let said = match alone::compare(operation, fixed, gives) {
+        Ok(Compared::Same { runs }) => format!("same {runs}"),
+        Ok(Compared::Differs { one, other }) => {
+            let state = texts(&one.state);
+            format!("differs {} from {state}: {} instead of {}", one.call, ended(&other), ended(&one))
+        }
+        Ok(Compared::NotShown) => "not-shown".to_owned(),
+        Err(misuse) => format!("misuse {misuse}"),
+    };
+    println!("\n{FIX}{said}{END}");
+    if said.starts_with("same ") {
+        judge(fixed);
+    }
+}
+
+fn ended(run: &Alone) -> String {
+    format!("{}, leaving {}", run.returned, texts(&run.end))
+}
+
+fn texts(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn explored(method: &dyn Check, violation: &Violation) -> Exploration {

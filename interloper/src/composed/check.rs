@@ -13,6 +13,7 @@ use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source}
 
 use crate::blocks::leaving::Checking;
 use crate::composed::adversary::{Adversary, Environment, random_bits};
+use crate::composed::alone::Alone;
 use crate::composed::bench::Bench;
 use crate::composed::clock::Clock;
 use crate::composed::explore::{Found, Program, explore};
@@ -24,7 +25,7 @@ use crate::composed::parts::{Parts, Split};
 use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
-use crate::composed::{concurrent, domain, explain, explored};
+use crate::composed::{alone, concurrent, domain, explain, explored};
 
 /// A method under test with its types erased, so that a suite can hold many of them.
 pub trait Check {
@@ -76,6 +77,13 @@ pub trait Check {
     /// # Errors
     /// As [`Check::check_with`].
     fn linearization_points(&self) -> Result<Vec<String>, Misuse>;
+
+    /// What the method does alone, with each argument: from these states, or from those where a search begins and those that
+    /// its environment reaches from there.
+    ///
+    /// # Errors
+    /// As [`Check::check_with`].
+    fn alone_with(&self, settings: &Settings, states: Option<&[Vec<Value>]>) -> Result<Vec<Alone>, Misuse>;
 }
 
 impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
@@ -121,6 +129,10 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
 
     fn linearization_points(&self) -> Result<Vec<String>, Misuse> {
         with_runner(self, &self.description.settings, marked_steps)
+    }
+
+    fn alone_with(&self, settings: &Settings, states: Option<&[Vec<Value>]>) -> Result<Vec<Alone>, Misuse> {
+        with_runner(self, settings, |runner| alone::alone(runner, settings, states))
     }
 }
 

@@ -4,9 +4,11 @@
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
 //! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
 //! several calls and, described by `pairs`, for two methods of a type, `explain` describes the violation, `explored` adds
-//! what its page shows. `parts` splits a check among machines. `asked` runs what `cargo interloper composed --run` has written.
+//! what its page shows. `alone` compares what two methods do alone. `parts` splits a check among machines. `asked` runs what
+//! `cargo interloper composed --run` has written.
 
 mod adversary;
+mod alone;
 pub mod asked;
 mod bench;
 mod check;

@@ -1,0 +1,72 @@
+//! Rewrites of operations as one step: edits of the text of a file.
+//!
+//! A rewrite is offered where its form fits the text, and refused where it could do something else: with other keys, other
+//! collections, other uses in between. Whether it is right, only running it says.
+
+mod atomics;
+mod code;
+mod entries;
+mod locks;
+mod maps;
+mod patch;
+mod queues;
+mod site;
+mod words;
+
+use std::ops::Range;
+
+pub use patch::{Replacement, diff, patched, replacements};
+pub use words::form;
+
+use crate::operation::Operation;
+use site::Site;
+
+/// A rewrite of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The atomic form, in words.
+    pub form: String,
+    /// What changes in the text of the file, in its order.
+    pub edits: Vec<Edit>,
+    /// Whether the operation returns something.
+    pub gives: bool,
+}
+
+/// A change of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes that are replaced.
+    pub range: Range<usize>,
+    /// What replaces them.
+    pub text: String,
+}
+
+/// What one form makes of an operation.
+type Made = Result<Vec<Fix>, String>;
+
+/// The rewrites of an operation in the text of its file, the best first.
+///
+/// # Errors
+/// Why there is none.
+pub fn fixes(text: &str, operation: &Operation) -> Result<Vec<Fix>, String> {
+    let parsed = site::parse(text)?;
+    let site = Site::new(text, &parsed, operation)?;
+    let kind = site.operation.calls.first().map(|call| call.kind.as_str()).unwrap_or_default();
+    let made: Made = match kind {
+        "Mutex" | "RwLock" => locks::fixes(&site),
+        kind if kind.starts_with("Atomic") => atomics::fixes(&site),
+        "SegQueue" | "ArrayQueue" => queues::fixes(&site),
+        "DashMap" | "SkipMap" => maps::fixes(&site),
+        kind => Err(format!("no rewrite for {kind} is known")),
+    };
+    made
+}
+
+/// The operation with a rewrite, as an item of its module under another name.
+///
+/// # Errors
+/// When the text does not have the operation.
+pub fn item(text: &str, operation: &Operation, fix: &Fix, name: &str) -> Result<String, String> {
+    let parsed = site::parse(text)?;
+    Ok(Site::new(text, &parsed, operation)?.item(fix, name))
+}
