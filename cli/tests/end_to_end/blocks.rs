@@ -59,8 +59,9 @@ fn memory_of_the_command_line_overrides_that_of_a_program() {
     assert_eq!(weak.code, Some(0), "{}{}", weak.out, weak.err);
     assert!(weak.out.starts_with("✗ publish-relaxed-load "), "{}", weak.out);
     let strong = interloper(&["run", "publish-relaxed-load", "--memory", "sc"]);
-    assert_eq!(strong.code, Some(1), "the bug that is expected is not there: {}{}", strong.out, strong.err);
+    assert_eq!(strong.code, Some(0), "another search may find less: {}{}", strong.out, strong.err);
     assert!(strong.out.starts_with("✓ publish-relaxed-load "), "{}", strong.out);
+    assert!(strong.out.contains("no violation found\n"), "{}", strong.out);
 }
 
 #[test]
