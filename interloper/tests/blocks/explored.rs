@@ -110,7 +110,7 @@ fn a_deadlock_leads_from_what_waits_to_what_was_taken() {
     assert_eq!((page.holds.len(), kept), (2, 2));
 }
 
-/// Two tasks of an executor: the lanes are its tasks, and the task that is never woken is marked where it waits.
+/// Two tasks of an executor: the lanes are its tasks, and the task that is never woken is blocked where it waits.
 #[test]
 fn a_lost_wake_has_the_lanes_of_its_tasks() {
     let page = explored(|| {
@@ -122,7 +122,11 @@ fn a_lost_wake_has_the_lanes_of_its_tasks() {
     });
     assert_eq!(page.verdict, "deadlock");
     assert!(page.tasks.iter().any(|task| task.title.contains("lost")), "{:?}", page.tasks);
-    assert!(page.steps.iter().any(|step| step.marked) && page.steps.iter().any(|step| step.woken_by.is_some()));
+    // Main waits for the task that nobody wakes; the other task's wakes of main are edges.
+    let stuck: Vec<&str> =
+        page.steps.iter().filter(|step| step.kind == Kind::Blocked).map(|step| text_of(&page, step)).collect();
+    assert_eq!(stuck, ["is polled again: never"; 2]);
+    assert!(page.steps.iter().any(|step| step.woken_by.is_some()));
     assert!(page.sources.iter().any(|source| source.file.ends_with("explored.rs")));
 }
 
