@@ -6,7 +6,7 @@ use std::fs;
 use interloper_composed::fixes::{fixes, patched};
 use interloper_composed::{Options, Package, scan};
 
-/// The texts of the operation with each form, or why there is none.
+/// The texts of the operation with each form, or why no form fits.
 fn forms(body: &str) -> Result<Vec<String>, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().join("lib.rs");
@@ -801,7 +801,7 @@ fn a_queue_says_whether_it_did_it() {
     }
 "],
     );
-    // The limit is another number than the capacity, or there is none.
+    // The limit is another number than the capacity, or nothing limits the queue.
     let limited = |queue: &str, condition: &str| {
         forms(&format!(
             "    fn f(&self, x: u32) {{\n        if self.{queue}.{condition} {{\n            let _ = self.{queue}.push(x);\n        }}\n    }}\n"

@@ -67,7 +67,7 @@ pub struct Fix<'a> {
 pub struct Replacement<'a> {
     /// Its first line and column.
     pub from: (u32, u32),
-    /// The line and column behind it.
+    /// The line and column after it.
     pub to: (u32, u32),
     /// What is there then.
     pub text: &'a str,

@@ -24,7 +24,7 @@ const NAMED: usize = 4;
 /// What came of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// The report, or why there is none.
+    /// The report, or why the pair has no report.
     pub report: Result<PairsReport, String>,
     /// The methods whose calls the compiler rejects, each with what it says first.
     pub rejected: Vec<(String, String)>,

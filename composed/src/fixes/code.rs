@@ -130,7 +130,7 @@ pub(super) fn idents(code: &impl ToTokens) -> BTreeSet<String> {
     all
 }
 
-/// The variables that an expression reads: names of fields and methods are none.
+/// The variables that an expression reads. Names of fields and methods do not count.
 pub(super) fn variables(expr: &Expr) -> BTreeSet<String> {
     struct Names(BTreeSet<String>);
     impl<'a> Visit<'a> for Names {

@@ -47,7 +47,7 @@ type Made = Result<Vec<Fix>, String>;
 /// The rewrites of an operation in the text of its file, the best first.
 ///
 /// # Errors
-/// Why there is none.
+/// Why an operation has no patch.
 pub fn fixes(text: &str, operation: &Operation) -> Result<Vec<Fix>, String> {
     let parsed = site::parse(text)?;
     let site = Site::new(text, &parsed, operation)?;

@@ -27,7 +27,7 @@ pub fn patched(text: &str, edits: &[Edit]) -> String {
 pub struct Replacement {
     /// Its first line and column.
     pub from: (u32, u32),
-    /// The line and column behind it.
+    /// The line and column after it.
     pub to: (u32, u32),
     /// What is there then.
     pub text: String,

@@ -103,7 +103,7 @@ pub(super) fn execute(
             }
             spawned.into_iter().for_each(join);
             run.finish();
-            // What an invariant looks at is no step of the program.
+            // What an invariant looks at is not a step of the program.
             holds.replace(without_session(|| subject.invariants()));
         })
     });

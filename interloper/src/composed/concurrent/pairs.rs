@@ -2,7 +2,7 @@
 //!
 //! A schema is a program of two tasks, and the calls that lead to the state in which it begins. The schemas of all pairs are
 //! searched shape by shape, so the first violation of a pair is one of the smallest. What the same calls do one after the other is
-//! the specification; that they fail alone is no violation of a pair.
+//! the specification; a method that fails alone does not make the pair a violation.
 
 use std::collections::{BTreeSet, HashMap};
 
