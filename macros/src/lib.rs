@@ -95,6 +95,7 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// | `time_ms` | a number of milliseconds |
 /// | `steps` | a number: an execution with more steps fails |
 /// | `critical_sections` | no value: critical sections are blocks too |
+/// | `inferred_blocks` | no value: AtomFuzzer also pauses where something looks like a block that nobody marked; the report lists it |
 /// | `threads_must_end` | no value: a thread that still runs when the test returns must end; by default it is abandoned |
 /// | `check_determinism` | no value: each execution runs twice |
 /// | `allow_trivial` | no value: the test may pass although nothing was explored |

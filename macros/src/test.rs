@@ -108,7 +108,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
 }
 
 const OPTIONS: &str = "the options are strategy, freedoms, memory, preempt, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, threads_must_end, check_determinism, allow_trivial, fresh_statics, cancel, flavor, worker_threads, expect";
+                       critical_sections, inferred_blocks, threads_must_end, check_determinism, allow_trivial, fresh_statics, cancel, flavor, worker_threads, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -140,6 +140,7 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "steps" => value()
                 .map(|value| quote!(settings.steps = ::interloper::blocks::StepBound::FailAfter(#value);)),
             "critical_sections" => Ok(quote!(settings.blocks = ::interloper::blocks::Blocks::CriticalSections;)),
+            "inferred_blocks" => Ok(quote!(settings.blocks = ::interloper::blocks::Blocks::Inferred;)),
             "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
             "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
@@ -204,6 +205,7 @@ mod tests {
         assert!(all.contains("settings . seed = 7 ; settings . executions = 2 * N ;"), "{all}");
         assert!(all.contains("attribute :: schedule (\"pos\")"), "{all}");
         assert!(all.contains("Blocks :: CriticalSections"), "{all}");
+        assert!(text(quote!(inferred_blocks)).contains("Blocks :: Inferred"));
         assert!(text(quote!(memory = "weak")).contains("attribute :: memory (\"weak\")"));
         assert!(text(quote!(freedoms = "none")).contains("attribute :: freedoms (\"none\")"));
         assert!(all.contains("Some (:: interloper :: blocks :: Grade :: Bug)"), "{all}");

@@ -5,6 +5,7 @@ mod preempt;
 mod text;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use interloper_std::runtime::{Action, TaskId};
 
@@ -12,8 +13,8 @@ use crate::Shard;
 use crate::decisions::Decisions;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategies::{
-    AtomFuzzer, Cut, Ended, Exhaustive, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk, Rff,
-    Selection, Surw,
+    AtomFuzzer, Cut, Ended, Exhaustive, Inferred, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile,
+    RandomWalk, Rff, Selection, Surw,
 };
 use crate::strategy::{Around, Pending, Strategy};
 
@@ -93,6 +94,8 @@ pub struct Plan<'a> {
     pub free_every: u64,
     /// What tells AtomFuzzer where atomic blocks begin and end; `None` when the program marks its blocks.
     pub announce: Option<&'a dyn Fn(AtomFuzzer) -> Box<dyn Strategy>>,
+    /// Pairs of accesses that AtomFuzzer takes for blocks, too.
+    pub inferred: Arc<Inferred>,
     /// The part of an exhaustive search: see [`Exhaustive::with_shard`]. Random strategies are split by `round`.
     pub shard: Shard,
 }
@@ -101,7 +104,16 @@ impl Plan<'_> {
     /// The plan of these strategies from their first execution on. They measure what they need to know, and each
     /// execution has freedoms.
     pub fn new(seed: u64) -> Plan<'static> {
-        Plan { seed, round: 0, length: None, profile: None, free_every: 1, announce: None, shard: Shard::WHOLE }
+        Plan {
+            seed,
+            round: 0,
+            length: None,
+            profile: None,
+            free_every: 1,
+            announce: None,
+            inferred: Arc::default(),
+            shard: Shard::WHOLE,
+        }
     }
 }
 
@@ -258,6 +270,7 @@ impl Schedule {
 
 fn atom_fuzzer(plan: &Plan<'_>, turn: Turn, q: f64, pattern: Pattern) -> Box<dyn Strategy> {
     let fuzzer = AtomFuzzer::starting_at(plan.seed, plan.round).with_q(q).with_pattern(pattern);
+    let fuzzer = fuzzer.with_inferred(plan.inferred.clone());
     match plan.announce {
         Some(announce) => sometimes_free(plan, turn, announce(fuzzer)),
         None => sometimes_free(plan, turn, fuzzer),

@@ -31,7 +31,7 @@ mod random_walk;
 mod rff;
 mod surw;
 
-pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Pattern};
+pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Inferred, Pair, Pattern};
 pub use exhaustive::{Cut, Ended, Exhaustive, Exploration};
 pub use first_run::FirstRun;
 pub use follow::Follow;

@@ -155,7 +155,8 @@ impl Checked for CheckedProgram {
     fn details(&self) -> Vec<String> {
         let Some(report) = self.found() else { return Vec::new() };
         let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
-        warnings.chain([report.coverage.to_string()]).collect()
+        let inferred = report.inferred.iter().map(|block| format!("inferred: {block}"));
+        warnings.chain(inferred).chain([report.coverage.to_string()]).collect()
     }
 
     fn expectation(&self) -> Option<String> {
@@ -385,5 +386,6 @@ fn blocks(program: Program) -> &'static str {
     match program.own_settings().blocks {
         Blocks::Marked => "marked",
         Blocks::CriticalSections => "critical sections",
+        Blocks::Inferred => "marked, and inferred for AtomFuzzer",
     }
 }

@@ -9,7 +9,7 @@ use interloper_scheduler::orderings::{Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
 use interloper_scheduler::strategies::{FirstRun, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
 use interloper_scheduler::{Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
-use interloper_std::runtime::Statics;
+use interloper_std::runtime::{ObjectKind, Statics};
 
 use super::backtraces;
 use super::chunks::{self, Work};
@@ -19,7 +19,7 @@ use super::grade::Grade;
 use super::leaving::Checking;
 use super::misuse::Misuse;
 use super::orderings::notes;
-use super::report::{Coverage, CutShort, Report, Violation};
+use super::report::{Coverage, CutShort, InferredBlock, Report, Violation};
 use super::runner::{Body, Made, Runner};
 use super::schedule::Measured;
 use super::sections::{Blocks, Rule};
@@ -279,6 +279,7 @@ impl Checker {
         let Settings { schedule, seed, .. } = &self.settings;
         let schedule = format!("{schedule}, seed {seed}{freedoms}{memory}{preempt}{changed}{shard}");
         let mut report = self.report(&summary, schedule);
+        report.inferred = InferredBlock::all(search.measured.rule.inferred(), &summary.inferred);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
             return Err(Misuse::Unexplored(reason));
@@ -361,7 +362,7 @@ impl Checker {
             orderings: summary.orderings.clone(),
             ..Coverage::default()
         };
-        Report { name: self.name.clone(), grade, bug: None, error: None, warnings, coverage }
+        Report { name: self.name.clone(), grade, bug: None, error: None, warnings, inferred: Vec::new(), coverage }
     }
 
     /// Reruns an execution, checks that it shows the same finding, and describes the smallest one that does so too. Whether
@@ -460,6 +461,7 @@ impl<'a> Search<'a> {
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut FirstRun).expect("one execution is made");
         rule.learn(&runner.engine.trace());
+        infer(&mut rule, &runner);
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
             return;
@@ -487,6 +489,7 @@ impl<'a> Search<'a> {
             self.stuck = Some(stuck);
             return;
         }
+        infer(&mut rule, &runner);
         self.measured.steps = pct.length();
         self.measured.rule = rule;
         // What was measured was ordinary.
@@ -536,6 +539,12 @@ impl<'a> Search<'a> {
         });
         Ok((work.into_summary(), worker))
     }
+}
+
+/// Learns what looks like a block from the last execution.
+fn infer(rule: &mut Rule, runner: &Runner<'_>) {
+    let kind = |object| runner.engine.object_kind(object).map_or("object", ObjectKind::name);
+    rule.infer(&runner.engine.trace(), kind);
 }
 
 /// Schedules at random from which it is learnt what the blocks are.

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use interloper_scheduler::orderings;
 use interloper_scheduler::schedule::{Schedule, Search};
+use interloper_scheduler::strategies::Pair;
 
 use super::misuse::Misuse;
 use super::progress::Progress;
@@ -324,6 +325,11 @@ impl Summary {
         self.sample.merge(&later.sample);
         orderings::add(&mut self.orderings, later.orderings);
         self.warnings.extend(later.warnings);
+        self.inferred.resize(self.inferred.len().max(later.inferred.len()), Pair::default());
+        for (count, more) in self.inferred.iter_mut().zip(later.inferred) {
+            count.entered += more.entered;
+            count.interrupted += more.interrupted;
+        }
         Summary {
             executions: self.executions + later.executions,
             saw_plain_memory: self.saw_plain_memory || later.saw_plain_memory,
@@ -341,6 +347,7 @@ impl Summary {
             bug: self.bug.or(later.bug),
             misuse: self.misuse.or(later.misuse),
             warnings: self.warnings,
+            inferred: self.inferred,
             exhausted: self.exhausted || later.exhausted,
             cut: self.cut.or(later.cut),
             stale: self.stale.or(later.stale),

@@ -70,7 +70,7 @@ pub(crate) use lines::as_compiled;
 pub use misuse::Misuse;
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};
-pub use report::{Coverage, CutShort, Finding, Report, SerialCoverage, Step, Violation, Warning};
+pub use report::{Coverage, CutShort, Finding, InferredBlock, Report, SerialCoverage, Step, Violation, Warning};
 pub use sections::Blocks;
 pub use settings::{MAX_JOBS, Settings, StepBound};
 pub use testing::FINDINGS;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use interloper_report::shorten::{LONGEST_TEXT, middle};
 use interloper_scheduler::{FreedomsError, ShardError};
 
+use super::sections::Blocks;
 use super::settings::{MAX_JOBS, Settings, StepBound};
 
 /// An environment variable with a bad value.
@@ -76,6 +77,10 @@ pub(crate) fn apply(
     if let Some(preempt) = read("INTERLOPER_PREEMPT", &variable, "expected sync or memory (loads and stores, too)")? {
         settings.preempt = preempt;
     }
+    if let Some(Parts(blocks)) = read("INTERLOPER_BLOCKS", &variable, "expected marked, critical-sections or inferred")?
+    {
+        settings.blocks = blocks;
+    }
     if let Some(value) = variable("INTERLOPER_STRATEGY") {
         let wrong = |error: super::ScheduleError| BadVariable {
             name: "INTERLOPER_STRATEGY",
@@ -88,6 +93,22 @@ pub(crate) fn apply(
         settings.override_memory(memory);
     }
     Ok(())
+}
+
+/// Which parts of a program are blocks.
+struct Parts(Blocks);
+
+impl FromStr for Parts {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Parts, ()> {
+        match text {
+            "marked" => Ok(Parts(Blocks::Marked)),
+            "critical-sections" => Ok(Parts(Blocks::CriticalSections)),
+            "inferred" => Ok(Parts(Blocks::Inferred)),
+            _ => Err(()),
+        }
+    }
 }
 
 /// From 1 to [`MAX_JOBS`].
@@ -140,6 +161,7 @@ mod tests {
             ("INTERLOPER_JOBS", "3"),
             ("INTERLOPER_STEPS", "99"),
             ("INTERLOPER_STRATEGY", "pos"),
+            ("INTERLOPER_BLOCKS", "inferred"),
             ("INTERLOPER_FREEDOMS", "time"),
             ("INTERLOPER_SHARD", "2/4"),
             ("INTERLOPER_PREEMPT", "memory"),
@@ -152,6 +174,7 @@ mod tests {
             jobs: 3.try_into().unwrap(),
             steps: StepBound::FailAfter(99),
             schedule: Schedule::Pos,
+            blocks: Blocks::Inferred,
             shard: Shard::new(2, 4).unwrap(),
             freedoms: Some(Freedoms::NONE.with(Freedom::Time, 1)),
             preempt: Preempt::Memory,
@@ -193,6 +216,7 @@ mod tests {
         for jobs in ["0", "1025", "100000", "18446744073709551616"] {
             check("INTERLOPER_JOBS", jobs, "expected a number from 1 to 1024");
         }
+        check("INTERLOPER_BLOCKS", "all", "expected marked, critical-sections or inferred");
         let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io";
         check("INTERLOPER_FREEDOMS", "sleep", freedom);
         check(

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use interloper_scheduler::strategies::Pair;
 use interloper_scheduler::{Fingerprint, Traces};
 use serde::{Deserialize, Serialize};
 
@@ -188,6 +189,9 @@ pub(super) struct Part {
     bug: Option<(u64, String)>,
     /// The block, the object, and the two places.
     warnings: Vec<(String, String, String, String)>,
+    /// How often each inferred block ran, and was interrupted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inferred: Vec<(u64, u64)>,
     serial: (u64, bool, bool),
     traces: Counted,
     sample: Counted,
@@ -245,6 +249,7 @@ impl From<&Summary> for Part {
             error: found(&summary.error),
             bug: found(&summary.bug),
             warnings: summary.warnings.iter().map(warning).collect(),
+            inferred: summary.inferred.iter().map(|pair| (pair.entered, pair.interrupted)).collect(),
             serial: (executions, complete, interrupted),
             traces: Counted::from(&summary.traces),
             sample: Counted::from(&summary.sample),
@@ -295,6 +300,7 @@ impl Part {
             error,
             bug,
             warnings: self.warnings.iter().map(warning).collect(),
+            inferred: self.inferred.iter().map(|&(entered, interrupted)| Pair { entered, interrupted }).collect(),
             serial: SerialCoverage { executions, complete, interrupted },
             traces: Traces::from(&self.traces),
             sample: Traces::from(&self.sample),

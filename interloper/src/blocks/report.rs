@@ -8,8 +8,9 @@ use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::Executed;
+use interloper_scheduler::strategies::{Inferred, Pair};
 use interloper_scheduler::{Fault, Freedoms, SourcePlace, Unseen};
-use interloper_std::runtime::{Exit, ObjectKind};
+use interloper_std::runtime::{Exit, ObjectKind, Place};
 
 use super::grade::Grade;
 
@@ -26,6 +27,9 @@ pub struct Report {
     pub error: Option<Violation>,
     /// Where blocks access an object twice, in the order of the places.
     pub warnings: Vec<Warning>,
+    /// What looks like a block, though nobody marked it, in the order of the places. Empty unless
+    /// [`Blocks::Inferred`](super::Blocks::Inferred) is asked for. No grade follows from it.
+    pub inferred: Vec<InferredBlock>,
     /// What the search covered.
     pub coverage: Coverage,
 }
@@ -211,15 +215,56 @@ pub struct Warning {
     pub again: String,
 }
 
+/// Two accesses that look as if they belonged to one block, which nobody has marked: see
+/// [`Blocks::Inferred`](super::Blocks::Inferred).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InferredBlock {
+    /// What kind of object both access: `mutex`.
+    pub object: String,
+    /// The place of the first access, `src/account.rs:12:9`.
+    pub first: String,
+    /// The place of the other one.
+    pub again: String,
+    /// In how many executions a task made both, one after the other.
+    pub entered: u64,
+    /// In how many of these another task came between so that no serial order explains the three accesses.
+    pub interrupted: u64,
+}
+
+impl InferredBlock {
+    /// The blocks with these counts.
+    pub(crate) fn all(pairs: &Inferred, counts: &[Pair]) -> Vec<InferredBlock> {
+        let counts = counts.iter().copied().chain(std::iter::repeat(Pair::default()));
+        let block = |((first, again, kind), Pair { entered, interrupted }): ((Place, Place, &str), Pair)| {
+            let (object, first, again) = (kind.to_owned(), first.to_string(), again.to_string());
+            InferredBlock { object, first, again, entered, interrupted }
+        };
+        pairs.pairs().zip(counts).map(block).collect()
+    }
+}
+
+impl fmt::Display for InferredBlock {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InferredBlock { object, first, again, entered, interrupted } = self;
+        let executions = plural(*entered, "execution");
+        write!(out, "the accesses to {} at {first} and {again} ran in {executions}, ", article(object))?;
+        write!(out, "interrupted in {interrupted}; mark a block with #[interloper::atomic] to have it judged")
+    }
+}
+
+/// The noun with its article, where it has one.
+fn article(noun: &str) -> String {
+    match noun {
+        _ if noun == ObjectKind::PLAIN.name() => noun.to_owned(),
+        _ if noun.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {noun}"),
+        _ => format!("a {noun}"),
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Warning { block, object, first, again } = self;
-        let article = match object.as_str() {
-            object if object == ObjectKind::PLAIN.name() => "",
-            object if object.starts_with(['a', 'e', 'i', 'o', 'u']) => "an ",
-            _ => "a ",
-        };
-        write!(out, "{block} accesses {article}{object} at {first} and again at {again}")
+        write!(out, "{block} accesses {} at {first} and again at {again}", article(object))
     }
 }
 
@@ -417,6 +462,9 @@ impl fmt::Display for Report {
         }
         for warning in &self.warnings {
             writeln!(out, "  warning: {warning}")?;
+        }
+        for block in &self.inferred {
+            writeln!(out, "  inferred: {block}")?;
         }
         writeln!(out, "  {}", self.coverage)
     }

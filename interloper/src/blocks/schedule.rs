@@ -27,11 +27,12 @@ impl Measured {
         let announcing =
             |fuzzer: AtomFuzzer| -> Box<dyn Strategy> { Box::new(Announcing::new(fuzzer, self.rule.clone())) };
         let announce: Option<&dyn Fn(AtomFuzzer) -> Box<dyn Strategy>> = match self.rule.blocks() {
-            Blocks::Marked => None,
+            Blocks::Marked | Blocks::Inferred => None,
             Blocks::CriticalSections => Some(&announcing),
         };
         let (length, profile) = (Some(self.steps), Some(self.profile.clone()));
-        schedule.search(&Plan { seed, round, length, profile, free_every: FREE_EVERY, announce, shard })
+        let inferred = self.rule.inferred().clone();
+        schedule.search(&Plan { seed, round, length, profile, free_every: FREE_EVERY, announce, inferred, shard })
     }
 }
 

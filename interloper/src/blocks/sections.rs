@@ -1,8 +1,10 @@
 //! Which steps belong to a block.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use interloper_scheduler::Event;
+use interloper_scheduler::strategies::Inferred;
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 /// Which parts of a program are blocks.
@@ -17,6 +19,11 @@ pub enum Blocks {
     /// from its first step to its last, in every execution that was examined beforehand. A section inside such a section
     /// counts by itself.
     CriticalSections,
+    /// Marked blocks. AtomFuzzer also takes for a block what looks like one: two accesses that a task makes to one object, one
+    /// after the other, between which an access of another task could come that no serial order explains ([`Inferred`]). They are
+    /// learnt from the first execution. Nobody said that they are atomic, so no finding and no grade follows from them: they say
+    /// where another task may come between, and the report lists them ([`Report::inferred`](super::Report::inferred)).
+    Inferred,
 }
 
 /// The rule for one program: [`Blocks`], and what was learnt about its critical sections.
@@ -28,6 +35,7 @@ pub(crate) struct Rule {
     /// Tasks that ended, and whether each time they were one critical section. One that ends early, by a
     /// panic say, can look like that once.
     whole: BTreeMap<TaskId, bool>,
+    inferred: Arc<Inferred>,
 }
 
 impl Rule {
@@ -39,9 +47,21 @@ impl Rule {
         self.blocks
     }
 
+    /// What looks like a block, though nobody marked it.
+    pub(crate) fn inferred(&self) -> &Arc<Inferred> {
+        &self.inferred
+    }
+
+    /// Takes note of what looks like a block in an execution, if that matters. `kind` gives the kind of an object.
+    pub(crate) fn infer(&mut self, trace: &[Event], kind: impl Fn(ObjectId) -> &'static str) {
+        if self.blocks == Blocks::Inferred {
+            Arc::make_mut(&mut self.inferred).learn(trace, kind);
+        }
+    }
+
     /// Takes note of the sections of an execution that are not blocks.
     pub(crate) fn learn(&mut self, trace: &[Event]) {
-        if self.blocks == Blocks::Marked {
+        if self.blocks != Blocks::CriticalSections {
             return;
         }
         // Sections that were taken for the whole of a task are looked at again.

@@ -130,6 +130,7 @@ impl Subtree {
             || summary.cut.is_some()
             || summary.timed_out
             || !summary.warnings.is_empty()
+            || !summary.inferred.is_empty()
             || summary.stale.is_some();
         Subtrees { traces: self.traces.into_values().collect(), rest: vec![Part::without_executions(summary)], open }
     }

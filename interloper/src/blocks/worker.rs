@@ -6,7 +6,7 @@ use interloper_collections::words::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::orderings::Executed;
 use interloper_scheduler::schedule::{STEERED, Schedule};
-use interloper_scheduler::strategies::Guided;
+use interloper_scheduler::strategies::{Guided, Pair};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
     Config, Deadline, Difference, Effort, End, Event, Execution, Executions, Fingerprint, Fingerprints, Shrunk,
@@ -61,6 +61,8 @@ pub(crate) struct Summary {
     pub(crate) bug: Option<Found>,
     pub(crate) misuse: Option<Misuse>,
     pub(crate) warnings: Vec<Warning>,
+    /// How often each inferred block ran and was interrupted.
+    pub(crate) inferred: Vec<Pair>,
     /// What had to be known of the serial orders.
     pub(crate) serial: SerialCoverage,
     /// The strategy has no more executions.
@@ -188,6 +190,7 @@ impl<'a> Worker<'a> {
             self.settings.watch.note(Phase::Searching(summary.executions));
             let judgement = self.judge.judge(&made, &self.runner.engine.trace());
             self.add(&mut summary, number, &made, judgement);
+            self.judge.rule().inferred().count(&self.runner.engine.trace(), &mut summary.inferred);
             if summary.misuse.is_some() || (summary.bug.is_some() && !self.settings.keep_going) {
                 break;
             }

@@ -7,6 +7,7 @@ mod ends;
 mod explored;
 mod freedoms;
 mod grades;
+mod inferred;
 mod limits;
 mod orderings;
 mod paper;

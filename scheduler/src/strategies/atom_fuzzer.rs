@@ -10,11 +10,20 @@
 //! and what contains them when an access does both. The judge decides in the same way what counts as an access:
 //! [`Access`].
 //!
+//! Where [`Inferred`] pairs of accesses are known, a task is also paused before the second access of such a pair, as if a block had
+//! begun with the first one and ended with the second.
+//!
 //! Before an attempt runs, it counts as the access that it makes if it succeeds. Afterwards it counts as the access
 //! that it made: a failed attempt to take a lock comes between nothing.
 
-use interloper_std::runtime::{Action, Operation, TaskId};
+mod inferred;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
+
+pub use self::inferred::{Inferred, Pair};
 use crate::access::{Access, unserialisable};
 use crate::decisions::{Question, RandomSource, Source};
 use crate::strategy::{Pending, Strategy};
@@ -69,6 +78,10 @@ pub struct AtomFuzzer {
     /// How many blocks each task is in.
     inside_atomic: Vec<u32>,
     already_acquired: Vec<Acquired>,
+    /// Pairs of accesses that may be blocks.
+    inferred: Arc<Inferred>,
+    /// The last access of each task to each object, where such pairs are known.
+    last_accesses: BTreeMap<(TaskId, ObjectId), Acquired>,
     /// The current step. The next question to the strategy shows which access it made.
     last: Option<Acquired>,
     /// Tasks that were paused before their current operation: they are not paused twice.
@@ -112,6 +125,8 @@ impl AtomFuzzer {
             has_blocks: false,
             inside_atomic: Vec::new(),
             already_acquired: Vec::new(),
+            inferred: Arc::default(),
+            last_accesses: BTreeMap::new(),
             last: None,
             released: Vec::new(),
             findings: Vec::new(),
@@ -132,6 +147,12 @@ impl AtomFuzzer {
     /// Sets which accesses are looked at.
     pub fn with_pattern(mut self, pattern: Pattern) -> AtomFuzzer {
         self.pattern = pattern;
+        self
+    }
+
+    /// Pauses tasks between the two accesses of these pairs, too.
+    pub fn with_inferred(mut self, pairs: Arc<Inferred>) -> AtomFuzzer {
+        self.inferred = pairs;
         self
     }
 
@@ -159,8 +180,15 @@ impl AtomFuzzer {
 
     /// The first access of the task to the object in its block that belongs to the pattern.
     fn first(&self, task: TaskId, again: Operation) -> Option<Operation> {
-        let mut acquired = self.already_acquired.iter();
-        acquired.find(|first| first.task == task && same_object(&first.operation, &again)).map(|first| first.operation)
+        self.firsts(task, again).next().map(|first| first.operation)
+    }
+
+    /// The accesses of the task to the object in its block, and the one with which `again` would be an inferred pair.
+    fn firsts(&self, task: TaskId, again: Operation) -> impl Iterator<Item = &Acquired> {
+        let is_own = move |first: &&Acquired| first.task == task && same_object(&first.operation, &again);
+        let last = self.last_accesses.get(&(task, again.object));
+        let inferred = last.filter(|first| self.inferred.has(first.operation.location, again.location));
+        self.already_acquired.iter().chain(inferred).filter(is_own)
     }
 
     fn take_released(&mut self, task: TaskId) -> bool {
@@ -187,11 +215,12 @@ impl AtomFuzzer {
             _ => {
                 let Some(access) = access(operation.action, self.pattern) else { return true };
                 // 13–17
-                if self.is_inside(p) {
+                if self.is_inside(p) || !self.inferred.is_empty() {
                     match self.first(p, operation) {
                         // 15–17. As printed, a task whose pause is over, or that was not paused, would come here
                         // again and again; here it executes the transition.
                         Some(first) if !self.take_released(p) => {
+                            self.has_blocks = true;
                             let finding =
                                 Finding { grade: Grade::Warning, task: p, first, between: None, again: operation };
                             self.findings.push(finding);
@@ -218,6 +247,9 @@ impl AtomFuzzer {
                 self.already_acquired.push(last); // 18–20
             }
         }
+        if !self.inferred.is_empty() {
+            self.last_accesses.insert((last.task, last.operation.object), last);
+        }
         self.conflicts(&last); // 25–28
     }
 
@@ -227,16 +259,18 @@ impl AtomFuzzer {
         let mut index = 0;
         while let Some(paused) = self.paused.get(index) {
             let (task, again) = (paused.task, paused.operation);
-            let firsts = self.already_acquired.iter();
-            let mut firsts = firsts.filter(|first| first.task == task && same_object(&first.operation, &again));
+            let mut firsts = self.firsts(task, again);
             let last = access(again.action, self.pattern);
-            let violated = firsts.find(|first| {
-                task != t.task
-                    && same_object(&again, &t.operation)
-                    && same_object(&first.operation, &t.operation)
-                    && last.is_some_and(|last| unserialisable(first.access, t.access, last))
-            });
-            match violated.map(|first| first.operation) {
+            let violated = firsts
+                .find(|first| {
+                    task != t.task
+                        && same_object(&again, &t.operation)
+                        && same_object(&first.operation, &t.operation)
+                        && last.is_some_and(|last| unserialisable(first.access, t.access, last))
+                })
+                .map(|first| first.operation);
+            drop(firsts);
+            match violated {
                 Some(first) => {
                     self.paused.remove(index);
                     self.released.push(task);
@@ -271,6 +305,7 @@ impl Strategy for AtomFuzzer {
         // 3
         self.paused.clear();
         self.already_acquired.clear();
+        self.last_accesses.clear();
         self.inside_atomic.clear();
         self.released.clear();
         self.findings.clear();
