@@ -3,7 +3,8 @@
 //! if not all.
 //!
 //! ```text
-//! cargo run --release -p interloper-suite --example inferred
+//! cargo run --release -p interloper-suite --example inferred            # all but SafeStack: hours, most of them for qsort_mt
+//! cargo run --release -p interloper-suite --example inferred wronglock  # the programs of these names
 //! ```
 
 use interloper::blocks::{Blocks, Program, Schedule, Settings};
@@ -16,9 +17,11 @@ const LIMIT: u64 = 10_000;
 const TOO_LONG: &str = "safestack";
 
 fn main() {
+    let named: Vec<String> = std::env::args().skip(1).collect();
     println!("| program | atomfuzzer | with inferred blocks | portfolio | with inferred blocks |");
     println!("|---|---|---|---|---|");
-    for program in benchmarks().into_iter().filter(|program| program.name != TOO_LONG) {
+    let chosen = |name: &str| if named.is_empty() { name != TOO_LONG } else { named.iter().any(|one| one == name) };
+    for program in benchmarks().into_iter().filter(|program| chosen(program.name)) {
         let ways = [("atomfuzzer", Blocks::Marked), ("atomfuzzer", Blocks::Inferred)];
         let all = [("portfolio", Blocks::Marked), ("portfolio", Blocks::Inferred)];
         let cells: Vec<String> =
