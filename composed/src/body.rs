@@ -1,6 +1,6 @@
 //! Walks through the body of a function and writes down its calls and its control flow.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use syn::spanned::Spanned;
@@ -9,7 +9,8 @@ use syn::{Block, Expr, ExprClosure, Local, Stmt};
 use crate::flow::Flow;
 use crate::index::{Index, last_line};
 use crate::names::Scope;
-use crate::summary::{Spawned, Summary};
+use crate::sections::Key;
+use crate::summary::{Applied, Spawned, Summary};
 use crate::types::Ty;
 use crate::values::{Made, Root, Val};
 
@@ -25,6 +26,18 @@ pub(crate) struct Body<'i, 'a> {
     flows: Vec<Vec<Flow>>,
     /// The critical sections that go on.
     pub(crate) held: Vec<Held>,
+    /// Where it calls closures that are its parameters.
+    pub(crate) applied: Vec<Applied>,
+    /// What it calls in critical sections of locks beside what they lock.
+    pub(crate) inside: BTreeSet<Key>,
+    /// What it calls outside of critical sections.
+    pub(crate) open: BTreeSet<Key>,
+    /// The local functions that it calls.
+    pub(crate) callees: BTreeSet<usize>,
+    /// The local function whose result was the last expression.
+    pub(crate) last_called: Option<usize>,
+    /// Hints that a loop waits, in no loop that changes an atomic.
+    pub(crate) spins: Vec<String>,
     pub(crate) refusals: Vec<String>,
     pub(crate) spawned: Vec<Spawned>,
     /// Whether it, or a local function that it calls, has an unsafe block.
@@ -55,6 +68,12 @@ impl<'i, 'a> Body<'i, 'a> {
             made: Vec::new(),
             flows: vec![Vec::new()],
             held: Vec::new(),
+            applied: Vec::new(),
+            inside: BTreeSet::new(),
+            open: BTreeSet::new(),
+            callees: BTreeSet::new(),
+            last_called: None,
+            spins: Vec::new(),
             refusals: Vec::new(),
             spawned: Vec::new(),
             is_unsafe: false,
@@ -82,10 +101,12 @@ impl<'i, 'a> Body<'i, 'a> {
 
     fn finish(mut self, result: Val) -> Summary {
         let flow = Flow::Seq(self.flows.pop().unwrap_or_default()).simplified();
+        let spins = std::mem::take(&mut self.spins);
+        self.refusals.extend(spins.into_iter().map(|path| format!("it waits: `{path}`")));
         self.refusals.sort();
         self.refusals.dedup();
-        let (refusals, spawned, is_unsafe) = (self.refusals, self.spawned, self.is_unsafe);
-        Summary { flow, made: self.made, result, refusals, spawned, is_unsafe }
+        let Body { made, applied, inside, open, callees, refusals, spawned, is_unsafe, .. } = self;
+        Summary { flow, made, result, applied, inside, open, callees, refusals, spawned, is_unsafe }
     }
 
     pub(crate) fn refuse(&mut self, reason: impl Into<String>) {
@@ -262,6 +283,9 @@ impl<'i, 'a> Body<'i, 'a> {
         drop(value);
         let summary = other.finish(Val::nothing());
         self.spawned.extend(summary.spawned);
+        self.inside.extend(summary.inside);
+        self.open.extend(summary.open);
+        self.callees.extend(summary.callees);
         let start = expression.span().start();
         let (line, column, end) = (start.line, start.column + 1, last_line(expression));
         self.spawned.push(Spawned { flow: summary.flow, made: summary.made, line, column, end });

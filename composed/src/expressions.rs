@@ -45,11 +45,7 @@ impl Body<'_, '_> {
                 self.emit(Flow::Frame(Box::new(flow)));
                 val
             }
-            Expr::Await(inner) => {
-                let val = self.expression(&inner.base);
-                self.refuse("it waits: `.await`");
-                val
-            }
+            Expr::Await(inner) => self.awaited(&inner.base),
             Expr::Try(inner) => {
                 let val = self.expression(&inner.expr);
                 self.emit(Flow::Either(vec![Flow::Return, Flow::Seq(Vec::new())]));
@@ -72,10 +68,39 @@ impl Body<'_, '_> {
         }
     }
 
+    /// What an async function of the workspace or an async block does is known. Any other future may wait.
+    fn awaited(&mut self, base: &Expr) -> Val {
+        self.last_called = None;
+        let val = self.expression(base);
+        let is_async = |function: usize| self.index.functions[function].signature.asyncness.is_some();
+        let is_known = match base {
+            Expr::Async(_) => true,
+            Expr::Call(_) | Expr::MethodCall(_) => self.last_called.is_some_and(is_async),
+            _ => false,
+        };
+        if !is_known {
+            self.refuse("it waits: `.await`");
+        }
+        val
+    }
+
+    /// A loop that changes an atomic tries again: what hints at waiting in it does not wait.
+    fn tried_again(&mut self, flow: &Flow, spins: usize) {
+        let tries = |call: usize| {
+            let made = &self.made[call];
+            made.family == Family::Atomic && matches!(made.effect, Effect::Exchange | Effect::Change)
+        };
+        if flow.any(&tries) {
+            self.spins.truncate(spins);
+        }
+    }
+
     fn jump_or_loop(&mut self, expression: &Expr) -> Val {
+        let spins = self.spins.len();
         match expression {
             Expr::Loop(one) => {
                 let (flow, _) = self.apart(|body| body.block(&one.body));
+                self.tried_again(&flow, spins);
                 self.emit(Flow::Loop(Box::new(flow)));
             }
             Expr::While(one) => {
@@ -91,6 +116,7 @@ impl Body<'_, '_> {
                         body.block(&one.body);
                     });
                 });
+                self.tried_again(&flow, spins);
                 self.emit(Flow::Loop(Box::new(flow)));
             }
             Expr::ForLoop(one) => {

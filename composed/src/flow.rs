@@ -17,6 +17,10 @@ pub(crate) enum Flow {
     Frame(Box<Flow>),
     /// A local function, which is an operation of its own: pairs of its calls are not pairs of its caller.
     Helper(Box<Flow>),
+    /// A closure of the caller's, where a local function calls it.
+    Given(Box<Flow>),
+    /// A call of a closure that is a parameter, by its number in [`crate::summary::Summary::applied`].
+    Apply(usize),
     /// `return`, `?`.
     Return,
     /// `break`.
@@ -58,21 +62,53 @@ impl Flow {
             }
             Flow::Frame(body) => one(body, Flow::Frame),
             Flow::Helper(body) => one(body, Flow::Helper),
+            Flow::Given(body) => one(body, Flow::Given),
             Flow::Loop(body) => match body.simplified() {
                 Flow::Break | Flow::Continue => Flow::NOTHING,
                 body if body == Flow::NOTHING => body,
                 body => Flow::Loop(Box::new(body)),
             },
-            Flow::Call(_) | Flow::Return | Flow::Break | Flow::Continue => self,
+            Flow::Call(_) | Flow::Apply(_) | Flow::Return | Flow::Break | Flow::Continue => self,
         }
     }
 
     fn has_calls(&self) -> bool {
         match self {
-            Flow::Call(_) => true,
+            Flow::Call(_) | Flow::Apply(_) => true,
             Flow::Seq(all) | Flow::Either(all) => all.iter().any(Flow::has_calls),
-            Flow::Loop(body) | Flow::Frame(body) | Flow::Helper(body) => body.has_calls(),
+            Flow::Loop(body) | Flow::Frame(body) | Flow::Helper(body) | Flow::Given(body) => body.has_calls(),
             Flow::Return | Flow::Break | Flow::Continue => false,
+        }
+    }
+
+    /// Whether a call that passes the test is made in it.
+    pub(crate) fn any(&self, is_wanted: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Flow::Call(call) => is_wanted(*call),
+            Flow::Seq(all) | Flow::Either(all) => all.iter().any(|one| one.any(is_wanted)),
+            Flow::Loop(body) | Flow::Frame(body) | Flow::Helper(body) | Flow::Given(body) => body.any(is_wanted),
+            Flow::Apply(_) | Flow::Return | Flow::Break | Flow::Continue => false,
+        }
+    }
+
+    /// The calls in the closures of the caller's that it calls.
+    fn given(&self, all: &mut BTreeSet<usize>) {
+        match self {
+            Flow::Given(body) => body.calls(all),
+            Flow::Seq(inner) | Flow::Either(inner) => inner.iter().for_each(|one| one.given(all)),
+            Flow::Loop(body) | Flow::Frame(body) | Flow::Helper(body) => body.given(all),
+            Flow::Call(_) | Flow::Apply(_) | Flow::Return | Flow::Break | Flow::Continue => {}
+        }
+    }
+
+    fn calls(&self, all: &mut BTreeSet<usize>) {
+        match self {
+            Flow::Call(call) => {
+                all.insert(*call);
+            }
+            Flow::Seq(inner) | Flow::Either(inner) => inner.iter().for_each(|one| one.calls(all)),
+            Flow::Loop(body) | Flow::Frame(body) | Flow::Helper(body) | Flow::Given(body) => body.calls(all),
+            Flow::Apply(_) | Flow::Return | Flow::Break | Flow::Continue => {}
         }
     }
 }
@@ -134,8 +170,19 @@ fn walk(flow: &Flow, pairs: &mut Pairs) -> Walked {
             met
         }
         Flow::Loop(body) => round(walk(body, pairs), pairs),
-        Flow::Frame(body) => framed(walk(body, pairs)),
-        Flow::Helper(body) => framed(walk(body, &mut Pairs::default())),
+        Flow::Frame(body) | Flow::Given(body) => framed(walk(body, pairs)),
+        Flow::Helper(body) => {
+            let mut inside = Pairs::default();
+            let met = framed(walk(body, &mut inside));
+            // What a closure of the caller's does is done by the caller, wherever it is called.
+            let mut given = BTreeSet::new();
+            body.given(&mut given);
+            let is_own = |pair: &Pair| given.contains(&pair.0) || given.contains(&pair.1);
+            pairs.straight.extend(inside.straight.into_iter().filter(is_own));
+            pairs.around.extend(inside.around.into_iter().filter(is_own));
+            met
+        }
+        Flow::Apply(_) => Walked { through: Some(BTreeSet::new()), ..Walked::default() },
     }
 }
 
@@ -187,7 +234,7 @@ fn join(set: &mut Option<BTreeSet<usize>>, more: Option<BTreeSet<usize>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::Flow::{Break, Call, Continue, Either, Frame, Helper, Loop, Return, Seq};
+    use super::Flow::{Apply, Break, Call, Continue, Either, Frame, Given, Helper, Loop, Return, Seq};
     use super::*;
 
     #[track_caller]
@@ -221,7 +268,8 @@ mod tests {
                 }
                 all
             }
-            Frame(body) | Helper(body) => paths(body)
+            Apply(_) => vec![(vec![], End::Through)],
+            Frame(body) | Helper(body) | Given(body) => paths(body)
                 .into_iter()
                 .map(|(path, end)| (path, if end == End::Return { End::Through } else { end }))
                 .collect(),
@@ -332,7 +380,8 @@ mod tests {
             Call(_) | Return => true,
             Seq(all) | Either(all) => all.iter().all(|flow| is_rust(flow, in_loop)),
             Loop(body) => is_rust(body, true),
-            Frame(body) | Helper(body) => is_rust(body, false),
+            Frame(body) | Helper(body) | Given(body) => is_rust(body, false),
+            Apply(_) => true,
         }
     }
 

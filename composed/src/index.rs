@@ -1,7 +1,7 @@
 //! The items of all crates, by name.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -13,6 +13,7 @@ use crate::files::{self, Crate};
 use crate::names::{Scope, Target, segments};
 use crate::operation::Unread;
 use crate::options::{Options, Package};
+use crate::sections::Key;
 use crate::summary::Summary;
 use crate::types::Ty;
 
@@ -34,6 +35,11 @@ pub(crate) struct Index<'a> {
     pub(crate) macros: HashMap<String, String>,
     /// What each function does, as far as it was asked for.
     pub(crate) summaries: RefCell<HashMap<usize, Rc<Summary>>>,
+    /// What is called in critical sections of locks beside what they lock, and elsewhere without the lock: there, a critical section
+    /// does not hide it.
+    pub(crate) bare: RefCell<BTreeSet<Key>>,
+    /// The local functions that are called, and whether outside of critical sections.
+    pub(crate) called: RefCell<BTreeMap<usize, bool>>,
     /// The invocations of macros in the place of items, with the module.
     pub(crate) item_macros: Vec<(usize, &'a ItemMacro)>,
     pub(crate) unread: RefCell<Vec<Unread>>,
@@ -116,6 +122,8 @@ impl<'a> Index<'a> {
             methods: HashMap::new(),
             macros: HashMap::new(),
             summaries: RefCell::default(),
+            bare: RefCell::default(),
+            called: RefCell::default(),
             item_macros: Vec::new(),
             unread: RefCell::default(),
         };

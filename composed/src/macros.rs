@@ -18,6 +18,9 @@ impl Body<'_, '_> {
         if name == "include" {
             self.index.not_included(one, &self.file, at);
         }
+        if matches!(name.as_str(), "select" | "select_biased" | "join" | "try_join") {
+            self.refuse(format!("it waits: `{name}!`"));
+        }
         let parsed = one.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
         let Ok(arguments) = parsed else { return Val::nothing() };
         arguments.iter().for_each(|argument| drop(self.argument(argument)));

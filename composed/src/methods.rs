@@ -20,6 +20,7 @@ impl Body<'_, '_> {
             return self.spawns(call.args.iter());
         }
         let arguments: Vec<Val> = call.args.iter().map(|argument| self.expression(argument)).collect();
+        self.last_called = None;
         let peeled = on.clone().peeled();
         match peeled.ty.clone() {
             Ty::Collection(collection) => {
@@ -80,7 +81,6 @@ impl Body<'_, '_> {
             self.note(section, &signature.ident.to_string(), if writes { Effect::Change } else { Effect::Get });
         }
         let all: Vec<Val> = std::iter::once(on.clone()).chain(arguments).collect();
-        self.maybe_closures(&all);
         self.call_function(function, &all)
     }
 
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn maybe_closures(&mut self, arguments: &[Val]) {
+    pub(crate) fn maybe_closures(&mut self, arguments: &[Val]) {
         self.run_closures("", &Val::nothing(), arguments);
     }
 
@@ -206,6 +206,16 @@ impl Body<'_, '_> {
             let arguments: Vec<Val> = call.args.iter().map(|argument| self.expression(argument)).collect();
             let flow = self.closure(&closure, &arguments);
             self.emit(flow);
+            self.last_called = None;
+            return Val::nothing();
+        }
+        if let [name] = &names[..]
+            && let Some(parameter) = self.variable(name).and_then(Val::parameter)
+        {
+            let arguments: Vec<Val> = call.args.iter().map(|argument| self.expression(argument)).collect();
+            let flow = self.apply(parameter, arguments);
+            self.emit(flow);
+            self.last_called = None;
             return Val::nothing();
         }
         if let ("drop", Some(Expr::Path(one))) = (last.as_str(), call.args.first()) {
@@ -228,8 +238,8 @@ impl Body<'_, '_> {
             }
         }
         let arguments: Vec<Val> = call.args.iter().map(|argument| self.expression(argument)).collect();
+        self.last_called = None;
         if let Some(Target::Function(function)) = target {
-            self.maybe_closures(&arguments);
             return self.call_function(function, &arguments);
         }
         self.maybe_closures(&arguments);
@@ -323,13 +333,10 @@ impl Body<'_, '_> {
         match () {
             () if does_io(names) => self.refuse(format!("it does I/O: `{}`", path())),
             () if is_spawn(last) => self.refuse(format!("it spawns: `{}`", path())),
-            () if matches!(
-                last,
-                "sleep" | "park" | "park_timeout" | "yield_now" | "timeout" | "block_on" | "spin_loop"
-            ) =>
-            {
+            () if matches!(last, "sleep" | "park" | "park_timeout" | "yield_now" | "timeout" | "block_on") => {
                 self.refuse(format!("it waits: `{}`", path()));
             }
+            () if last == "spin_loop" => self.spins.push(path()),
             // The clocks of std, and what is made of them, stand still while an operation runs. Others are not under control.
             () if last == "now" && has(&CLOCKS) => self.refuse(format!("it reads a clock: `{}`", path())),
             () if has(&["rand", "fastrand", "getrandom"])

@@ -226,12 +226,13 @@ impl Index<'_> {
         let own = function.signature.receiver().is_some();
         let all: BTreeMap<usize, &String> = subject.iter().chain(given).map(|(at, code)| (*at, code)).collect();
         let name = &function.signature.ident;
-        let path = match function.own {
-            Some(_) if own => return method(name, &all),
-            Some(number) => format!("<{}>::{name}", self.named(number)),
-            None => name.to_string(),
+        let passed = || all.values().map(|code| code.as_str()).collect::<Vec<_>>().join(", ");
+        let call = match function.own {
+            Some(_) if own => method(name, &all),
+            Some(number) => format!("<{}>::{name}({})", self.named(number), passed()),
+            None => format!("{name}({})", passed()),
         };
-        format!("{path}({})", all.values().map(|code| code.as_str()).collect::<Vec<_>>().join(", "))
+        if function.signature.asyncness.is_some() { format!("interloper::ready({call})") } else { call }
     }
 
     /// The other methods of the type, which are all that happens to its collections in its program.

@@ -15,6 +15,7 @@ use crate::values::{Made, Root};
 
 /// All operations of the index.
 pub(crate) fn report(index: &Index<'_>, unread: Vec<Unread>, files: usize, lines: usize) -> Found {
+    index.find_bare();
     let mut all: BTreeMap<(usize, Place, String), Operation> = BTreeMap::new();
     let mut methods = Vec::new();
     for number in 0..index.functions.len() {
@@ -131,8 +132,8 @@ fn has_loop(flow: &Flow) -> bool {
     match flow {
         Flow::Loop(_) => true,
         Flow::Seq(inner) | Flow::Either(inner) => inner.iter().any(has_loop),
-        Flow::Frame(inner) | Flow::Helper(inner) => has_loop(inner),
-        Flow::Call(_) | Flow::Return | Flow::Break | Flow::Continue => false,
+        Flow::Frame(inner) | Flow::Helper(inner) | Flow::Given(inner) => has_loop(inner),
+        Flow::Call(_) | Flow::Apply(_) | Flow::Return | Flow::Break | Flow::Continue => false,
     }
 }
 

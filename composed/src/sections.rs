@@ -1,10 +1,13 @@
 //! Critical sections: what is done under a lock counts as one call.
 
+use std::collections::BTreeSet;
+
 use crate::body::{Body, Held};
 use crate::collections::{Effect, Family};
 use crate::files;
 use crate::flow::Flow;
-use crate::values::{Made, Val};
+use crate::index::Index;
+use crate::values::{Made, Root, Val};
 
 impl Body<'_, '_> {
     /// A call on a value, or the beginning of a critical section. Gives its number, or that of the section that it is part of.
@@ -42,11 +45,21 @@ impl Body<'_, '_> {
     pub(crate) fn enter(&mut self, made: Made) -> Entered {
         if let Some(held) = self.held.iter().find(|held| held.exclusive) {
             let section = held.section;
+            if let Some(key) = key(&made, self.scope.own) {
+                if self.index.bare.borrow().contains(&key) {
+                    self.made.push(made);
+                    return Entered::Call(self.made.len() - 1);
+                }
+                self.inside.insert(key);
+            }
             if made.counts {
                 self.made[section].counts = true;
             }
             self.note(section, &made.method, made.effect);
             return Entered::Part(section);
+        }
+        if self.held.is_empty() {
+            self.open.extend(key(&made, self.scope.own));
         }
         self.made.push(made);
         Entered::Call(self.made.len() - 1)
@@ -80,6 +93,51 @@ impl Body<'_, '_> {
     /// `drop(guard)`.
     pub(crate) fn dropped(&mut self, variable: &str) {
         self.held.retain(|held| held.variable.as_deref() != Some(variable));
+    }
+}
+
+/// A collection of a type, or of a static: the type, and the path to it.
+pub(crate) type Key = (Option<usize>, String);
+
+/// The collection that is called, unless it is a lock, in a function of a type.
+fn key(made: &Made, own: Option<usize>) -> Option<Key> {
+    if !made.counts || made.family == Family::Lock {
+        return None;
+    }
+    match &made.placed.root {
+        Root::Parameter(0, name) if &**name == "self" => Some((Some(own?), made.placed.path.clone())),
+        Root::Static(name) => Some((None, format!("{name}{}", made.placed.path))),
+        _ => None,
+    }
+}
+
+impl Index<'_> {
+    /// Looks for what one function calls in a critical section and another one calls without the lock: what sees it there sees
+    /// the critical section as several steps.
+    pub(crate) fn find_bare(&self) {
+        for number in 0..self.functions.len() {
+            self.summary(number);
+        }
+        let called = self.called.take();
+        let mut bare = BTreeSet::new();
+        // A function that is called under a lock alone is part of its section.
+        for number in (0..self.functions.len()).filter(|number| called.get(number) != Some(&false)) {
+            bare.extend(self.summary(number).open.iter().cloned());
+        }
+        // What has such a section is looked at again, and so is whatever calls it.
+        let has_one = |number: &usize| !self.summary(*number).inside.is_disjoint(&bare);
+        let mut again: BTreeSet<usize> = (0..self.functions.len()).filter(has_one).collect();
+        loop {
+            let calls = |number: &usize| !self.summary(*number).callees.is_disjoint(&again);
+            let more: Vec<usize> =
+                (0..self.functions.len()).filter(|number| !again.contains(number)).filter(calls).collect();
+            if more.is_empty() {
+                break;
+            }
+            again.extend(more);
+        }
+        self.summaries.borrow_mut().retain(|number, _| !again.contains(number));
+        self.bare.replace(bare);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a local function does, and what it does where it is called.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use syn::{FnArg, Pat, Type};
@@ -8,7 +9,7 @@ use crate::body::Body;
 use crate::flow::Flow;
 use crate::index::{Function, Index};
 use crate::names::Scope;
-use crate::sections::Entered;
+use crate::sections::{Entered, Key};
 use crate::types::Ty;
 use crate::values::{Made, Root, Val};
 
@@ -24,12 +25,30 @@ pub(crate) struct Summary {
     pub(crate) made: Vec<Made>,
     /// What it gives, without closures.
     pub(crate) result: Val,
+    /// Where it calls closures that are its parameters.
+    pub(crate) applied: Vec<Applied>,
+    /// What it calls in critical sections of locks beside what they lock.
+    pub(crate) inside: BTreeSet<Key>,
+    /// What it calls outside of critical sections.
+    pub(crate) open: BTreeSet<Key>,
+    /// The local functions that it calls.
+    pub(crate) callees: BTreeSet<usize>,
     /// Why it cannot be run as it is.
     pub(crate) refusals: Vec<String>,
     /// What macros hide in it.
     pub(crate) spawned: Vec<Spawned>,
     /// Whether it, or a local function that it calls, has an unsafe block.
     pub(crate) is_unsafe: bool,
+}
+
+/// A call of a closure that is a parameter.
+pub(crate) struct Applied {
+    /// Which parameter.
+    pub(crate) parameter: usize,
+    /// What the closure is given.
+    pub(crate) arguments: Vec<Val>,
+    /// The critical sections that go on meanwhile.
+    pub(crate) held: Vec<usize>,
 }
 
 /// A closure that runs on a thread of its own.
@@ -45,8 +64,20 @@ pub(crate) struct Spawned {
 impl Summary {
     fn empty() -> Summary {
         let flow = Flow::NOTHING;
-        let (made, refusals, spawned) = (Vec::new(), Vec::new(), Vec::new());
-        Summary { flow, made, result: Val::nothing(), refusals, spawned, is_unsafe: false }
+        let (made, applied, refusals, spawned) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (inside, open, callees) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        Summary {
+            flow,
+            made,
+            result: Val::nothing(),
+            applied,
+            inside,
+            open,
+            callees,
+            refusals,
+            spawned,
+            is_unsafe: false,
+        }
     }
 }
 
@@ -65,9 +96,6 @@ impl<'a> Index<'a> {
     fn look_at(&self, function: &Function<'a>) -> Summary {
         let scope = Scope { module: function.module, own: function.own };
         let mut body = Body::new(self, scope);
-        if function.signature.asyncness.is_some() {
-            body.refuse("it waits: `async fn`");
-        }
         for (number, parameter) in function.signature.inputs.iter().enumerate() {
             match parameter {
                 FnArg::Receiver(receiver) => {
@@ -112,22 +140,58 @@ impl Body<'_, '_> {
     /// Takes over what a local function does with these arguments.
     pub(crate) fn call_function(&mut self, number: usize, arguments: &[Val]) -> Val {
         let summary = self.index.summary(number);
+        self.callees.insert(number);
+        *self.index.called.borrow_mut().entry(number).or_default() |= self.held.is_empty();
         let name: Rc<str> = self.index.functions[number].signature.ident.to_string().into();
         self.refusals.extend(summary.refusals.iter().cloned());
         self.is_unsafe |= summary.is_unsafe;
+        // Closures of which it is not seen that they are called may be called.
+        let is_applied = |at: usize| summary.applied.iter().any(|one| one.parameter == at);
+        let others = arguments.iter().enumerate().filter(|(at, _)| !is_applied(*at));
+        self.maybe_closures(&others.map(|(_, val)| val.clone()).collect::<Vec<_>>());
         if self.made.len() + summary.made.len() > LARGEST {
             return Val::nothing();
         }
         let numbers: Vec<Option<usize>> =
             summary.made.iter().map(|made| self.take_over(made, arguments, &name)).collect();
-        let flow = renumbered(&summary.flow, &numbers);
+        let applied: Vec<Flow> = summary.applied.iter().map(|one| self.applied(one, arguments, &numbers)).collect();
+        let flow = renumbered(&summary.flow, &numbers, &applied);
         self.emit(Flow::Helper(Box::new(flow)).simplified());
         let mut result = summary.result.clone();
         result.section = result.section.and_then(|section| numbers[section]);
         if let (Some(section), true) = (result.section, result.guard) {
             self.hold(section);
         }
-        self.placed_result(result, arguments)
+        let given = self.placed_result(result, arguments);
+        self.last_called = Some(number);
+        given
+    }
+
+    /// What a closure does that a local function calls with these arguments.
+    fn applied(&mut self, one: &Applied, arguments: &[Val], numbers: &[Option<usize>]) -> Flow {
+        let Some(callee) = arguments.get(one.parameter) else { return Flow::NOTHING };
+        let given = one.arguments.iter().map(|val| {
+            let mut val = val.clone();
+            val.section = val.section.and_then(|section| numbers[section]);
+            self.placed_result(val, arguments)
+        });
+        let given: Vec<Val> = given.collect();
+        let before = self.held.clone();
+        one.held.iter().filter_map(|section| numbers[*section]).for_each(|section| self.hold(section));
+        let flow = match (&callee.closure, callee.parameter()) {
+            (Some(closure), _) => Flow::Given(Box::new(self.closure(closure, &given))),
+            (None, Some(parameter)) => self.apply(parameter, given),
+            (None, None) => Flow::NOTHING,
+        };
+        self.held = before;
+        flow
+    }
+
+    /// A parameter is called. Whoever passes a closure for it sees what happens.
+    pub(crate) fn apply(&mut self, parameter: usize, arguments: Vec<Val>) -> Flow {
+        let held = self.held.iter().map(|held| held.section).collect();
+        self.applied.push(Applied { parameter, arguments, held });
+        Flow::Apply(self.applied.len() - 1)
     }
 
     fn placed_result(&self, mut result: Val, arguments: &[Val]) -> Val {
@@ -184,16 +248,20 @@ impl Body<'_, '_> {
     }
 }
 
-/// A flow with other numbers, without the calls that have none.
-fn renumbered(flow: &Flow, numbers: &[Option<usize>]) -> Flow {
-    let all = |flows: &[Flow]| flows.iter().map(|flow| renumbered(flow, numbers)).collect();
+/// A flow with other numbers, without the calls that have none, and with what closures do where it calls them.
+fn renumbered(flow: &Flow, numbers: &[Option<usize>], applied: &[Flow]) -> Flow {
+    let one = |flow: &Flow| renumbered(flow, numbers, applied);
+    let all = |flows: &[Flow]| flows.iter().map(one).collect();
     match flow {
         Flow::Call(call) => numbers[*call].map_or(Flow::NOTHING, Flow::Call),
         Flow::Seq(steps) => Flow::Seq(all(steps)),
         Flow::Either(branches) => Flow::Either(all(branches)),
-        Flow::Loop(body) => Flow::Loop(Box::new(renumbered(body, numbers))),
-        Flow::Frame(body) => Flow::Frame(Box::new(renumbered(body, numbers))),
-        Flow::Helper(body) => Flow::Helper(Box::new(renumbered(body, numbers))),
+        Flow::Loop(body) => Flow::Loop(Box::new(one(body))),
+        Flow::Frame(body) => Flow::Frame(Box::new(one(body))),
+        Flow::Helper(body) => Flow::Helper(Box::new(one(body))),
+        // Its pairs are those of the function that gave the closure.
+        Flow::Given(body) => one(body),
+        Flow::Apply(number) => applied[*number].clone(),
         Flow::Return => Flow::Return,
         Flow::Break => Flow::Break,
         Flow::Continue => Flow::Continue,

@@ -60,6 +60,14 @@ impl Val {
         Val { place: Some(Placed { root, path: String::new(), shared: false }), ..Val::of(ty) }
     }
 
+    /// The number of the parameter that it is as a whole, if nothing is known of its type.
+    pub(crate) fn parameter(&self) -> Option<usize> {
+        match &self.place.as_ref()?.root {
+            Root::Parameter(number, _) if self.ty.is_opaque() && self.place.as_ref()?.path.is_empty() => Some(*number),
+            _ => None,
+        }
+    }
+
     /// Behind all pointers.
     pub(crate) fn peeled(mut self) -> Val {
         while let Ty::Shared(inner) = &self.ty {

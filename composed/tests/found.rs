@@ -617,3 +617,112 @@ fn modules_that_import_each_other_as_a_whole_are_read() {
                   struct S { n: Missing, m: T } impl S { fn f(&self) -> Missing { self.n } }";
     assert!(found(source).operations.is_empty());
 }
+
+#[test]
+fn what_a_critical_section_does_to_others_is_seen_without_its_lock() {
+    let owner = |methods: &str| {
+        format!(
+            "use std::{{collections::HashMap, sync::{{Mutex, atomic::*}}}};
+             struct Owner {{ map: Mutex<HashMap<u32, u32>>, count: AtomicU32 }}
+             impl Owner {{
+                 fn add(&self) {{ let mut map = self.map.lock().unwrap(); map.insert(1, 2); self.count.fetch_add(1, O); }}
+                 {methods}
+             }}"
+        )
+    };
+    let add = "Owner::add several-collections: self.map.lock {insert}; self.count.fetch_add";
+    // Nobody sees the counter without the lock.
+    check(&owner(""), &[]);
+    check(&owner("fn len(&self) -> u32 { let _map = self.map.lock().unwrap(); self.count.load(O) }"), &[]);
+    check(
+        &owner(
+            "fn len(&self) -> u32 { let _map = self.map.lock().unwrap(); self.inner() }
+             fn inner(&self) -> u32 { self.count.load(O) }",
+        ),
+        &[],
+    );
+    check(&owner("fn len(&mut self) -> u32 { self.count.load(O) }"), &[]);
+    // Whoever holds the lock to read sees nothing of a section that writes. Other readers may act between its own calls.
+    let reads = owner("fn len(&self) -> u32 { let _map = self.map.read(); self.count.load(O) }");
+    let reads = reads.replace("Mutex", "RwLock").replace("map.lock()", "map.write()");
+    check(&reads, &["Owner::len several-collections: self.map.read; self.count.load"]);
+    check(&owner("fn len(&self) -> u32 { self.count.load(O) }"), &[add]);
+}
+
+#[test]
+fn closures_are_followed_into_the_helper_that_calls_them() {
+    let owner = |helper: &str, body: &str| {
+        format!(
+            "use dashmap::DashMap; use std::sync::Mutex; use std::collections::HashMap;
+             struct Owner {{ map: DashMap<u32, u32>, locked: Mutex<HashMap<u32, u32>> }}
+             impl Owner {{ {helper} fn f(&self) {{ {body} }} }}"
+        )
+    };
+    let with = "fn with<R>(&self, f: impl FnOnce(&DashMap<u32, u32>) -> R) -> R { f(&self.map) }";
+    let both = ["Owner::f get-then-insert: self.map.get; self.map.insert"];
+    // Two closures, and two calls in one closure. One call in a closure is one call.
+    check(&owner(with, "self.with(|m| m.get(&1)); self.with(|m| m.insert(1, 2));"), &both);
+    check(&owner(with, "self.with(|m| { m.get(&1); m.insert(1, 2); });"), &both);
+    check(&owner(with, "self.with(|m| m.insert(1, 2));"), &[]);
+    // Through a second helper.
+    let twice = format!("{with} fn outer<R, F: FnOnce(&DashMap<u32, u32>) -> R>(&self, f: F) -> R {{ self.with(f) }}");
+    check(&owner(&twice, "self.outer(|m| m.get(&1)); self.outer(|m| m.insert(1, 2));"), &both);
+    check(&owner(&twice, "self.outer(|m| m.insert(1, 2));"), &[]);
+    // A caller of a function whose closures make a pair makes none.
+    check(
+        &owner(&format!("{with} fn g(&self) {{ self.f(); }}"), "self.with(|m| { m.get(&1); m.insert(1, 2); });"),
+        &both,
+    );
+    // What a closure does under the lock of the helper is one critical section.
+    let lock = "fn lock<R>(&self, f: impl FnOnce(&mut HashMap<u32, u32>) -> R) -> R { let mut g = self.locked.lock().unwrap(); f(&mut g) }";
+    check(&owner(lock, "self.lock(|m| { m.get(&1); m.insert(1, 2); });"), &[]);
+    let found = found(&owner(lock, "let n = self.lock(|m| m.len()); self.lock(|m| m.insert(1, n));"));
+    assert_eq!(operations(&found), ["Owner::f len-then-push: self.locked.lock {len}; self.locked.lock {insert}"]);
+}
+
+#[test]
+fn an_async_function_that_awaits_nothing_else_is_run() {
+    let source = |body: &str| {
+        format!(
+            "use std::sync::atomic::*; #[derive(Default)] pub struct Owner {{ it: AtomicU32 }}
+             impl Owner {{
+                 async fn first(&self) -> u32 {{ self.it.load(Ordering::SeqCst) }}
+                 pub async fn f(&self) {{ {body} }}
+             }}"
+        )
+    };
+    let runs = |body: &str| {
+        let found = found(&source(body));
+        let one = found.operations.iter().find(|one| one.name == "Owner::f").expect("an operation");
+        one.recipe.clone().map(|recipe| recipe.check)
+    };
+    let check = runs("let n = self.first().await; self.it.store(n + 1, Ordering::SeqCst);").expect("it can be run");
+    assert!(check.contains("interloper::ready(subject.0.f())"), "{check}");
+    for waits in
+        ["other::wait().await;", "future.await;", "tokio::join!(self.first());", "let f = self.first(); f.await;"]
+    {
+        let body = format!("{waits} let n = self.first().await; self.it.store(n + 1, Ordering::SeqCst);");
+        let reason = runs(&body).expect_err(waits);
+        assert!(reason.contains("it waits"), "{waits}: {reason}");
+    }
+}
+
+#[test]
+fn a_hint_in_a_loop_that_tries_again_is_no_wait() {
+    let refused = |body: &str| {
+        let source = format!(
+            "use std::sync::atomic::*; #[derive(Default)] pub struct Owner {{ it: AtomicU32 }}
+             impl Owner {{ pub fn f(&self) {{ {body} }} }}"
+        );
+        matches!(found(&source).operations[0].runnable, Runnable::Refused { .. })
+    };
+    let hint = "std::hint::spin_loop();";
+    assert!(!refused(&format!(
+        "loop {{ let n = self.it.load(O); if self.it.compare_exchange(n, n + 1, O, O).is_ok() {{ break; }} {hint} }}"
+    )));
+    assert!(!refused(&format!(
+        "while self.it.compare_exchange(0, 1, O, O).is_err() {{ {hint} }} self.it.store(2, O);"
+    )));
+    assert!(refused(&format!("while self.it.load(O) == 0 {{ {hint} }} self.it.store(1, O);")));
+    assert!(refused(&format!("{hint} self.it.load(O); self.it.store(1, O);")));
+}

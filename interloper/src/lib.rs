@@ -68,7 +68,7 @@ pub mod tasks;
 
 pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
-pub use composed::asked as operations;
+pub use composed::asked::{self as operations, ready};
 pub use composed::{
     Adversary, Check, Coverage, Described, Environment, MethodUnderTest, Misuse, Pair, PairVerdict, Pairs, PairsReport,
     Parts, Report, Search, Settings, Verdict, Violation, linearization_point,

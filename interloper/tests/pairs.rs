@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use interloper::collections::{AtomicU64, DashMap, Mutex, SegQueue};
-use interloper::{Pair, PairVerdict, Pairs, PairsReport, shown, subject};
+use interloper::{Misuse, Pair, PairVerdict, Pairs, PairsReport, shown, subject};
 
 #[derive(Default)]
 struct Two {
@@ -73,7 +73,54 @@ fn two_atomics_that_are_read_between_are_told_with_the_interleaving() {
         "add(), both()      both() returns (1, 1)",
     ];
     assert!(lines.iter().all(|line| found.report.contains(line)), "{}", found.report);
-    assert!(!found.report.contains("replay"), "{}", found.report);
+    let replay = found.replay.expect("a violation is recorded");
+    let says = format!("replay: .replay(\"add\", \"both\", {replay:?})");
+    assert!(found.report.contains(&says), "{}", found.report);
+}
+
+/// A replay makes the one execution. Of a pair that was mended meanwhile it says that it is atomic, and what is not an execution of
+/// the pair is refused.
+#[test]
+fn a_violation_is_replayed() {
+    let pairs = || two().call("both", "()", |two| shown!(two.both()));
+    let found = pair(&pairs().check().expect("well described"), ["add", "both"]);
+    let text = found.replay.expect("a violation is recorded");
+    let again = pairs().replay("add", "both", text.as_str()).check().expect("it is the same type");
+    let [one] = &again.pairs[..] else { panic!("{again:#?}") };
+    assert_eq!((one.verdict, one.executions), (PairVerdict::NotAtomic, 1));
+    assert_eq!((&one.schema, &one.interrupted), (&found.schema, &found.interrupted));
+    assert_eq!(one.replay.as_deref(), Some(text.as_str()));
+    let table = |report: &str| report.split_once('\n').expect("lines").1.to_owned();
+    assert_eq!(table(&one.report), table(&found.report));
+    // What reads both at once.
+    let mended = two().call("both", "()", |two| shown!(two.one.load(SeqCst)));
+    let refused = mended.replay("add", "both", text.as_str()).check().map(|report| report.pairs[0].verdict);
+    assert!(matches!(refused, Ok(PairVerdict::Atomic) | Err(Misuse::Diverged { .. })), "{refused:?}");
+    for (one, other, text) in
+        [("add", "none", text.as_str()), ("both", "both", text.as_str()), ("add", "both", "9:a"), ("add", "both", "")]
+    {
+        let refused = pairs().replay(one, other, text).check();
+        assert!(matches!(refused, Err(Misuse::Diverged { .. })), "{one} {other} {text}: {refused:?}");
+    }
+}
+
+#[test]
+fn the_pairs_with_a_violation_are_asserted() {
+    let pairs = || two().call("both", "()", |two| shown!(two.both()));
+    pairs().assert_violations([["add", "both"]]);
+    two().assert_violations([]);
+    let fails = |pairs: Pairs<Two>, expected: &[[&'static str; 2]]| {
+        let run = || match expected {
+            [] => pairs.assert_violations([]),
+            [one] => pairs.assert_violations([*one]),
+            more => panic!("{more:?}"),
+        };
+        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it differs");
+        failed.downcast_ref::<String>().expect("a message").clone()
+    };
+    assert!(fails(pairs(), &[]).contains("✗ Two: add and both"));
+    assert!(fails(two(), &[["add", "add"]]).contains("Two: add and add: atomic together"));
+    assert!(fails(two(), &[["add", "none"]]).contains("add and none: not searched"));
 }
 
 /// A map and the number of its entries.

@@ -12,9 +12,10 @@ use std::process::{Command, Stdio};
 
 use interloper::report::file;
 use interloper_adopt::{Change, Member, Members, Options, Refusal, Setup};
-use interloper_composed::{Found, Operation, Recipe};
+use interloper_composed::{Found, Operation, Recipe, Together};
 
 use super::Limits;
+use super::pairs::Told;
 use super::running::Outcome;
 use crate::{init, note};
 
@@ -69,6 +70,12 @@ pub fn write(
                 _ => {}
             }
         }
+        for (one, outcome) in found.together.iter().zip(outcomes.get(found.operations.len()..).unwrap_or_default()) {
+            if let (Outcome::Pairs(told), true) = (outcome, one.package == member.name && one.file == source) {
+                module.add_pairs(one, told);
+                packages.extend(one.packages.iter().copied());
+            }
+        }
         if module.tests.is_empty() {
             continue;
         }
@@ -119,6 +126,11 @@ fn sources<'a>(members: &'a Members, found: &'a Found) -> Vec<(&'a Member, &'a P
         let member = members.packages.iter().find(|member| member.name == one.package);
         if let (Some(member), Some(recipe)) = (member, one.recipe.as_ref().ok().or(one.draft.as_ref())) {
             all.insert((&member.name, recipe.file.as_path()), member);
+        }
+    }
+    for one in &found.together {
+        if let Some(member) = members.packages.iter().find(|member| member.name == one.package) {
+            all.insert((&member.name, one.file.as_path()), member);
         }
     }
     all.into_iter().map(|((_, file), member)| (member, file)).collect()
@@ -258,6 +270,33 @@ impl Module {
             let about = format!("{about}, where only the other methods of its type act");
             self.test(name, "_by_its_own_methods", (&about, own), &named(check));
         }
+    }
+
+    /// A test of a type's methods, two at once: it expects the pairs that have a violation now.
+    fn add_pairs(&mut self, one: &Together, told: &Told) {
+        if told.report.is_err() {
+            return;
+        }
+        self.packages.extend(one.packages.iter().copied());
+        let (ty, item) = &one.subject;
+        let own = self.subject(&item.replace(ty.as_str(), SUBJECT));
+        let name = self.named(&one.name, "has_its_methods_run_two_at_once");
+        let is_left = |method: &str| !told.rejected.iter().any(|(name, _)| name == method);
+        let methods = one.methods.iter().filter(|method| is_left(&method.name)).flat_map(|method| &method.calls);
+        let invariants = one.invariants.iter().filter(|(name, _)| is_left(name)).map(|(_, code)| code);
+        let calls: String = methods.chain(invariants).map(|call| format!("\n        {call}")).collect();
+        let code = renamed(&format!("{}{calls}", one.make), ty, &own);
+        let pairs: Vec<String> = told.violations().map(|pair| format!("{:?}", pair.methods)).collect();
+        let _ = write!(
+            self.tests,
+            "\n/// The methods of `{}` at {}:{}, two at once: what they do one after the other is their specification. The pairs at the
+/// end are not atomic together. `.replay(…)`, with what the report of a pair prints, makes one execution again.
+#[test]\nfn {name}() {{\n    {code}\n        .settings(limits)\n        .assert_violations([{}]);\n}}\n",
+            one.name,
+            one.place.file,
+            one.place.line,
+            pairs.join(", "),
+        );
     }
 
     /// A test that is no code yet: something is missing.

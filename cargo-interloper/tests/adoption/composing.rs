@@ -460,7 +460,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
     let outside = project.run(&["composed", "--run", "--offline", "--write", "../tests"]).expect(2).err;
     assert!(outside.contains("and ../tests is not one"), "{outside}");
     let written = project.run(&asked).expect(1).err;
-    assert!(written.contains("15 tests were written; `cargo interloper test` runs them\n"), "{written}");
+    assert!(written.contains("19 tests were written; `cargo interloper test` runs them\n"), "{written}");
     assert!(written.contains("first let `cargo interloper init` write what tests under control need\n"), "{written}");
     let module = fs::read_to_string(project.folder().join("tests/composed/src_lib.rs")).expect("a module");
     for part in [
@@ -483,7 +483,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
 
     project.run(&["init"]).expect(0);
     let passed = project.run(&["test", "--offline"]).expect(0).out;
-    assert!(passed.contains("test result: ok. 15 passed"), "{passed}");
+    assert!(passed.contains("test result: ok. 19 passed"), "{passed}");
     let mended = source().replace(
         "NEXT.load(Ordering::SeqCst);\n    NEXT.store(now + 1, Ordering::SeqCst);\n    now",
         "NEXT.fetch_add(1, Ordering::SeqCst);\n    now",

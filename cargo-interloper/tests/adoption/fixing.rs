@@ -164,4 +164,24 @@ fn an_atomic_form_is_checked_before_it_is_suggested() {
     let [replacement] = &memoize["replacements"].as_array().expect("a list")[..] else { panic!("one: {memoize:#}") };
     let text = "*self.values.entry(key).or_insert_with(|| key * 2)";
     assert_eq!(*replacement, serde_json::json!({ "from": [16, 9], "to": [21, 14], "text": text }));
+
+    the_diff_applies(&project, memoize["patch"].as_str().expect("a text"));
+}
+
+/// `patch -p1` takes what is shown, and what it gives compiles.
+fn the_diff_applies(project: &Project, patch: &str) {
+    let path = project.folder().join("shown.patch");
+    fs::write(&path, patch).expect("a file");
+    let run = |command: &mut std::process::Command| {
+        let output = command.current_dir(project.folder()).output().expect("it starts");
+        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    };
+    run(std::process::Command::new("patch").args(["-p1", "--fuzz=0", "-i", "shown.patch"]));
+    let source = fs::read_to_string(project.folder().join("src/lib.rs")).expect("a source");
+    assert!(source.contains("        *self.values.entry(key).or_insert_with(|| key * 2)\n    }\n"), "{source}");
+    run(std::process::Command::new(env!("CARGO")).args(["check", "--offline", "--target-dir", "checked"]));
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

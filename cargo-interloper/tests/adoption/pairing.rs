@@ -159,4 +159,24 @@ fn methods_of_a_type_are_run_two_at_once() {
     assert!(sarif.contains("methods-not-atomic-together") && sarif.contains("an invariant is broken"), "{sarif}");
     let junit = project.run(&["composed", "--run", "--offline", "--format", "junit", "Recent"]).expect(1).out;
     assert!(junit.contains("<testsuite name=\"two methods of a type at once\" tests=\"3\" failures=\"1\""), "{junit}");
+
+    written_pairs_expect_what_was_found(&project, found["replay"].as_str().expect("an execution"));
+}
+
+/// `--write` puts each type into the tree as a test, which expects the pairs with a violation, and makes one execution again.
+fn written_pairs_expect_what_was_found(project: &Project, replay: &str) {
+    project.run(&["composed", "--run", "--offline", "--write", "tests", "Stock"]).expect(1);
+    let path = project.folder().join("tests/composed/src_lib.rs");
+    let module = fs::read_to_string(&path).expect("a module");
+    let expects = ".assert_violations([[\"add\", \"both\"], [\"remove\", \"both\"]]);";
+    assert!(module.contains("fn stock_has_its_methods_run_two_at_once() {") && module.contains(expects), "{module}");
+    project.run(&["init"]).expect(0);
+    let asked = ["test", "--offline", "--instrument", "dashmap", "two_at_once"];
+    let passed = project.run(&asked).expect(0).out;
+    assert!(passed.contains("test result: ok. 1 passed"), "{passed}");
+    let replayed =
+        module.replace(expects, &format!(".replay(\"add\", \"both\", {replay:?})\n        .assert_violations([]);"));
+    fs::write(&path, replayed).expect("a module");
+    let failed = project.run(&asked).expect(1).out;
+    assert!(failed.contains("Stock: add and both") && failed.contains("execution 1"), "{failed}");
 }

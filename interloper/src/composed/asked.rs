@@ -2,6 +2,7 @@
 //! each test in a process of its own.
 
 use std::path::Path;
+use std::task::{Context, Poll, Waker};
 
 use interloper_collections::Subject;
 use interloper_report::explorer::{Exploration, page};
@@ -77,6 +78,19 @@ impl<R: std::fmt::Debug> ShownAsText for &Shown<'_, R> {
 impl<R> ShownAsNothing for Shown<'_, R> {
     fn shown(&self) -> Value {
         Value::Unit
+    }
+}
+
+/// What an async function gives that never has to wait. What `cargo interloper composed` generates and writes says this of async
+/// methods that await nothing but each other.
+///
+/// # Panics
+/// If it waits.
+pub fn ready<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("the future waits, and nothing is there that could wake it"),
     }
 }
 
@@ -162,6 +176,20 @@ pub(crate) fn write_page(exploration: &Exploration, path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_future_that_never_waits_is_ready() {
+        async fn seven() -> u32 {
+            7
+        }
+        assert_eq!(ready(async { seven().await + 1 }), 8);
+    }
+
+    #[test]
+    #[should_panic(expected = "the future waits")]
+    fn a_future_that_waits_is_not() {
+        ready(std::future::pending::<()>());
+    }
 
     #[test]
     fn a_result_is_shown_as_a_value_or_as_text_or_not_at_all() {

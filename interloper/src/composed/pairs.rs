@@ -56,6 +56,8 @@ pub struct Pairs<S> {
     methods: Vec<(String, Vec<usize>)>,
     names: Vec<String>,
     hides: bool,
+    /// The one execution that is made, with the names of its methods.
+    replay: Option<([String; 2], String)>,
     description: Description,
 }
 
@@ -75,6 +77,7 @@ impl<S: Subject> Pairs<S> {
             methods: Vec::new(),
             names: Vec::new(),
             hides: false,
+            replay: None,
             description,
         }
     }
@@ -121,6 +124,38 @@ impl<S: Subject> Pairs<S> {
         self
     }
 
+    /// Makes exactly one execution of two methods; the report of a violation prints what to write here.
+    #[must_use]
+    pub fn replay(mut self, one: &str, other: &str, execution: impl Into<String>) -> Self {
+        self.replay = Some(([one.to_owned(), other.to_owned()], execution.into()));
+        self
+    }
+
+    /// Searches, and asserts that these pairs of methods have a violation, and no others.
+    ///
+    /// # Panics
+    /// With the reports of the pairs that differ, or with the reason if the description does not fit the type.
+    #[track_caller]
+    pub fn assert_violations<const N: usize>(&self, expected: [[&str; 2]; N]) {
+        let report = self.check().unwrap_or_else(|misuse| panic!("{misuse}"));
+        let mut differs = String::new();
+        let is_expected = |pair: &Pair| expected.iter().any(|names| pair.methods == *names);
+        for pair in report.pairs.iter().filter(|pair| pair.is_violation() && !is_expected(pair)) {
+            differs.push_str(&format!("{}\n", pair.report));
+        }
+        // The replay of one pair says nothing of the others.
+        let asked = |names: &&[&str; 2]| self.replay.as_ref().is_none_or(|(one, _)| one == *names);
+        for names in expected.iter().filter(asked) {
+            let found = report.pairs.iter().find(|pair| pair.methods == *names);
+            if !found.is_some_and(Pair::is_violation) {
+                let [one, other] = names;
+                let verdict = found.map_or("not searched", |pair| pair.verdict.words());
+                differs.push_str(&format!("{}: {one} and {other}: {verdict}\n", self.name));
+            }
+        }
+        assert!(differs.is_empty(), "not as expected:\n{differs}");
+    }
+
     /// Searches for two methods that are not atomic together.
     ///
     /// # Errors
@@ -137,7 +172,10 @@ impl<S: Subject> Pairs<S> {
         let (methods, invariants, hides) = (&self.methods[..], &self.names[..], self.hides);
         let asked = pairs::Asked { name: &self.name, methods, invariants, hides, page };
         let settings = &self.description.settings;
-        with_runner(self, settings, |runner| pairs::search(runner, settings, &asked))
+        with_runner(self, settings, |runner| match &self.replay {
+            Some((methods, execution)) => pairs::replay(runner, settings, &asked, (methods, execution)),
+            None => pairs::search(runner, settings, &asked),
+        })
     }
 }
 
@@ -175,6 +213,9 @@ pub struct Pair {
     pub interrupted: Vec<String>,
     /// The violation as text, or why the pair was not judged.
     pub report: String,
+    /// The execution of the violation, as [`Pairs::replay`] takes it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replay: Option<String>,
 }
 
 impl Pair {

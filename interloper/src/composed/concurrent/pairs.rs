@@ -8,10 +8,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use interloper_report::explorer::Exploration;
 use interloper_report::{Event, Order, text};
+use interloper_scheduler::decisions::{Decisions, ReplaySource};
 
 use super::{Draw, Planned, Program, Rules, SeveralCalls, rules};
 use crate::composed::explore;
-use crate::composed::explored::explored;
+use crate::composed::explored::{Again, explored};
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Violation};
@@ -77,8 +78,19 @@ struct Searched {
     methods: [usize; 2],
     executions: u64,
     complete: bool,
-    found: Option<(PairVerdict, Violation, Program, Vec<usize>)>,
+    found: Option<Kept>,
     misuse: Option<Misuse>,
+}
+
+/// The violation of a pair.
+struct Kept {
+    verdict: PairVerdict,
+    violation: Violation,
+    program: Program,
+    /// The calls that lead to the state in which it begins.
+    before: Vec<usize>,
+    /// What makes it again.
+    recorded: String,
 }
 
 /// Searches all pairs.
@@ -88,19 +100,10 @@ pub(crate) fn search(
     asked: &Asked<'_>,
 ) -> Result<(PairsReport, Option<Exploration>), Misuse> {
     let settings = &Settings { search: Search::Exhaustive, ..settings.clone() };
-    let mut kind = Kind { asked, facts: HashMap::new(), starts: Vec::new(), never: BTreeSet::new() };
-    let mut report = PairsReport { name: asked.name.to_owned(), ..PairsReport::default() };
-    report.more_states = kind.look(runner, &mut report.left_out)?;
-    report.states = kind.starts.len();
-    if let Some(places) = &runner.places {
-        places.settle();
-        if !places.any() {
-            return Err(Misuse::CallsNotSeen { collection: runner.published(), place: None });
-        }
-    }
+    let (kind, mut report) = Kind::looked_at(runner, asked)?;
     let mut all = kind.pairs(&mut report.plain);
     let (mut broken_alone, mut page) = (vec![None; asked.invariants.len()], None);
-    for shape in SHAPES {
+    for shape in 0..SHAPES.len() {
         for pair in all.iter_mut().filter(|pair| pair.found.is_none() && pair.misuse.is_none()) {
             if runner.must_stop() {
                 pair.complete = false;
@@ -119,6 +122,55 @@ pub(crate) fn search(
     Ok((report, page))
 }
 
+/// Makes one execution of a pair again: `text` is what [`recorded`] says of it.
+pub(crate) fn replay(
+    runner: &mut Runner<'_>,
+    settings: &Settings,
+    asked: &Asked<'_>,
+    ([one, other], text): (&[String; 2], &str),
+) -> Result<(PairsReport, Option<Exploration>), Misuse> {
+    let diverged = |reason: String| Misuse::Diverged { reason };
+    let settings = &Settings { search: Search::Exhaustive, ..settings.clone() };
+    let (shape, decisions) = text
+        .split_once(':')
+        .and_then(|(shape, rest)| Some((shape.parse::<usize>().ok().filter(|at| *at < SHAPES.len())?, rest)))
+        .ok_or_else(|| diverged(format!("`{text}` begins with no shape of schemas, as in `0:…`")))?;
+    let decisions = decisions.parse::<Decisions>().map_err(|error| diverged(error.to_string()))?;
+    let (kind, mut report) = Kind::looked_at(runner, asked)?;
+    let is_it = |pair: &Searched| pair.methods.map(|method| &asked.methods[method].0) == [one, other];
+    let mut pair = kind
+        .pairs(&mut report.plain)
+        .into_iter()
+        .find(is_it)
+        .ok_or_else(|| diverged(format!("`{one}` and `{other}` are no pair that is searched")))?;
+    let mut page = None;
+    let methods = pair.methods;
+    let made = kind.with_two(runner, settings, methods, shape, |two| {
+        let mut source = ReplaySource::new(decisions.clone());
+        let (_, wrong) = two.again(&mut source)?;
+        if let Some(divergence) = source.divergence() {
+            return Err(diverged(divergence.to_string()));
+        }
+        pair.executions = 1;
+        if wrong {
+            let violation = explore::Program::describe(two, &decisions, 1)?;
+            kind.keep(two, &mut pair, shape, violation, &mut page)?;
+        }
+        Ok(())
+    })?;
+    if made.is_none() {
+        return Err(diverged("no state is known in which it could begin".to_owned()));
+    }
+    report.plain = 0;
+    report.pairs = vec![kind.told(runner, pair)];
+    Ok((report, page))
+}
+
+/// An execution of a pair, as text that [`replay`] reads.
+fn recorded(shape: usize, decisions: &Decisions) -> String {
+    format!("{shape}:{decisions}")
+}
+
 /// The type that is searched.
 struct Kind<'a> {
     asked: &'a Asked<'a>,
@@ -128,7 +180,25 @@ struct Kind<'a> {
     never: BTreeSet<(usize, StateId)>,
 }
 
-impl Kind<'_> {
+impl<'a> Kind<'a> {
+    /// Looks at what the calls do alone, and begins the report.
+    ///
+    /// # Errors
+    /// When no method can be judged.
+    fn looked_at(runner: &mut Runner<'_>, asked: &'a Asked<'a>) -> Result<(Kind<'a>, PairsReport), Misuse> {
+        let mut kind = Kind { asked, facts: HashMap::new(), starts: Vec::new(), never: BTreeSet::new() };
+        let mut report = PairsReport { name: asked.name.to_owned(), ..PairsReport::default() };
+        report.more_states = kind.look(runner, &mut report.left_out)?;
+        report.states = kind.starts.len();
+        if let Some(places) = &runner.places {
+            places.settle();
+            if !places.any() {
+                return Err(Misuse::CallsNotSeen { collection: runner.published(), place: None });
+            }
+        }
+        Ok((kind, report))
+    }
+
     /// Makes each call alone, from the states that calls reach. Returns whether some states were left out.
     ///
     /// # Errors
@@ -278,11 +348,38 @@ impl Kind<'_> {
         runner: &mut Runner<'_>,
         settings: &Settings,
         pair: &mut Searched,
-        shape: Shape,
+        shape: usize,
         broken_alone: &mut [Option<String>],
         page: &mut Option<Exploration>,
     ) -> Result<(), Misuse> {
-        let programs = self.programs(pair.methods, shape);
+        let limit = settings.executions.unwrap_or(EXECUTIONS).min(EXECUTIONS);
+        let settings = Settings { executions: Some(limit), ..settings.clone() };
+        self.with_two(runner, &settings, pair.methods, shape, |two| {
+            let found = explore::explore(two, &settings, 0, Coverage::default())?;
+            pair.executions += found.coverage.executions;
+            pair.complete &= found.violation.is_some() || !found.cut && !two.spun;
+            for (number, (state, calls)) in std::mem::take(&mut two.broken) {
+                broken_alone[number].get_or_insert_with(|| self.texts(two.calls.runner, &self.before(state), &calls));
+            }
+            match found.violation {
+                Some(violation) => self.keep(two, pair, shape, violation, page),
+                None => Ok(()),
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Gives the executions of a shape to `body`; `None` where there are none.
+    fn with_two<R>(
+        &self,
+        runner: &mut Runner<'_>,
+        settings: &Settings,
+        methods: [usize; 2],
+        shape: usize,
+        body: impl FnOnce(&mut Two<'_, '_>) -> Result<R, Misuse>,
+    ) -> Result<Option<R>, Misuse> {
+        let shape = SHAPES[shape];
+        let programs = self.programs(methods, shape);
         let is_left = |state: StateId| {
             let mut calls = programs.iter().flatten().flatten();
             calls.all(|call| !self.never.contains(&(call.method, state)))
@@ -290,26 +387,27 @@ impl Kind<'_> {
         let starts = self.starts.iter().filter(|start| start.calls.len() == shape.before && is_left(start.state));
         let initial: Vec<StateId> = starts.map(|start| start.state).collect();
         if initial.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let rules = Rules { bound: 0, ..rules(runner, settings, 0) };
-        let limit = settings.executions.unwrap_or(EXECUTIONS).min(EXECUTIONS);
-        let settings = Settings { executions: Some(limit), ..settings.clone() };
-        let calls = SeveralCalls::new(runner, &settings, rules, &initial, Draw::OneOf(programs));
-        let mut two = Two::new(calls, self.asked);
-        let found = explore::explore(&mut two, &settings, 0, Coverage::default())?;
-        pair.executions += found.coverage.executions;
-        pair.complete &= found.violation.is_some() || !found.cut && !two.spun;
-        let Two { last, broken, .. } = &mut two;
-        let last = last.take();
-        for (number, (state, calls)) in std::mem::take(broken) {
-            broken_alone[number].get_or_insert_with(|| self.texts(two.calls.runner, &self.before(state), &calls));
-        }
-        let (Some(mut violation), Some((program, start, wrong))) = (found.violation, last) else { return Ok(()) };
+        let calls = SeveralCalls::new(runner, settings, rules, &initial, Draw::OneOf(programs));
+        body(&mut Two::new(calls, self.asked)).map(Some)
+    }
+
+    /// Keeps the violation that was described last, with the words of a pair.
+    fn keep(
+        &self,
+        two: &mut Two<'_, '_>,
+        pair: &mut Searched,
+        shape: usize,
+        mut violation: Violation,
+        page: &mut Option<Exploration>,
+    ) -> Result<(), Misuse> {
+        let Some((program, start, wrong)) = two.last.take() else { return Ok(()) };
         if self.asked.page && page.is_none() {
-            *page = Some(explored(&mut two, &violation.decisions, &violation.counterexample)?);
+            *page = Some(explored(two, &violation.decisions, &violation.counterexample)?);
         }
-        let runner = two.calls.runner;
+        let runner = &*two.calls.runner;
         let [one, other] = pair.methods.map(|method| self.asked.methods[method].0.as_str());
         let shown = &mut violation.counterexample;
         let at_once =
@@ -324,7 +422,8 @@ impl Kind<'_> {
         if !before.is_empty() {
             shown.start = format!("{}, after {}", shown.start, names(runner, &before).join(", "));
         }
-        shown.replay = None;
+        let recorded = recorded(shape, &violation.decisions);
+        shown.replay = Some(format!(".replay({one:?}, {other:?}, {recorded:?})"));
         let verdict = match wrong {
             Wrong::Invariants(broken) => {
                 let broken: Vec<String> = broken.iter().map(|at| format!("`{}`", self.asked.invariants[*at])).collect();
@@ -339,7 +438,7 @@ impl Kind<'_> {
             }
             Wrong::Results => PairVerdict::NotAtomic,
         };
-        pair.found = Some((verdict, violation, program, before));
+        pair.found = Some(Kept { verdict, violation, program, before, recorded });
         Ok(())
     }
 
@@ -355,7 +454,7 @@ impl Kind<'_> {
     fn told(&self, runner: &Runner<'_>, pair: Searched) -> Pair {
         let methods = pair.methods.map(|method| self.asked.methods[method].0.clone());
         let Searched { executions, complete, found, misuse, .. } = pair;
-        if let Some((verdict, violation, program, before)) = found {
+        if let Some(Kept { verdict, violation, program, before, recorded }) = found {
             let tasks = program.iter().map(|calls| {
                 let calls: Vec<usize> = calls.iter().map(|call| call.method).collect();
                 format!("{{ {} }}", names(runner, &calls).join("; "))
@@ -364,7 +463,8 @@ impl Kind<'_> {
             let schema = format!("{before}{}", tasks.collect::<Vec<_>>().join(" || "));
             let report = text::render(&violation.counterexample, text::Style::default());
             let interrupted = self.interrupted(&violation, &program);
-            return Pair { methods, verdict, executions, schema: Some(schema), interrupted, report };
+            let (schema, replay) = (Some(schema), Some(recorded));
+            return Pair { methods, verdict, executions, schema, interrupted, report, replay };
         }
         let (verdict, report) = match (misuse, complete) {
             (Some(misuse), _) => (PairVerdict::NotJudged, misuse.to_string()),
@@ -374,7 +474,7 @@ impl Kind<'_> {
             (None, true) => (PairVerdict::Atomic, String::new()),
             (None, false) => (PairVerdict::Unfinished, String::new()),
         };
-        Pair { methods, verdict, executions, schema: None, interrupted: Vec::new(), report }
+        Pair { methods, verdict, executions, schema: None, interrupted: Vec::new(), report, replay: None }
     }
 
     /// The methods with a call in which a step of the other task comes between two steps.
