@@ -110,7 +110,7 @@ impl Memory {
     /// Forgets everything: another execution begins. Memory stays.
     pub(crate) fn restart(&mut self) {
         self.live = 0;
-        self.locations.clear();
+        self.locations.iter_mut().for_each(Location::forget);
         self.order.clear();
     }
 
@@ -191,7 +191,7 @@ impl Memory {
         if self.locations.len() <= index {
             self.locations.resize_with(index + 1, Location::default);
         }
-        self.locations[index] = Location::new(value);
+        self.locations[index].begin(value);
     }
 
     /// The places that an access may take, the newest first.

@@ -19,6 +19,17 @@ pub(crate) struct VectorClock {
 #[derive(Clone, Debug, Default)]
 struct More(Vec<u32>);
 
+/// For each of the first tasks, a mask of its own count.
+const ONLY: [[u32; FEW]; FEW] = {
+    let mut masks = [[0; FEW]; FEW];
+    let mut task = 0;
+    while task < FEW {
+        masks[task][task] = u32::MAX;
+        task += 1;
+    }
+    masks
+};
+
 /// Clocks are the same if they know the same: how much memory they have makes no difference.
 impl PartialEq for VectorClock {
     fn eq(&self, other: &VectorClock) -> bool {
@@ -83,16 +94,17 @@ impl VectorClock {
     }
 
     /// The task is known up to this place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, task: TaskId, place: usize) {
         let count = place as u32 + 1;
-        if task.index() >= FEW {
-            return self.set_more(task.index() - FEW, count);
-        }
+        let Some(only) = ONLY.get(task.index()) else { return self.set_more(task.index() - FEW, count) };
         // All are written at once: a clock is often joined right after this, and what was just written in pieces is slow to read.
-        self.few = std::array::from_fn(|index| if index == task.index() { count } else { self.few[index] });
+        self.few = std::array::from_fn(|index| (self.few[index] & !only[index]) | (count & only[index]));
     }
 
+    // Out of the way of the usual case, as is `join_more`.
+    #[cold]
+    #[inline(never)]
     fn set_more(&mut self, index: usize, count: u32) {
         let More(more) = &mut **self.more.get_or_insert_default();
         if more.len() <= index {
@@ -109,7 +121,7 @@ impl VectorClock {
     }
 
     /// Adds what the other clock knows.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn join(&mut self, other: &VectorClock) {
         for (mine, other) in self.few.iter_mut().zip(&other.few) {
             *mine = (*mine).max(*other);
@@ -119,6 +131,8 @@ impl VectorClock {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn join_more(&mut self, More(other): &More) {
         let More(more) = &mut **self.more.get_or_insert_default();
         if more.len() < other.len() {

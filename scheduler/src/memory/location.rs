@@ -133,8 +133,17 @@ impl Ordered {
 }
 
 impl Location {
-    pub(super) fn new(value: u64) -> Location {
-        Location { messages: vec![Message::initial(value)], dropped: VectorClock::default(), crowded: FEW }
+    /// This value is there, and everybody knows it. Memory stays.
+    pub(super) fn begin(&mut self, value: u64) {
+        self.forget();
+        self.messages.push(Message::initial(value));
+    }
+
+    /// It was not met yet. Memory stays.
+    pub(super) fn forget(&mut self) {
+        self.messages.clear();
+        self.dropped.clear();
+        self.crowded = FEW;
     }
 
     #[inline]
@@ -178,7 +187,9 @@ impl Location {
         let oldest = tasks.map(|knows| self.oldest(knows)).min().unwrap_or(0);
         let ordered = self.messages[..oldest].iter().filter_map(|message| message.ordered.as_ref());
         ordered.for_each(|ordered| ordered.joins(&mut self.dropped));
-        self.messages.drain(..oldest);
+        if oldest > 0 {
+            self.messages.drain(..oldest);
+        }
         self.crowded = FEW.max(2 * self.messages.len());
     }
 }

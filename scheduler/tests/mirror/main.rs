@@ -16,4 +16,5 @@ mod rounds;
 mod seeds;
 mod stale;
 mod statics;
+mod unbounded;
 mod weak_memory;

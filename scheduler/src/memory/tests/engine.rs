@@ -9,7 +9,7 @@ use interloper_std::sync::atomic::{AtomicU64, fence};
 use interloper_std::thread;
 
 use super::machine::LOCATIONS;
-use super::{Graph, Instruction, Program, machine, programs};
+use super::{Graph, Graphs, Instruction, Program, machine, programs};
 use crate::strategies::{Exhaustive, Exploration};
 use crate::{Config, Engine, Executions, Freedom, Freedoms, Stopped};
 
@@ -60,6 +60,17 @@ fn explore(program: &Program) -> (BTreeSet<Outcome>, Exploration) {
     });
     assert_eq!(explored.stopped, Stopped::Exhausted);
     (outcomes, search.exploration().clone())
+}
+
+/// An exhaustive search shows the outcomes of these graphs. First it makes a round without weak memory, so it may need twice as many
+/// executions as there are graphs, and so many more.
+#[track_caller]
+pub(super) fn exhaust(program: &Program, graphs: &Graphs, more: u64) {
+    let (found, exploration) = explore(program);
+    assert_eq!(found, graphs.iter().map(outcome).collect(), "{program:?}");
+    assert!(exploration.complete, "{exploration:?}\n{program:?}");
+    let (executions, graphs) = (exploration.traces + exploration.redundant, graphs.len() as u64);
+    assert!(executions <= 2 * graphs + more, "{executions} executions, {graphs} graphs: {program:?}");
 }
 
 /// The same programs with two values only: many accesses write what is there already. They change no value, but others may

@@ -1,23 +1,47 @@
 //! The classical litmus tests by name.
 //!
 //! The head of each test says which outcomes are expected: what the instructions read, thread by thread, and after a bar
-//! the last values of x, y and z where they matter. The sets are derived by hand; model and axioms must both give them.
+//! the last values of x, y and z where they matter. The sets are derived by hand; model and axioms must both give them, and an
+//! exhaustive search in the engine, which may take at most twice as many executions as there are graphs ([`BLOCKED`] has the
+//! exceptions).
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use super::Instruction::{self, Fence, Load, Store, Swap};
-use super::{Graph, compare, machine};
+use super::{Graph, compare, engine, machine};
 
 const X: usize = 0;
 const Y: usize = 1;
 const Z: usize = 2;
 
+#[track_caller]
 fn graphs(threads: &[&[Instruction]]) -> BTreeSet<Graph> {
     let program = threads.iter().map(|thread| thread.to_vec()).collect();
     compare(&program);
-    machine::graphs(&program)
+    let graphs = machine::graphs(&program);
+    let more = BLOCKED.iter().find(|(blocked, _)| threads == *blocked).map_or(0, |(_, more)| *more);
+    engine::exhaust(&program, &graphs, more);
+    graphs
 }
+
+/// The programs whose exhaustive search takes more than twice as many executions as there are graphs, and how many more.
+///
+/// FIXME: where a load must read what is stored later, the search tries all places of the later store, also one that the load cannot
+/// read. It does not know that no other store will come, so it sees only at the load that the execution shows nothing new.
+const BLOCKED: [(&[&[Instruction]], u64); 2] = [
+    // CoWR.
+    (&[&[one(X, Relaxed), Load(X, Relaxed)], &[Store(X, 2, Relaxed)]], 1),
+    // Z6.U where all but one access is sequentially consistent.
+    (
+        &[
+            &[one(X, SeqCst), one(Y, SeqCst)],
+            &[Swap(Y, 2, SeqCst), Load(Y, Relaxed)],
+            &[Store(Y, 3, SeqCst), Load(X, SeqCst)],
+        ],
+        2,
+    ),
+];
 
 fn reads(graph: &Graph) -> String {
     graph.reads.concat().iter().map(u64::to_string).collect()
