@@ -12,6 +12,7 @@ use interloper_std::runtime::{Action, TaskId};
 use crate::Shard;
 use crate::decisions::Decisions;
 use crate::freedoms::{Freedom, Freedoms};
+use crate::shrink::FewerStale;
 use crate::strategies::{
     AtomFuzzer, Cut, Ended, Exhaustive, Inferred, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile,
     RandomWalk, Rff, Selection, Surw,
@@ -321,12 +322,15 @@ impl Search {
         }
     }
 
-    /// After this search has found an execution with several stale accesses: a search of the executions with fewer, the fewest
-    /// first. `None` if this search is not exhaustive, or if the execution has at most one stale access.
+    /// After this search has found an execution with stale accesses: a search of the executions with fewer, the fewest first. `None`
+    /// if there are none, or if this search has run those with none already and the execution has one.
     pub fn with_fewer_stale(&self, found: &Decisions, shard: Shard) -> Option<Search> {
-        let is_exhaustive = matches!(self, Search::Exhaustive(_));
-        let fewer = || Exhaustive::new().with_fewer_stale(found.stale()).with_shard(shard);
-        (is_exhaustive && found.stale() > 1).then(|| Search::Exhaustive(Box::new(fewer())))
+        match self {
+            Search::Exhaustive(_) => (found.stale() > 1).then(|| {
+                Search::Exhaustive(Box::new(Exhaustive::new().with_stale(1..found.stale()).with_shard(shard)))
+            }),
+            Search::Preemptions(_) | Search::Other(_) => Some(Search::Other(Box::new(FewerStale::new(found)?))),
+        }
     }
 
     /// How weak memory was, as far as the search has come: all executions ran in which at most so many accesses do not see

@@ -1,8 +1,14 @@
-//! Makes a failing run smaller: fewer departures from the ordinary first, then fewer preemptions, then fewer steps.
+//! Makes a failing run smaller: fewer stale accesses first, then fewer departures from the ordinary, then fewer preemptions, then
+//! fewer steps.
 //!
-//! Two kinds of change take turns until no change helps. One moves a whole block of steps of a task to its next or its
+//! Whether a failure needs its stale accesses cannot be told from the schedule that showed it: without them another schedule may be
+//! needed. So a search of its own looks for a failing run with fewer of them (`shrink/fewer.rs`).
+//!
+//! After that, two kinds of change take turns until no change helps. One moves a whole block of steps of a task to its next or its
 //! last block, as in N. Jalbert and K. Sen, *A trace simplification technique for effective debugging of concurrent
 //! programs*, FSE 2010. The other changes the list of decisions: drops its end, answers 0, drops decisions in chunks.
+
+mod fewer;
 
 use std::cmp::Ordering;
 
@@ -15,6 +21,9 @@ use crate::execution::{End, Execution};
 use crate::explore::Executions;
 use crate::freedoms::Freedoms;
 use crate::strategies::{Follow, Guided};
+use crate::strategy::Strategy;
+
+pub(crate) use fewer::FewerStale;
 
 /// A run that fails in the way that is being shrunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +48,13 @@ pub struct Shrunk {
 }
 
 impl Failing {
-    /// Orders by departures from the ordinary, then preemptions, then steps, then the number and the size of the
-    /// answers.
+    /// Orders by stale accesses, then departures from the ordinary, then preemptions, then steps, then the number and the size of
+    /// the answers.
     fn size(&self, other: &Failing) -> Ordering {
         let key = |failing: &Failing| {
             let Failing { decisions, preemptions, steps } = failing;
-            (decisions.departures(), *preemptions, *steps, decisions.deviations(), decisions.0.len())
+            let (stale, departures) = (decisions.stale(), decisions.departures());
+            (stale, departures, *preemptions, *steps, decisions.deviations(), decisions.0.len())
         };
         let answers =
             |failing: &Failing| failing.decisions.0.iter().map(|decision| decision.answer).collect::<Vec<_>>();
@@ -56,13 +66,13 @@ impl Failing {
 /// the result if it fails in the same way.
 pub fn shrink(first: Failing, effort: impl Into<Effort>, mut run: impl FnMut(&Decisions) -> Option<Failing>) -> Shrunk {
     let mut search = Search::new(first, effort.into());
-    let mut run = |plan: &Plan| match plan {
+    let mut run = |plan: Plan<'_>| match plan {
         Plan::Decisions(decisions) => {
-            let failing = run(decisions);
+            let failing = run(&decisions);
             let steps = failing.as_ref().map_or(0, |failing| failing.steps);
             (steps, failing.map(|failing| (failing, Vec::new())))
         }
-        Plan::Tasks(_) => (0, None),
+        Plan::Tasks(_) | Plan::Begun(_) => (0, None),
     };
     let minimal = search.descend(&mut run).is_some();
     Shrunk { smallest: search.smallest, executions: search.made, minimal }
@@ -84,26 +94,34 @@ impl Engine {
     ) -> Shrunk {
         let config = self.config();
         assert!(config.trace && config.decisions, "shrinking needs Config::trace and Config::decisions");
-        let mut run = |plan: &Plan| {
-            let execution = match plan {
-                Plan::Decisions(decisions) => self.run(&mut Guided::new(LooseSource::new(decisions)), &mut program),
-                Plan::Tasks(strategy) => self.run(&mut strategy.clone(), &mut program),
+        let mut run = |plan: Plan<'_>| {
+            let (execution, counts) = match plan {
+                Plan::Decisions(decisions) => {
+                    (self.run(&mut Guided::new(LooseSource::new(&decisions)), &mut program), true)
+                }
+                Plan::Tasks(mut strategy) => (self.run(&mut strategy, &mut program), true),
+                Plan::Begun(strategy) => {
+                    let execution = self.run(strategy, &mut program);
+                    strategy.end(&execution, &self.trace());
+                    (execution, !strategy.discards())
+                }
             };
             // After a step that did not end, the next such step may take as long: the search is over.
             let steps = if matches!(execution.end, End::Stuck(_)) { u64::MAX } else { execution.steps };
-            (steps, fails(self, &execution).then(|| (self.failing(&execution), self.tasks())))
+            let fails = counts && fails(self, &execution);
+            (steps, fails.then(|| (self.failing(&execution), self.tasks())))
         };
         let mut search = Search::new(first, effort.into());
         if search.is_over() {
             return Shrunk { smallest: search.smallest, executions: 0, minimal: false };
         }
         // Runs it once more, to learn the tasks of its steps.
-        let (steps, failing) = run(&Plan::Decisions(search.smallest.decisions.clone()));
+        let (steps, failing) = run(Plan::Decisions(search.smallest.decisions.clone()));
         (search.made, search.steps) = (1, steps);
         if let Some((failing, tasks)) = failing {
             (search.smallest, search.tasks) = (failing, tasks);
         }
-        let minimal = search.descend(&mut run).is_some();
+        let minimal = search.drop_stale(&mut run).and_then(|()| search.descend(&mut run)).is_some();
         Shrunk { smallest: search.smallest, executions: search.made, minimal }
     }
 
@@ -120,9 +138,11 @@ impl Engine {
 }
 
 /// What a run is to do.
-enum Plan {
+enum Plan<'s> {
     Decisions(Decisions),
     Tasks(Follow),
+    /// The execution that the strategy has begun.
+    Begun(&'s mut dyn Strategy),
 }
 
 struct Search {
@@ -137,7 +157,7 @@ struct Search {
 
 /// Runs a plan. Returns the number of steps and, if the run fails in the same way, its result with the tasks of its
 /// steps.
-type Run<'a> = &'a mut dyn FnMut(&Plan) -> (u64, Option<(Failing, Vec<TaskId>)>);
+type Run<'a> = &'a mut dyn FnMut(Plan<'_>) -> (u64, Option<(Failing, Vec<TaskId>)>);
 
 impl Search {
     fn new(smallest: Failing, effort: Effort) -> Search {
@@ -163,13 +183,28 @@ impl Search {
         Some(())
     }
 
+    /// Looks for a failing run with fewer stale accesses, under other schedules too. `None` when the budget is used up.
+    fn drop_stale(&mut self, run: Run<'_>) -> Option<()> {
+        if self.smallest.decisions.stale() > 0 {
+            while self.without_freedoms(run)? {}
+        }
+        let Some(mut fewer) = FewerStale::new(&self.smallest.decisions) else { return Some(()) };
+        while fewer.begin() {
+            let found = self.attempt(run, Plan::Begun(&mut fewer))?;
+            if found && (fewer.is_systematic() || self.smallest.decisions.stale() == 0) {
+                break;
+            }
+        }
+        Some(())
+    }
+
     /// Runs a candidate, and keeps it if it fails and is smaller. `None` when the budget is used up.
-    fn attempt(&mut self, run: Run<'_>, plan: Plan) -> Option<bool> {
+    fn attempt(&mut self, run: Run<'_>, plan: Plan<'_>) -> Option<bool> {
         if self.is_over() {
             return None;
         }
         self.made += 1;
-        let (steps, failing) = run(&plan);
+        let (steps, failing) = run(plan);
         self.steps = self.steps.saturating_add(steps);
         let smaller = failing.filter(|(failing, _)| failing.size(&self.smallest).is_lt());
         let found = smaller.is_some();

@@ -355,3 +355,30 @@ fn an_outcome_that_is_wrong_has_the_fewest_stale_accesses() {
     assert_eq!(first(&[6]), Some((Value::Int(6), 2)));
     assert_eq!(first(&[8]), None);
 }
+
+/// `count` is not atomic: an increment is lost if two calls take turns, and where a call reads a stale number.
+#[test]
+fn an_outcome_at_random_has_the_fewest_stale_accesses() {
+    let counts = Object::describe("counts", || AtomicI64::new(0))
+        .core("count", |number, ()| number.store(number.load(Relaxed) + 1, Relaxed))
+        .core("total", |number, ()| number.load(Relaxed))
+        .build();
+    let stale = |object: &Object, text: &str, wrong: &[i64]| -> Vec<u32> {
+        let one = |seed: u64| {
+            let settings =
+                Settings { memory: Some(Memory::Weak), executions: Executions::AtMost(2_000), ..Settings::default() };
+            let mut look = |outcome: &[Value]| match outcome.last() {
+                Some(Value::Int(last)) if wrong.contains(last) => Next::Stop,
+                _ => Next::Continue,
+            };
+            run(&program(object, text), &settings.at_random(seed), &mut look)
+                .stopped
+                .map(|trace| trace.decisions().stale())
+        };
+        (0..8).filter_map(one).collect()
+    };
+    assert_eq!(stale(&counts, "[count()], [count()], [total()], {0<2, 1<2}", &[1]), [0; 8]);
+    assert_eq!(stale(&letters(), "{ write() } || { missed() }", &[1, 6]), [1; 8]);
+    assert_eq!(stale(&letters(), "{ write() } || { missed() }", &[6]), [2; 8]);
+    assert!(stale(&letters(), "{ write() } || { missed() }", &[8]).is_empty());
+}

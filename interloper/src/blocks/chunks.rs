@@ -231,7 +231,9 @@ impl<'a> Work<'a> {
             return false;
         }
         let mut summary = worker.explore(search.strategy(), self.numbers(chunk, length));
-        if let Some(bug) = summary.bug.as_ref().filter(|_| !settings.keep_going)
+        // After other searches, shrinking looks for fewer stale accesses.
+        let looks_for_fewer = settings.schedule == Schedule::Exhaustive && !settings.keep_going;
+        if let Some(bug) = summary.bug.as_ref().filter(|_| looks_for_fewer)
             && let Some(mut fewer) = search.with_fewer_stale(&bug.decisions, settings.shard)
         {
             let mut later = worker.explore(fewer.strategy(), bug.number + 1..settings.executions);

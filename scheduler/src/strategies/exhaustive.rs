@@ -50,6 +50,7 @@ mod vain;
 mod wakeup;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
@@ -125,7 +126,7 @@ const FORKS: u32 = 7;
 ///
 /// First no access is stale, so what needs no weak memory is shown without, and then any number of them. To go up by one each time
 /// would run the executions of all levels before again. Only where something was found does that pay: see
-/// [`Exhaustive::with_fewer_stale`].
+/// [`Exhaustive::with_stale`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     /// How many stale accesses an execution may have.
@@ -276,11 +277,11 @@ impl Exhaustive {
         Exhaustive { split: (!shard.is_whole()).then_some(Split { shard, forks, subtrees: 0 }), ..self }
     }
 
-    /// Only the executions with fewer than `below` stale accesses: first those with at most one, then those with at most two, and so
-    /// on. So the first violation has the fewest stale accesses that a violation needs. The executions without any come with the
-    /// others, not before: this search is for when they were searched already.
-    pub fn with_fewer_stale(self, below: u32) -> Exhaustive {
-        let level = Level { bound: 1, below: Some(below), ..Level::default() };
+    /// Only the executions with so many stale accesses as `amounts` says: first those with at most the smallest amount, then those
+    /// with at most one more, and so on. So the first violation has the fewest stale accesses that a violation needs. The executions
+    /// with fewer come with the first ones, not before: where amounts do not begin with 0, those were searched already.
+    pub fn with_stale(self, amounts: Range<u32>) -> Exhaustive {
+        let level = Level { bound: amounts.start, below: Some(amounts.end), ..Level::default() };
         Exhaustive { level, ..self }
     }
 
