@@ -21,8 +21,8 @@ use interloper_scheduler::schedule::{Memory, Plan};
 use interloper_scheduler::strategies::{FirstRun, Guided};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
-    Config, Effort, End, Engine, Event, Execution, Failing, Fault, Fingerprints, Freedoms, Older, Stopped, Strategy,
-    Traces, Watch, Watchdog,
+    Config, Effort, End, Engine, Event, Execution, Failing, Fault, Fingerprints, Freedom, Freedoms, Older, Stopped,
+    Strategy, Traces, Watch, Watchdog,
 };
 pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
@@ -265,19 +265,34 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
     unreachable!("giving back a lock is a step in the second round")
 }
 
+/// How many accesses to atomics have an ordering weaker than `SeqCst` in the first run of a program, where these settings run it under
+/// sequential consistency: they run as `SeqCst`.
+pub fn as_seq_cst(program: &Program, settings: &Settings) -> u64 {
+    let is_strong =
+        settings.memory == Some(Memory::SequentiallyConsistent) && settings.limits.freedoms.count(Freedom::Memory) == 0;
+    let first = || first_run(program, &*program.object().erased().controlled(program), settings.limits);
+    if is_strong { first().map_or(0, |execution| execution.weaker.into()) } else { 0 }
+}
+
 /// The memory for a program: weak if its first run has an ordering weaker than `SeqCst`.
 fn memory_for(program: &Program, controlled: &dyn Controlled, limits: Limits) -> Memory {
+    first_run(program, controlled, limits)
+        .map_or(Memory::SequentiallyConsistent, |execution| Memory::of_first_run(&execution))
+}
+
+/// The run that shows the orderings of a program.
+fn first_run(program: &Program, controlled: &dyn Controlled, limits: Limits) -> Option<Execution> {
     let limits = Limits { freedoms: Memory::FOR_FIRST_RUN, ..limits };
     let mut engine = Engine::new(limits.config(program));
     let explored = engine.explore(
         &mut FirstRun,
         Executions::AtMost(1),
         || controlled.main(),
-        |_, execution| ControlFlow::Break(Memory::of_first_run(&execution)),
+        |_, execution| ControlFlow::Break(execution),
     );
     match explored.stopped {
-        Stopped::Broken(memory) => memory,
-        Stopped::Exhausted | Stopped::Limit => Memory::SequentiallyConsistent,
+        Stopped::Broken(execution) => Some(execution),
+        Stopped::Exhausted | Stopped::Limit => None,
     }
 }
 

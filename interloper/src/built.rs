@@ -13,6 +13,16 @@ pub(crate) fn memory() -> Option<Memory> {
     (!plain::is_announced()).then_some(Memory::SequentiallyConsistent)
 }
 
+/// What a search under sequential consistency has not examined: so many accesses of first executions whose orderings are weaker.
+pub(crate) fn ran_as_seq_cst(accesses: u64) -> Option<String> {
+    let weaker = match accesses {
+        0 => return None,
+        1 => "1 access to an atomic with an ordering weaker than SeqCst".to_owned(),
+        more => format!("{more} accesses to atomics with orderings weaker than SeqCst"),
+    };
+    Some(format!("{weaker} ran as SeqCst: weak memory (`memory = \"weak\"`, `--memory weak`) examines the orderings"))
+}
+
 /// Where tasks of programs are preempted that say nothing about it.
 pub(crate) fn preempt() -> Preempt {
     if plain::preempts() { Preempt::Memory } else { Preempt::Synchronisation }

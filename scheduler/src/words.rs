@@ -310,7 +310,7 @@ mod tests {
             departures: crate::Freedoms::NONE,
             older: Vec::new(),
             accesses: Vec::new(),
-            weaker: false,
+            weaker: 0,
             older_left: false,
             plain: 0,
             plain_steps: 0,

@@ -59,12 +59,21 @@ pub struct ProgramResult {
     violated: u64,
     bugs: u64,
     complete: bool,
+    /// Under sequential consistency, where nothing was found: the accesses of the first execution to atomics with orderings weaker
+    /// than `SeqCst`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    as_seq_cst: u32,
     serial_executions: u64,
     warnings: Vec<String>,
     misuse: Option<String>,
     /// `run` shows every violation. The suite shows only what is unexpected: a reader finds it in the replay files.
     #[serde(skip_serializing_if = "Option::is_none")]
     counterexample: Option<Counterexample>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Documented for ProgramResult {
@@ -223,6 +232,7 @@ impl Checked for CheckedProgram {
             violated: count(|report| report.coverage.violated),
             bugs: count(|report| report.coverage.bugs),
             complete: report.is_some_and(|report| report.coverage.complete),
+            as_seq_cst: report.map_or(0, |report| report.coverage.as_seq_cst),
             serial_executions: count(|report| report.coverage.serial.executions),
             warnings: report.map_or_else(Vec::new, |report| report.warnings.iter().map(ToString::to_string).collect()),
             misuse: self.outcome.as_ref().err().map(ToString::to_string),

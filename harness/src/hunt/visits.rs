@@ -40,6 +40,9 @@ pub struct Visit {
     /// How many of its steps were such accesses.
     #[serde(skip_serializing_if = "is_zero")]
     pub plain_steps: u64,
+    /// How many accesses with orderings weaker than `SeqCst` ran as `SeqCst`: see [`Coverage::as_seq_cst`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub as_seq_cst: u64,
     /// How many of their traces earlier visits of the schema had not shown.
     pub traces: u64,
     /// Whether there were more traces than are counted.
@@ -121,6 +124,7 @@ impl Coverage {
         self.steps += visit.steps;
         self.plain += visit.plain;
         self.plain_steps += visit.plain_steps;
+        self.as_seq_cst += visit.as_seq_cst;
         self.traces += visit.traces;
         self.more_traces |= visit.more_traces;
         self.cut += visit.cut;

@@ -8,7 +8,9 @@ use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::{Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
 use interloper_scheduler::strategies::{FirstRun, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
-use interloper_scheduler::{Config, Deadline, Detached, End, Event, Freedoms, Shrunk, Stuck, Unlock, Watchdog};
+use interloper_scheduler::{
+    Config, Deadline, Detached, End, Event, Freedom, Freedoms, Shrunk, Stuck, Unlock, Watchdog,
+};
 use interloper_std::runtime::{ObjectKind, Statics};
 
 use super::backtraces;
@@ -284,6 +286,9 @@ impl Checker {
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
             return Err(Misuse::Unexplored(reason));
         }
+        if nothing_found {
+            report.coverage.as_seq_cst = search.measured.as_seq_cst;
+        }
         let mut minimal = true;
         let mut describe = |found: &Option<Found>| match found {
             Some(found) => {
@@ -457,17 +462,21 @@ impl<'a> Search<'a> {
 
     /// Runs the program some times to learn what a strategy or a rule needs to know beforehand.
     fn measure(&mut self) {
-        let mut runner = Runner::new(self.program, self.config.clone());
+        let is_strong = self.settings.freedoms_in_force().count(Freedom::Memory) == 0;
+        let freedoms = if is_strong { Memory::FOR_FIRST_RUN } else { Freedoms::NONE };
+        let mut runner = Runner::new(self.program, Config { freedoms, ..self.config.clone() });
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut FirstRun).expect("one execution is made");
         rule.learn(&runner.engine.trace());
         infer(&mut rule, &runner);
+        self.measured.as_seq_cst = if is_strong { made.execution.weaker } else { 0 };
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
             return;
         }
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
+            let mut runner = Runner::new(self.program, self.config.clone());
             if !self.walk(&mut runner, LESSONS, |trace| rule.learn(trace)) {
                 return;
             }

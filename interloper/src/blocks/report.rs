@@ -306,10 +306,20 @@ pub struct Coverage {
     /// For an exhaustive search of weak memory: all executions ran in which at most so many accesses do not see the newest
     /// store. `u32::MAX` where more makes no difference.
     pub stale: Option<u32>,
+    /// Where memory is sequentially consistent and nothing was found: how many accesses of the first execution to atomics have an
+    /// ordering weaker than `SeqCst`. They ran as `SeqCst`, so what goes wrong because an ordering is too weak was not looked for.
+    pub as_seq_cst: u32,
     /// The serial orders that were run.
     pub serial: SerialCoverage,
     /// What the time cut short.
     pub cut_short: CutShort,
+}
+
+impl Coverage {
+    /// What was not looked for since memory is sequentially consistent.
+    pub fn not_examined(&self) -> Option<String> {
+        crate::built::ran_as_seq_cst(self.as_seq_cst.into())
+    }
 }
 
 /// The parts of a check that ended early because the time or the memory ran out.
@@ -418,6 +428,9 @@ impl fmt::Display for Coverage {
         }
         if self.cut_short != CutShort::default() {
             write!(out, "; {}", self.cut_short)?;
+        }
+        if let Some(not_examined) = self.not_examined() {
+            write!(out, "; {not_examined}")?;
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ use interloper_report::{Counterexample, json};
 use interloper_scheduler::{Deadline, Unseen};
 use serde_json::{Value as Json, json};
 
+use crate::built::ran_as_seq_cst;
+
 /// What came of searching methods of an object.
 pub struct Findings {
     /// The object and how it was searched.
@@ -194,6 +196,8 @@ impl Findings {
             complete if complete == schemas => "every interleaving of each schema ran".to_owned(),
             complete => format!("every interleaving of {} of {} ran", grouped(complete), plural(schemas, "schema")),
         };
+        let strong =
+            ran_as_seq_cst(of(|coverage| coverage.as_seq_cst)).map_or_else(String::new, |ran| format!("\n{ran}"));
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
         let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
         let plain = match &self.memory {
@@ -208,7 +212,7 @@ impl Findings {
             }
             None => String::new(),
         };
-        format!("\n{more}{traces} of the schemas, {steps}{plain}; {complete}{unseen}\n{unseen_pairs}")
+        format!("\n{more}{traces} of the schemas, {steps}{plain}; {complete}{unseen}{strong}\n{unseen_pairs}")
     }
 
     /// The methods beside it that change the object and of which no call overlapped one of this method, where nothing was found:
@@ -301,6 +305,9 @@ impl Findings {
         });
         if hunted.coverage.plain_steps > 0 {
             document["plain_steps"] = hunted.coverage.plain_steps.into();
+        }
+        if hunted.coverage.as_seq_cst > 0 {
+            document["as_seq_cst"] = hunted.coverage.as_seq_cst.into();
         }
         if let Some(unseen) = hunted.coverage.unseen {
             let Unseen { executions, once } = unseen;

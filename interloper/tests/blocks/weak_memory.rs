@@ -83,6 +83,52 @@ fn memory_can_follow_from_the_orderings() {
     assert!(report.coverage.schedule.ends_with("seed 42"), "{report}");
 }
 
+/// The ordering of a failed exchange is an ordering, too, also where the first execution has no exchange that fails.
+#[test]
+fn an_ordering_for_failure_counts() {
+    let takes = |failure: Ordering| {
+        move || {
+            let flag = Arc::new(AtomicBool::new(false));
+            let other = flag.clone();
+            let taker = thread::spawn(move || other.compare_exchange(false, true, SeqCst, failure).is_ok());
+            let taken = flag.compare_exchange(false, true, SeqCst, failure).is_ok();
+            assert!(taken != taker.join().unwrap());
+        }
+    };
+    let memory = |failure: Ordering| {
+        let checker = Checker::new("taken once").executions(300).settings(|settings| settings.memory = None);
+        checker.check(takes(failure)).unwrap().coverage.schedule.ends_with("memory weak")
+    };
+    assert_eq!([Relaxed, Acquire, SeqCst].map(memory), [true, true, false]);
+}
+
+/// A pass under sequential consistency says what it did not look for. By hand: the first execution lets the main thread go on until
+/// it waits, so the reader sees the flag: two stores and two loads.
+#[test]
+fn a_pass_says_which_orderings_were_not_examined() {
+    let said = |memory: Memory, program: &(dyn Fn() + Sync)| {
+        let report = checker(memory).check(program).unwrap();
+        report.assert_grade(Grade::Clean);
+        let text = report.to_string().split_whitespace().collect::<Vec<&str>>().join(" ");
+        (report.coverage.as_seq_cst, text.contains("ran as SeqCst: weak memory (`memory = \"weak\"`"))
+    };
+    let strong = Memory::SequentiallyConsistent;
+    assert_eq!(said(strong, &publishes(Relaxed, Acquire)), (4, true));
+    assert_eq!(said(strong, &publishes(SeqCst, SeqCst)), (2, true));
+    assert_eq!(said(Memory::Weak, &publishes(Release, Acquire)), (0, false));
+    let counts = || {
+        let number = Arc::new(AtomicU32::new(0));
+        let other = number.clone();
+        let adds = thread::spawn(move || other.fetch_add(1, SeqCst));
+        number.fetch_add(1, SeqCst);
+        adds.join().unwrap();
+    };
+    assert_eq!(said(strong, &counts), (0, false));
+    // Nothing else says so where memory is not named: this is how programs run outside of `cargo interloper`.
+    let report = Checker::new("publication").executions(300).check(publishes(Relaxed, Acquire)).unwrap();
+    assert_eq!(report.coverage.as_seq_cst, 4, "{report}");
+}
+
 /// To look at plain memory, the engine keeps the model of weak memory, although each access sees the newest store.
 #[test]
 fn an_exhaustive_search_that_looks_at_plain_memory_leaves_nothing_out() {
@@ -125,4 +171,75 @@ fn an_exhaustive_search_shows_the_fewest_stale_accesses() {
     assert_eq!(needed(|[_, second, third]| second && third), Some(2));
     assert_eq!(needed(|missed| missed == [true; 3]), Some(3));
     assert_eq!(needed(|_| false), None);
+}
+
+/// Every kind of schedule.
+const SCHEDULES: [&str; 12] = [
+    "random",
+    "atomfuzzer",
+    "atomfuzzer-mutex",
+    "pct:3",
+    "pctwm:2:2",
+    "pos",
+    "surw",
+    "urw",
+    "rff",
+    "portfolio",
+    "preemptions:2",
+    "exhaustive",
+];
+
+/// How many stale accesses are shown with what each schedule finds.
+fn shown(program: impl Fn() + Sync) -> Vec<(&'static str, Option<u32>)> {
+    let shown = |text: &'static str| {
+        let report = checker(Memory::Weak).executions(1_000).schedule(text.parse().unwrap()).check(&program).unwrap();
+        (text, report.bug.as_ref().map(|bug| bug.departures.count(Freedom::Memory)))
+    };
+    SCHEDULES.map(shown).to_vec()
+}
+
+/// An increment is lost where a task does not see the newest number. It is lost, too, where both read before one writes: then nothing
+/// stale is read, but other tasks make the next step.
+#[test]
+fn a_bug_that_needs_no_stale_access_is_shown_without_any() {
+    let counts = |atomically: bool| {
+        move || {
+            let number = Arc::new(AtomicU32::new(0));
+            let count = move |number: &AtomicU32| match atomically {
+                true => _ = number.fetch_add(1, Relaxed),
+                false => number.store(number.load(Relaxed) + 1, Relaxed),
+            };
+            let other = number.clone();
+            let counter = thread::spawn(move || count(&other));
+            count(&number);
+            counter.join().unwrap();
+            assert_eq!(number.load(Relaxed), 2);
+        }
+    };
+    assert_eq!(shown(counts(false)), SCHEDULES.map(|text| (text, Some(0))));
+    assert_eq!(shown(counts(true)), SCHEDULES.map(|text| (text, None)));
+}
+
+#[test]
+fn a_bug_that_needs_one_stale_access_is_shown_with_one() {
+    let buffers = |order: Ordering| {
+        move || {
+            let shared = Arc::new([const { AtomicU32::new(0) }; 2]);
+            let other = shared.clone();
+            let first = thread::spawn(move || {
+                other[0].store(1, order);
+                other[1].load(order)
+            });
+            shared[1].store(1, order);
+            let second = shared[0].load(order);
+            assert_ne!((first.join().unwrap(), second), (0, 0));
+        }
+    };
+    assert_eq!(shown(buffers(Relaxed)), SCHEDULES.map(|text| (text, Some(1))));
+    assert_eq!(shown(buffers(SeqCst)), SCHEDULES.map(|text| (text, None)));
+    // One stale letter is enough, and two others are, too.
+    assert_eq!(
+        shown(misses(|[first, second, third]| first || (second && third))),
+        SCHEDULES.map(|text| (text, Some(1)))
+    );
 }

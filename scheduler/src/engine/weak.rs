@@ -55,8 +55,8 @@ pub(super) struct Kept {
     pub(super) accesses: Vec<(u32, Option<u32>)>,
     /// How many there were of both in the execution before, whose result took the memory of both.
     pub(super) before: (usize, usize),
-    /// One of them had an ordering weaker than `SeqCst`.
-    pub(super) weaker: bool,
+    /// How many of them had an ordering weaker than `SeqCst`, be it the one for failure.
+    pub(super) weaker: u32,
     /// Others could have done so, had the execution been free to do so more often.
     pub(super) older_left: bool,
     /// The orderings that were met, in this execution and in those before.
@@ -94,7 +94,7 @@ impl Kept {
         self.older.reserve(self.before.0);
         self.accesses.clear();
         self.accesses.reserve(self.before.1);
-        (self.older_left, self.weaker) = (false, false);
+        (self.older_left, self.weaker) = (false, 0);
     }
 
     pub(super) fn end_task(&mut self, task: TaskId) {
@@ -219,7 +219,7 @@ impl Runtime for Weak<'_> {
         let task = TaskId(state.current as u32);
         let at = LocationId(object.index() as u32);
         let here = Here { task, at, place };
-        kept.weaker |= order != Ordering::SeqCst;
+        kept.weaker += u32::from(order != Ordering::SeqCst || failure != Ordering::SeqCst);
         let taken = kept.sites.access(place, &effect, (order, failure));
         let (order, failure) = (taken.order, taken.failure);
         let stored = core.place(state, kept, (here, newest), &effect, (order, failure));

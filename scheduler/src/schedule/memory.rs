@@ -31,7 +31,7 @@ impl Memory {
     /// freedoms [`Memory::FOR_FIRST_RUN`], since orderings are seen only where memory is weak, and the strategy
     /// [`FirstRun`](crate::strategies::FirstRun).
     pub fn of_first_run(execution: &Execution) -> Memory {
-        if execution.weaker { Memory::Weak } else { Memory::SequentiallyConsistent }
+        if execution.weaker > 0 { Memory::Weak } else { Memory::SequentiallyConsistent }
     }
 
     /// These freedoms with this memory. A number that they name for weak memory stays.

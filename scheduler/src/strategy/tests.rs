@@ -150,7 +150,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
         departures: Freedoms::NONE,
         older: Vec::new(),
         accesses: Vec::new(),
-        weaker: false,
+        weaker: 0,
         older_left: false,
         plain: 0,
         plain_steps: 0,
