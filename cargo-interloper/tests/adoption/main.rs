@@ -19,6 +19,7 @@ mod refusals;
 mod repositories;
 mod setup;
 mod statics;
+mod stepping;
 mod tokio;
 
 use std::collections::BTreeMap;

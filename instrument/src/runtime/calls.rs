@@ -15,6 +15,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use super::Place;
+use crate::plain;
 
 /// What a mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +84,9 @@ pub fn enter_object<T: ?Sized>(name: &'static str, object: &T) -> Call {
 }
 
 /// Says that the lock at this address is free again, when it is dropped.
+///
+/// A guard gives the lock back in the model, and then for real. Where loads and stores are steps, what is between belongs to the first
+/// of these: another task that took the lock there would wait for the real lock, which nobody sees.
 #[derive(Debug)]
 pub struct Release(usize);
 
@@ -97,6 +101,7 @@ impl Release {
 impl Drop for Release {
     #[inline]
     fn drop(&mut self) {
+        plain::call_ends();
         if let Some(listener) = LISTENER.try_with(Cell::get).ok().flatten() {
             listener(Moment::Released { object: self.0 });
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
 
 use crate::control::{self, Held};
+use crate::plain;
 
 /// Whether a lock is poisoned.
 #[derive(Debug)]
@@ -54,6 +55,8 @@ impl Drop for Hold<'_> {
         }
         if let Some(held) = self.held {
             held.release();
+            // The real guard goes next, in code that counts as the program's. Nobody comes between: see `Release`.
+            plain::call_begins();
         }
     }
 }

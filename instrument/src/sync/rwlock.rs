@@ -8,6 +8,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
 use crate::control::{self, Attempt, Held, Mirror};
+use crate::plain;
 use crate::runtime::calls::{self, Release};
 use crate::runtime::{Handle, Mode, ObjectKind, Place};
 
@@ -51,6 +52,8 @@ impl Drop for ReadHold {
     fn drop(&mut self) {
         if let Some(held) = self.0 {
             held.release();
+            // As for a guard that writes.
+            plain::call_begins();
         }
     }
 }
