@@ -22,16 +22,7 @@
 //! The engine numbers objects and tasks as they come, so the numbers depend on the schedule. What the search keeps from
 //! one execution for another has a name made of its origin: see `exhaustive/names.rs`.
 //!
-//! # Parts
-//!
-//! A part of a search ([`Exhaustive::with_shard`]) takes some of the subtrees below its first choices. In the first states,
-//! each enabled step that does not sleep is a branch, whatever the executions show: that is the search with sleep sets alone.
-//! Its tree follows from the program and not from what was explored below it, so all parts see the same first states. The
-//! subtrees below them are dealt to the parts in their order. Each of them is searched as above, and nothing sleeps where it
-//! begins: sleep sets and the races that are reversed go together, and a first state reverses none. A race with a step of
-//! the first states needs no reversal, since the branch exists already. So the parts together run an execution of each
-//! trace. They run more executions than one search: a trace may begin in several subtrees, and each part runs one execution
-//! for each subtree that belongs to another part.
+//! Parts of a search are in `exhaustive/parts.rs`.
 //!
 //! # Limits
 //!
@@ -45,6 +36,7 @@
 mod history;
 mod index;
 mod names;
+mod parts;
 mod sleep;
 mod vain;
 mod wakeup;
@@ -56,13 +48,14 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 use self::history::History;
 use self::names::{Names, TaskName, Tasks};
+use self::parts::Split;
 use self::sleep::Sleeper;
 use self::vain::{Probe, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::{Hint, Pending, Strategy};
-use crate::{Blocked, End, Event, Execution, Shard, TaskReport};
+use crate::{Blocked, End, Event, Execution, TaskReport};
 
 /// One execution of each Mazurkiewicz trace.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +68,10 @@ pub struct Exhaustive {
     picked: usize,
     /// Why the current execution is not explored further.
     stray: Option<Stray>,
+    /// In a part of a search: who could go on in the state in which everything slept.
+    enabled: Vec<TaskId>,
+    /// Some of what slept there fell asleep in a first state.
+    slept_since_first: bool,
     names: Names,
     /// The tasks of the current execution.
     tasks: Tasks,
@@ -107,20 +104,6 @@ pub enum Ended {
     /// It repeated a trace, or could not go on as planned; or the search as a whole need not show its trace.
     Repeats,
 }
-
-/// A part of a search.
-#[derive(Clone, Copy, Debug)]
-struct Split {
-    shard: Shard,
-    /// The first states with so many forks are expanded fully.
-    forks: u32,
-    /// How many subtrees below them were met so far.
-    subtrees: u64,
-}
-
-/// How many forks the first states have at least. With more of them, fewer traces are begun in several subtrees, and the work
-/// is shared more evenly; each subtree costs one execution in each of the other parts.
-const FORKS: u32 = 7;
 
 /// The present one of the searches with more and more of weak memory. An access is stale if it does not take the newest place.
 ///
@@ -209,8 +192,8 @@ pub enum Cut {
 struct State {
     /// In a part of a search: this is one of the first states, all branches of which are explored.
     is_first: bool,
-    /// How many of the states up to this one have several branches, as far as they are first states.
-    forks: u32,
+    /// The branches of this state and of those before it, multiplied, as far as they are first states.
+    ways: u64,
     /// Which task makes the step here, and what the step did.
     task: TaskId,
     effects: Vec<Operation>,
@@ -271,18 +254,17 @@ impl Exhaustive {
         Exhaustive::default()
     }
 
-    /// The part of the search that belongs to a shard: all parts together explore all traces.
-    pub fn with_shard(self, shard: Shard) -> Exhaustive {
-        let forks = FORKS.max((shard.of() * 8).next_power_of_two().ilog2());
-        Exhaustive { split: (!shard.is_whole()).then_some(Split { shard, forks, subtrees: 0 }), ..self }
-    }
-
     /// Only the executions with so many stale accesses as `amounts` says: first those with at most the smallest amount, then those
     /// with at most one more, and so on. So the first violation has the fewest stale accesses that a violation needs. The executions
     /// with fewer come with the first ones, not before: where amounts do not begin with 0, those were searched already.
     pub fn with_stale(self, amounts: Range<u32>) -> Exhaustive {
         let level = Level { bound: amounts.start, below: Some(amounts.end), ..Level::default() };
         Exhaustive { level, ..self }
+    }
+
+    /// Whether memory is weak in the executions.
+    pub fn is_weak(&self) -> bool {
+        self.level.admitted > 0
     }
 
     /// How the last execution ended.
@@ -309,29 +291,34 @@ impl Exhaustive {
             None => (seen, Vec::new(), Vec::new(), Vec::new()),
         };
         self.drop_vain(&mut tree, &vain, pending);
-        let (after_first, mut forks) = self.states.last().map_or((true, 0), |before| (before.is_first, before.forks));
-        let is_first = after_first && self.split.is_some_and(|split| forks < split.forks);
+        let (after_first, mut ways) = self.states.last().map_or((true, 1), |before| (before.is_first, before.ways));
+        let is_first = after_first && self.split.is_some_and(|split| ways < split.ways);
         if let Some(split) = self.split.as_mut().filter(|_| after_first && !is_first) {
             let subtree = split.subtrees;
             split.subtrees += 1;
             if !split.shard.has(subtree) {
                 return self.stray(Stray::Elsewhere);
             }
-            // Below, a step sleeps because of a race that was reversed. First states reverse none.
-            sleep.clear();
+            if self.level.admitted > 0 {
+                // A sleeper of the first states does not know which stores were there when it fell asleep.
+                sleep.clear();
+            }
+            sleep.iter_mut().for_each(|sleeper| sleeper.is_inherited = true);
         }
         let index = match tree.first() {
             Some(branch) => pending.iter().position(|pending| self.tasks.name(pending.task) == branch.future.task),
             None => {
                 let mut tasks = awake(current, pending, &sleep, &vain).into_iter();
                 let Some(task) = tasks.next() else {
+                    self.enabled = pending.iter().map(|pending| pending.task).collect();
+                    self.slept_since_first = sleep.iter().any(|sleeper| sleeper.is_inherited);
                     // What sleeps in the first states is explored in a subtree beside.
                     return self.stray(if is_first { Stray::Elsewhere } else { Stray::Redundant });
                 };
                 tree.push(Branch::leaf(self.tasks.name(task)));
                 if is_first {
                     tree.extend(tasks.map(|task| Branch::leaf(self.tasks.name(task))));
-                    forks += u32::from(tree.len() > 1);
+                    ways = ways.saturating_mul(tree.len() as u64);
                 }
                 pending.iter().position(|pending| pending.task == task)
             }
@@ -343,7 +330,7 @@ impl Exhaustive {
         let atomic = None;
         let state = State {
             is_first,
-            forks,
+            ways,
             task,
             effects,
             other_effects,
@@ -379,12 +366,12 @@ impl Exhaustive {
         };
         // What the stuck tasks would use must be known before their races are looked at.
         for report in &execution.stuck {
-            history.push_blocked(report.task, report.wants);
+            history.push_blocked(report.task, vec![report.wants]);
             history.pop();
         }
         self.reverse_races_since(&history, common);
         for report in execution.stuck.iter().filter(could_come) {
-            let step = history.push_blocked(report.task, report.wants);
+            let step = history.push_blocked(report.task, vec![report.wants]);
             self.reverse_races_with(&history, step);
             history.pop();
         }
@@ -505,6 +492,7 @@ impl Exhaustive {
             None if self.shows_more => Ended::Repeats,
             None => Ended::Explored { subtree: self.split.map_or(0, |split| split.subtrees) },
             Some(Stray::Elsewhere) => Ended::Elsewhere,
+            Some(Stray::Redundant) if self.slept_since_first => Ended::Elsewhere,
             Some(Stray::Redundant | Stray::Infeasible | Stray::Probe) => Ended::Repeats,
         });
     }
@@ -516,6 +504,7 @@ impl Strategy for Exhaustive {
             return false;
         }
         (self.depth, self.picked, self.stray, self.begun) = (0, 0, None, true);
+        self.slept_since_first = false;
         self.probe = None;
         self.tasks = Tasks::new();
         true
@@ -633,6 +622,8 @@ impl Strategy for Exhaustive {
                 self.states[..self.depth].iter().rev().take_while(|state| livelock && state.goes_round).count();
             self.depth -= rounds;
             self.reverse_races(execution, first_steps(trace, self.depth));
+        } else if self.stray == Some(Stray::Redundant) && self.slept_since_first {
+            self.reverse_races_before_sleep(execution, trace);
         }
         // The path has only states that were reached: a stray execution leaves the state from which it strayed.
         self.states.truncate(self.depth);

@@ -129,9 +129,9 @@ impl History {
     }
 
     /// A step that its task could not make: it is blocked.
-    pub(super) fn push_blocked(&mut self, task: TaskId, operation: Operation) -> usize {
+    pub(super) fn push_blocked(&mut self, task: TaskId, effects: Vec<Operation>) -> usize {
         let end = self.trace.len();
-        self.push(task, vec![operation], end..end, Cause::Ready, Vec::new());
+        self.push(task, effects, end..end, Cause::Ready, Vec::new());
         self.steps.len() - 1
     }
 
@@ -210,12 +210,16 @@ impl History {
         }
     }
 
-    /// As [`History::may_begin`], for a step that sleeps in the state before the sequence.
+    /// As [`History::may_begin`], for a step that sleeps in the state before the sequence. A step that a first state has put to sleep
+    /// must be a step of the sequence: otherwise a later step may depend on it, and no first state would have the sequence
+    /// reversed that shows so.
     pub(super) fn may_begin_asleep(&self, sequence: &[usize], sleeper: &Sleeper) -> bool {
         match sequence.iter().position(|&step| self.steps[step].task == sleeper.task) {
             Some(at) => self.is_first(sequence, at),
             None => {
-                sequence.iter().all(|&step| sleeper.is_independent(self.steps[step].task, &self.steps[step].effects))
+                let effects = |step: usize| (self.steps[step].task, &self.steps[step].effects[..]);
+                let is_independent = |(task, effects)| sleeper.is_independent(task, effects);
+                !sleeper.is_inherited && sequence.iter().all(|&step| is_independent(effects(step)))
             }
         }
     }

@@ -16,6 +16,8 @@ pub(super) struct Sleeper {
     pub(super) since: u64,
     /// A later store woke it, where memory is weak: it reads a store that was made since it fell asleep, or sleeps on.
     pub(super) is_woken: bool,
+    /// It fell asleep in one of the first states of a part of a search.
+    pub(super) is_inherited: bool,
 }
 
 /// What becomes of a sleeping step.
@@ -30,7 +32,7 @@ enum After {
 impl Sleeper {
     /// A step with these effects, made in a state with objects up to `known`.
     pub(super) fn new(task: TaskId, effects: Vec<Operation>, known: Option<ObjectId>) -> Sleeper {
-        Sleeper { task, effects, known, atomic: None, since: 0, is_woken: false }
+        Sleeper { task, effects, known, atomic: None, since: 0, is_woken: false, is_inherited: false }
     }
 
     /// Where memory is weak, the step is an access to this atomic. So many steps came before.

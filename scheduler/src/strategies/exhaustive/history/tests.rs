@@ -121,7 +121,7 @@ fn what_is_kept_is_what_would_be_found_again() {
             let mut fresh = History::default();
             assert_eq!(follow(&mut fresh, &trace), 0);
             assert_eq!(content(&history), content(&fresh), "seed {seed}");
-            let blocked = history.push_blocked(TaskId(1), event(1, 2, Action::Write).operation);
+            let blocked = history.push_blocked(TaskId(1), vec![event(1, 2, Action::Write).operation]);
             assert_eq!(blocked, fresh.len());
             history.pop();
             trace.truncate(source.below(30) as usize);
