@@ -6,13 +6,15 @@ mod forms;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
 use interloper::objects::hunted::{BEGIN, END, Ending, VARIABLE};
-use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
+use interloper_adopt::{
+    Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, TestBinary,
+};
 use interloper_composed::{Access, Described, Package};
 use serde_json::{Value, json};
 
@@ -63,11 +65,13 @@ pub fn run(
     (split, page): (&Split, &Page),
     format: Rendering,
 ) -> Result<u8, Refusal> {
-    let mut results = Results { split, page, hunted: Vec::new(), left: Vec::new(), parts: BTreeMap::new() };
+    let (parts, jobs) = Default::default();
+    let mut results = Results { split, page, jobs, hunted: Vec::new(), left: Vec::new(), parts };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
     }
+    results.run()?;
     if let Split::Shard(shard, asked) = split {
         results.left.iter().for_each(|(object, reason)| note(&format!("{object}: {reason}")));
         let code = results.code();
@@ -124,7 +128,7 @@ fn published_crate(
         built => built?,
     };
     let asked = Asked { command: format!("cargo interloper hunt --crate {published}"), ..asked.clone() };
-    results.take(&controlled, &built, &hunts, &asked)
+    results.take(controlled, built, hunts, asked)
 }
 
 /// The objects that a workspace describes.
@@ -188,7 +192,7 @@ fn workspace(
             let controlled = Project::open(folder, options)?.control(selection)?;
             says_control(&controlled);
             let built = controlled.build(Task::Test)?;
-            results.take(&controlled, &built, &hunts, asked)?;
+            results.take(controlled, built, hunts, asked.clone())?;
         }
     }
     Ok(())
@@ -227,10 +231,47 @@ fn says_control(controlled: &Controlled) {
     says_memory(controlled);
 }
 
+/// Objects that one program tests.
+struct Job {
+    controlled: Controlled,
+    binary: TestBinary,
+    hunts: Vec<Hunt>,
+    asked: Asked,
+}
+
+impl Job {
+    /// Runs a test in a process of its own, with this on its standard input.
+    fn ran(&self, hunt: &Hunt, asked: &Asked, input: Stdio, visits: Option<Vec<u8>>) -> Result<Output, Refusal> {
+        let asked = serde_json::to_string(asked).expect("texts and numbers");
+        let mut command = self.controlled.test_command(&self.binary);
+        command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).env(VARIABLE, asked);
+        let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.map_err(|error| self.failed(&error))?;
+        if let (Some(visits), Some(mut input)) = (visits, child.stdin.take()) {
+            // A test that has failed before it read them says why itself.
+            let _ = input.write_all(&visits);
+        }
+        child.wait_with_output().map_err(|error| self.failed(&error))
+    }
+
+    /// How many methods of an object are searched. None of them if its test says something else: it says so again.
+    fn methods(&self, hunt: &Hunt) -> Result<u64, Refusal> {
+        let output = self.ran(hunt, &Asked { counts: true, ..self.asked.clone() }, Stdio::null(), None)?;
+        let said = result(&String::from_utf8_lossy(&output.stdout));
+        Ok(said.and_then(|(ending, text)| text.parse().ok().filter(|_| ending == Ending::Part)).unwrap_or(0))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Refusal {
+        Refusal::System { doing: format!("run {}", self.binary.executable.display()), reason: error.to_string() }
+    }
+}
+
 /// What came of the objects.
 struct Results<'s> {
     split: &'s Split,
     page: &'s Page,
+    /// What is to be hunted.
+    jobs: Vec<Job>,
     /// Each with its ending, and its report or data.
     hunted: Vec<(String, Ending, String)>,
     /// Those that were not hunted, with the reason.
@@ -240,58 +281,65 @@ struct Results<'s> {
 }
 
 impl Results<'_> {
-    /// Runs the tests, each in a process of its own.
-    fn take(&mut self, controlled: &Controlled, built: &Built, hunts: &[Hunt], asked: &Asked) -> Result<(), Refusal> {
-        let [binary] = &built.tests[..] else {
-            let doing = "find the tests that were built".to_owned();
-            return Err(Refusal::System { doing, reason: format!("there are {}", built.tests.len()) });
+    /// Takes note of the objects that a program tests.
+    fn take(&mut self, controlled: Controlled, built: Built, hunts: Vec<Hunt>, asked: Asked) -> Result<(), Refusal> {
+        let [binary] = <[TestBinary; 1]>::try_from(built.tests).map_err(|tests| Refusal::System {
+            doing: "find the tests that were built".to_owned(),
+            reason: format!("there are {}", tests.len()),
+        })?;
+        self.jobs.push(Job { controlled, binary, hunts, asked });
+        Ok(())
+    }
+
+    /// Runs the tests. The methods of all objects are dealt to the parts of a hunt.
+    fn run(&mut self) -> Result<(), Refusal> {
+        let jobs = std::mem::take(&mut self.jobs);
+        let hunts: Vec<(&Job, &Hunt)> =
+            jobs.iter().flat_map(|job| job.hunts.iter().map(move |hunt| (job, hunt))).collect();
+        let counts: Vec<u64> = match self.split {
+            Split::Shard(..) => hunts.iter().map(|(job, hunt)| job.methods(hunt)).collect::<Result<_, _>>()?,
+            _ => vec![0; hunts.len()],
         };
-        for hunt in hunts {
+        let (mut before, all) = (0, counts.iter().sum());
+        for ((job, hunt), methods) in hunts.into_iter().zip(counts) {
             note(&format!("hunts {}", hunt.object));
-            let failed = |error: std::io::Error| Refusal::System {
-                doing: format!("run {}", binary.executable.display()),
-                reason: error.to_string(),
-            };
-            let key = format!("{} {} {}", hunt.object, binary.name, hunt.test);
-            let mut asked = Asked { command: format!("{} {}", asked.command, hunt.object), ..asked.clone() };
-            asked.html = self.page.wanted().map(Path::to_owned);
-            let (mut input, mut visits) = (Stdio::null(), None);
-            match self.split {
-                Split::Whole => {}
-                Split::Shard(shard, _) => asked.shard = Some(shard.to_string()),
-                Split::Kept(state, line) => {
-                    let program = state::program(&binary.executable).map_err(failed)?;
-                    asked.state = Some((state.path(&key), format!("{line} with the program {program}")));
-                    input = state.held().map_err(failed)?;
-                }
-                Split::Joined(hunts) => {
-                    let own = hunts.get(&key).map_or(&[][..], |visits| &visits[..]);
-                    visits = Some(serde_json::to_vec(own).expect("numbers are always JSON"));
-                    (asked.joined, input) = (true, Stdio::piped());
-                }
+            self.hunt(job, hunt, (before, all))?;
+            before += methods;
+        }
+        Ok(())
+    }
+
+    fn hunt(&mut self, job: &Job, hunt: &Hunt, among: (u64, u64)) -> Result<(), Refusal> {
+        let key = format!("{} {} {}", hunt.object, job.binary.name, hunt.test);
+        let mut asked = Asked { command: format!("{} {}", job.asked.command, hunt.object), ..job.asked.clone() };
+        asked.html = self.page.wanted().map(Path::to_owned);
+        let (mut input, mut visits) = (Stdio::null(), None);
+        match self.split {
+            Split::Whole => {}
+            Split::Shard(shard, _) => (asked.shard, asked.among) = (Some(shard.to_string()), Some(among)),
+            Split::Kept(state, line) => {
+                let program = state::program(&job.binary.executable).map_err(|error| job.failed(&error))?;
+                asked.state = Some((state.path(&key), format!("{line} with the program {program}")));
+                input = state.held().map_err(|error| job.failed(&error))?;
             }
-            let asked = serde_json::to_string(&asked).expect("texts and numbers");
-            let mut command = controlled.test_command(binary);
-            command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).env(VARIABLE, asked);
-            let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-            let mut child = child.map_err(failed)?;
-            if let (Some(visits), Some(mut input)) = (visits, child.stdin.take()) {
-                // A test that has failed before it read them says why itself.
-                let _ = input.write_all(&visits);
+            Split::Joined(hunts) => {
+                let own = hunts.get(&key).map_or(&[][..], |visits| &visits[..]);
+                visits = Some(serde_json::to_vec(own).expect("numbers are always JSON"));
+                (asked.joined, input) = (true, Stdio::piped());
             }
-            let output = child.wait_with_output().map_err(failed)?;
-            let out = String::from_utf8_lossy(&output.stdout);
-            self.page.look(&out);
-            match result(&out) {
-                Some((Ending::Part, text)) => {
-                    self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());
-                }
-                Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),
-                None => {
-                    let said = String::from_utf8_lossy(&output.stderr);
-                    let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-                    self.left.push((hunt.object.clone(), format!("its hunt ended with {}: {said}", output.status)));
-                }
+        }
+        let output = job.ran(hunt, &asked, input, visits)?;
+        let out = String::from_utf8_lossy(&output.stdout);
+        self.page.look(&out);
+        match result(&out) {
+            Some((Ending::Part, text)) => {
+                self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());
+            }
+            Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),
+            None => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+                self.left.push((hunt.object.clone(), format!("its hunt ended with {}: {said}", output.status)));
             }
         }
         Ok(())

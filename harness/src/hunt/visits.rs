@@ -156,14 +156,16 @@ pub(super) struct At {
 struct Share {
     shard: Shard,
     methods: Vec<MethodId>,
+    /// How many methods of other objects are dealt before these, and how many methods are dealt in all.
+    among: (u64, u64),
 }
 
 impl Share {
     /// Which of the parts of a method it is, counted from 0, and how many there are. `None` if it has nothing of the method.
     fn lane(&self, method: MethodId) -> Option<(u64, u64)> {
-        let at = self.methods.iter().position(|one| *one == method)? as u64;
+        let (before, methods) = self.among;
+        let at = before + self.methods.iter().position(|one| *one == method)? as u64;
         let (part, parts) = (u64::from(self.shard.number()) - 1, u64::from(self.shard.of()));
-        let methods = self.methods.len() as u64;
         match parts <= methods {
             true => (at % parts == part).then_some((0, 1)),
             false => (part % methods == at).then_some((part / methods, (parts - at).div_ceil(methods))),
@@ -203,7 +205,18 @@ impl Visits {
 
     /// Only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).
     pub fn of_shard(shard: Shard, methods: &[MethodId]) -> Visits {
-        Visits { share: Some(Share { shard, methods: methods.to_vec() }), ..Visits::default() }
+        Visits::of_shard_among(shard, methods, (0, methods.len() as u64))
+    }
+
+    /// The same where the methods of several objects are dealt: so many before these, and so many in all.
+    pub fn of_shard_among(shard: Shard, methods: &[MethodId], among: (u64, u64)) -> Visits {
+        Visits { share: Some(Share { shard, methods: methods.to_vec(), among }), ..Visits::default() }
+    }
+
+    /// Of what is left, only the visits of a part.
+    #[must_use]
+    pub fn within(self, shard: Shard, methods: &[MethodId]) -> Visits {
+        Visits { share: Visits::of_shard(shard, methods).share, ..self }
     }
 
     /// All visits that were made, in the order of their methods, schemas and passes.

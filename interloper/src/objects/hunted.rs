@@ -52,6 +52,10 @@ pub struct Asked {
     pub schema: Option<String>,
     /// Only the visits of this part of the schemas, which are the result.
     pub shard: Option<String>,
+    /// How many methods of other objects are dealt to the parts before those of this object, and how many methods in all.
+    pub among: Option<(u64, u64)>,
+    /// Only how many methods would be searched, which is the result.
+    pub counts: bool,
     /// The file that keeps the progress, and what its first line says of the search.
     pub state: Option<(PathBuf, String)>,
     /// Whether the visits that were made before are on standard input, as a list in JSON.
@@ -133,6 +137,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let result = visits(asked).and_then(|visits| searched(campaign, asked, visits));
     let mut findings = match result {
         Ok(Came::Findings(findings)) => findings,
+        Ok(Came::Methods(methods)) => return (Ending::Part, methods.to_string()),
         Ok(Came::Part(visits)) => {
             let visits: Vec<Visit> = visits.into_made().collect();
             return (Ending::Part, serde_json::to_string(&visits).expect("numbers are always JSON"));
@@ -198,6 +203,7 @@ fn memory_of(settings: &Settings) -> Option<String> {
 enum Came {
     Findings(Box<Findings>),
     Part(Visits),
+    Methods(usize),
 }
 
 /// What was visited before.
@@ -227,6 +233,24 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         let row = Row { label: "schema".to_owned(), searched, replay: None, deadline: Deadline::of(campaign.time) };
         return Ok(Came::Findings(Box::new(Findings::of(campaign, vec![row]))));
     }
+    let methods = methods(object, asked)?;
+    if asked.counts {
+        return Ok(Came::Methods(methods.len()));
+    }
+    if let Some(shard) = &asked.shard {
+        let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
+        let among = asked.among.unwrap_or((0, methods.len() as u64));
+        let mut visits = Visits::of_shard_among(shard, &methods, among);
+        for &method in &methods {
+            campaign.part(method, &mut visits, &mut |_| Next::Continue);
+        }
+        return Ok(Came::Part(visits));
+    }
+    Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
+}
+
+/// The methods that are searched.
+fn methods(object: &Object, asked: &Asked) -> Result<Vec<MethodId>, String> {
     let tested: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
     let methods: Vec<MethodId> = match &asked.method {
         None => tested,
@@ -242,15 +266,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
     if methods.is_empty() {
         return Err(format!("{} has no method to test: all its methods are core methods", object.name()));
     }
-    if let Some(shard) = &asked.shard {
-        let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
-        let mut visits = Visits::of_shard(shard, &methods);
-        for &method in &methods {
-            campaign.part(method, &mut visits, &mut |_| Next::Continue);
-        }
-        return Ok(Came::Part(visits));
-    }
-    Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
+    Ok(methods)
 }
 
 #[cfg(test)]
@@ -373,6 +389,12 @@ mod tests {
             );
             std::fs::remove_file(&path).expect("a file");
         }
+        // The second object of two with a method each belongs to the second part.
+        let part = |number| Asked { shard: Some(format!("{number}/2")), among: Some((1, 2)), ..asked() };
+        assert_eq!(hunted(counter(true), &part(1)), (Ending::Part, "[]".to_owned()));
+        assert_ne!(hunted(counter(true), &part(2)), (Ending::Part, "[]".to_owned()));
+        let counts = Asked { counts: true, ..asked() };
+        assert_eq!(hunted(counter(true), &counts), (Ending::Part, "1".to_owned()));
         let none = Asked { shard: Some("4/3".to_owned()), ..asked() };
         assert_eq!(hunted(counter(true), &none).0, Ending::Misuse);
     }

@@ -121,6 +121,16 @@ fn methods_are_dealt_as_wholes_where_they_suffice() {
         }
     }
     assert!(!Visits::of_shard(Shard::WHOLE, &[MethodId(1)]).has_some(MethodId(2)));
+    // Two objects with two methods and one method: the third part has the method of the second object, and nothing of the first one.
+    let of_three = |number, methods: &[MethodId], before| {
+        Visits::of_shard_among(Shard::new(number, 3).expect("a shard"), methods, (before, 3))
+    };
+    let has = |number| {
+        let first = of_three(number, &[MethodId(1), MethodId(2)], 0);
+        let second = of_three(number, &[MethodId(1)], 2);
+        (first.has_some(MethodId(1)), first.has_some(MethodId(2)), second.has_some(MethodId(1)))
+    };
+    assert_eq!([1, 2, 3].map(has), [(true, false, false), (false, true, false), (false, false, true)]);
     assert!(Visits::default().has_some(MethodId(2)) && Visits::default().has(MethodId(2), 7));
 }
 
