@@ -1,5 +1,11 @@
 // What is known of the selected step, why the execution is wrong, and which choice mattered.
 
+/** What the order of steps means. */
+const ORDER = "A step comes before another one if it is earlier in the same task, if it let the other task go on (a spawn, a wake, a lock " +
+  "that was given back), or if both use the same object and one of them changes it. Steps that no chain of these orders can be exchanged, and " +
+  "the execution stays the same. This is the order in which things happened, and it has more than the happens-before of C++20 and Rust: " +
+  "a relaxed load comes after the store that it reads, but does not synchronise with it. So a data race can be between two steps that are ordered here.";
+
 /** A button that looks like a link and goes to a step. @param {Explorer} explorer @param {number} index @param {string} [text] */
 function link(explorer, index, text = explorer.line(index)) {
   return element("button", { class: "link", type: "button", click: () => explorer.goTo(index) }, text);
@@ -134,6 +140,7 @@ class Panels {
         `${counts.after} after, and ${counts.concurrent} could come on either side.`),
       before.length > 0 ? element("p", {}, "It depends directly on:") : "",
       before.length > 0 ? element("ul", {}, ...before) : "",
+      element("details", {}, element("summary", {}, "What this order is"), element("p", {}, ORDER)),
     ];
   }
 

@@ -40,7 +40,7 @@ test("the first look: the step that is wrong, its block, its lock and its source
   assert.match(await page.title(), /^figure-1: panic$/);
   assert.equal(await number(page), "3");
   const text = await panel(page).innerText();
-  for (const part of ["Step 3, main", "locks mutex 1", "▲ 1 of 3", "withdraw", "mut-suite/src/blocks/figures.rs", "could come on either side"]) {
+  for (const part of ["Step 3, main", "locks mutex 1", "▲ 1 of 3", "withdraw", "mut-suite/src/blocks/figures.rs", "could come on either side", "What this order is"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
   assert.match(await page.locator(".line.here").innerText(), /balance\.lock\(\)/);
