@@ -139,7 +139,8 @@ pub struct RunArgs {
     /// Write the violation of the one named case or program as a self-contained page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Programs with blocks: keep the progress of each search in this folder, and continue what was begun there
+    /// Programs with blocks: keep the progress of each search in this folder, and continue what was begun there. Shards of one
+    /// search tell each other there what they have found
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 }

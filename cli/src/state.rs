@@ -1,16 +1,19 @@
 //! The folder of `--state`: how far each search has come, so that it can be continued after its process has ended.
 //!
 //! The folder holds one JSON document for each search, and a file that is locked while a process uses the folder. A document
-//! is replaced as a whole, so a process that is killed leaves the old one or the new one.
+//! is replaced as a whole, so a process that is killed leaves the old one or the new one. The shards of a search can have one
+//! folder: each has files of its own there, and one file says where some shard has found something.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use interloper::blocks::progress::{Keep, Progress};
+use interloper::Shard;
+use interloper::blocks::progress::{InMemory, Keep, Notices, Progress};
 use interloper::objects::hunt::Visits;
 use interloper::objects::journal::Journal;
 use interloper_report::file;
@@ -31,9 +34,12 @@ const MAX_BYTES: u64 = 1 << 30;
 /// that were running.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// A folder that no other process uses as long as this value lives.
+/// A folder that no other process uses as long as this value lives; or, for a part of a search, that no other process uses for this
+/// part.
 pub struct State {
     folder: PathBuf,
+    /// What comes after the name of a search in the names of its files.
+    suffix: String,
     _locked: File,
 }
 
@@ -42,17 +48,19 @@ impl State {
     ///
     /// # Errors
     /// When another process uses the folder, and when it cannot be written to.
-    pub fn open(folder: &Path) -> Result<State, Failure> {
-        let path = folder.join("lock");
+    pub fn open(folder: &Path, shard: Option<Shard>) -> Result<State, Failure> {
+        let suffix = shard.map_or_else(String::new, |shard| format!(".{}-of-{}", shard.number(), shard.of()));
+        let path = folder.join(format!("lock{suffix}"));
         let wrong = |error: io::Error| cannot_write(&path, &error);
         fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         let locked = File::options().create(true).append(true).open(&path).map_err(wrong)?;
         match fs4::FileExt::try_lock(&locked) {
-            Ok(()) => Ok(State { folder: folder.to_owned(), _locked: locked }),
+            Ok(()) => Ok(State { folder: folder.to_owned(), suffix, _locked: locked }),
             Err(fs4::TryLockError::WouldBlock) => {
                 let folder = folder.display();
+                let part = shard.map_or_else(String::new, |shard| format!(" for shard {shard}"));
                 Err(Failure::Request(format!(
-                    "{folder} is in use by another process; wait for its end, or name another folder"
+                    "{folder} is in use by another process{part}; wait for its end, or name another folder"
                 )))
             }
             Err(fs4::TryLockError::Error(error)) => Err(wrong(error)),
@@ -65,7 +73,7 @@ impl State {
     /// When the folder has the progress of a search of this name that was asked for otherwise, and when the document is
     /// damaged.
     pub fn of(&self, name: &str, asked: Asked) -> Result<OnDisk, Failure> {
-        let path = self.folder.join(format!("{name}.json"));
+        let path = self.folder.join(format!("{name}{}.json", self.suffix));
         can_write(&path)?;
         let refused = |reason: String| Failure::Request(format!("{}: {reason}", path.display()));
         let earlier = match read(&path).map_err(refused)? {
@@ -85,6 +93,70 @@ impl State {
         let (last, failed) = (Mutex::new(Instant::now()), AtomicBool::new(false));
         Ok(OnDisk { path, asked, earlier, last, failed })
     }
+
+    /// What the parts of a search of this name tell each other in this folder.
+    ///
+    /// # Errors
+    /// When the folder has what the parts of another search have told.
+    pub fn notices(&self, name: &str, asked: &Asked, of: u32) -> Result<Posted, Failure> {
+        let path = self.folder.join(format!("{name}.found-of-{of}"));
+        let posted = Posted { path, asked: asked.line(), failed: AtomicBool::new(false) };
+        let refused = |reason: &str| Failure::Request(format!("{}: {reason}", posted.path.display()));
+        match fs::read_to_string(&posted.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(posted),
+            Err(error) => Err(refused(&error.to_string())),
+            Ok(text) if text.lines().next() == Some(&posted.asked) => Ok(posted),
+            Ok(_) => Err(refused("not what the parts of this search have found; name another folder")),
+        }
+    }
+}
+
+/// What parts of a search have found, in a file. Its first line says which search that is. Each further one says in which search of the
+/// check something was found, and where.
+#[derive(Debug)]
+pub struct Posted {
+    path: PathBuf,
+    asked: String,
+    /// Something could not be told, and that was said.
+    failed: AtomicBool,
+}
+
+impl Posted {
+    fn found(&self) -> BTreeMap<usize, u64> {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let line = |line: &str| {
+            let (search, place) = line.split_once(' ')?;
+            Some((search.parse().ok()?, place.parse().ok()?))
+        };
+        text.lines().skip(1).filter_map(line).collect()
+    }
+
+    /// Adds a finding while no other part does. The file is replaced as a whole.
+    fn add(&self, search: usize, place: u64) -> io::Result<()> {
+        let lock = File::options().create(true).append(true).open(self.path.with_added_extension("lock"))?;
+        fs4::FileExt::lock(&lock)?;
+        let mut found = self.found();
+        let earliest = found.entry(search).or_insert(place);
+        *earliest = place.min(*earliest);
+        let lines = found.iter().map(|(search, place)| format!("{search} {place}\n"));
+        file::write(&self.path, format!("{}\n{}", self.asked, lines.collect::<String>()).as_bytes())
+    }
+}
+
+impl Notices for Posted {
+    fn earliest(&self, search: usize) -> Option<u64> {
+        // Nearly always nothing was found, and there is no file.
+        self.path.exists().then(|| self.found().get(&search).copied()).flatten()
+    }
+
+    fn post(&self, search: usize, place: u64) {
+        // The others then search further than they need.
+        if let Err(error) = self.add(search, place)
+            && !self.failed.swap(true, Ordering::Relaxed)
+        {
+            output::note(&format!("cannot tell the other shards in {}: {error}", self.path.display()));
+        }
+    }
 }
 
 impl State {
@@ -93,7 +165,7 @@ impl State {
     /// # Errors
     /// When the folder has the progress of a hunt of this object that was asked for otherwise, and when it is damaged.
     pub fn hunt(&self, object: &str, asked: &Asked) -> Result<Visits, Failure> {
-        let path = self.folder.join(format!("hunt-{object}.jsonl"));
+        let path = self.folder.join(format!("hunt-{object}{}.jsonl", self.suffix));
         can_write(&path)?;
         let (journal, made) = Journal::open(&path, &asked.line()).map_err(Failure::Request)?;
         let visits = Visits::after(made);
@@ -167,5 +239,44 @@ impl Keep for OnDisk {
             output::note(&format!("cannot keep the progress in {}: {error}", self.path.display()));
         }
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+/// Keeps what a part of a search has done: for its result, and where it is at random in the folder, too.
+pub struct OfPart {
+    disk: Option<OnDisk>,
+    memory: InMemory,
+    notices: Posted,
+}
+
+impl OfPart {
+    pub fn new(disk: Option<OnDisk>, notices: Posted) -> Arc<OfPart> {
+        Arc::new(OfPart { disk, memory: InMemory::default(), notices })
+    }
+
+    /// What the part has done, if it has come to its end.
+    pub fn take(&self) -> Option<Progress> {
+        self.memory.take()
+    }
+}
+
+impl Keep for OfPart {
+    fn earlier(&self) -> Option<Progress> {
+        self.disk.as_ref().and_then(Keep::earlier)
+    }
+
+    fn is_due(&self) -> bool {
+        self.disk.as_ref().is_some_and(Keep::is_due)
+    }
+
+    fn keep(&self, progress: Progress) {
+        if let Some(disk) = &self.disk {
+            disk.keep(progress.clone());
+        }
+        self.memory.keep(progress);
+    }
+
+    fn notices(&self) -> Option<&dyn Notices> {
+        Some(&self.notices)
     }
 }

@@ -89,6 +89,12 @@ pub trait Source {
         let _ = question;
         false
     }
+
+    /// Whether this part of a search has the runs that begin with these decisions. Asked after the decisions that say what is run, and
+    /// before anything runs; a run that belongs to another part ends there.
+    fn is_own(&mut self) -> bool {
+        true
+    }
 }
 
 impl<S: Source + ?Sized> Source for &mut S {
@@ -105,6 +111,11 @@ impl<S: Source + ?Sized> Source for &mut S {
     #[inline]
     fn settled(&mut self, question: Question) -> bool {
         (**self).settled(question)
+    }
+
+    #[inline]
+    fn is_own(&mut self) -> bool {
+        (**self).is_own()
     }
 }
 

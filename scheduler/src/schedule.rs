@@ -97,7 +97,8 @@ pub struct Plan<'a> {
     pub announce: Option<&'a dyn Fn(AtomFuzzer) -> Box<dyn Strategy>>,
     /// Pairs of accesses that AtomFuzzer takes for blocks, too.
     pub inferred: Arc<Inferred>,
-    /// The part of an exhaustive search: see [`Exhaustive::with_shard`]. Random strategies are split by `round`.
+    /// The part of a search that tries everything: see [`Exhaustive::with_shard`] and [`PreemptionBound::part`]. Random strategies
+    /// are split by `round`.
     pub shard: Shard,
 }
 
@@ -203,6 +204,11 @@ impl Schedule {
         !self.members().iter().any(|member| matches!(member, Schedule::Preemptions(_) | Schedule::Exhaustive))
     }
 
+    /// Whether shards can share a search. Schedules without preemptions are few, and every part would run all of them.
+    pub fn can_split(&self) -> bool {
+        self.is_random() || matches!(self, Schedule::Exhaustive | Schedule::Preemptions(1..))
+    }
+
     /// Whether its executions are a sample of all that it can draw: see [`Strategy::is_sample`].
     pub fn is_sample(&self) -> bool {
         self.is_random() && !self.members().contains(&&Schedule::Rff)
@@ -229,7 +235,7 @@ impl Schedule {
     pub fn search(&self, plan: &Plan<'_>) -> Search {
         match self {
             Schedule::Exhaustive => Search::Exhaustive(Box::new(Exhaustive::new().with_shard(plan.shard))),
-            Schedule::Preemptions(bound) => Search::Preemptions(Box::new(PreemptionBound::new(*bound))),
+            Schedule::Preemptions(bound) => Search::Preemptions(Box::new(PreemptionBound::part(*bound, plan.shard))),
             other => Search::Other(other.strategy(plan, 0)),
         }
     }
@@ -312,6 +318,16 @@ impl Search {
     /// Whether the search has shown every trace, as far as it can tell: only an exhaustive search can.
     pub fn is_complete(&self) -> bool {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.exploration().complete)
+    }
+
+    /// Whether every part of the search runs the last execution.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Search::Preemptions(bounded) if bounded.is_shared())
+    }
+
+    /// Whether an exhaustive search has executions with weak memory.
+    pub fn is_weak(&self) -> bool {
+        matches!(self, Search::Exhaustive(exhaustive) if exhaustive.is_weak())
     }
 
     /// How the last execution of an exhaustive search ended.

@@ -40,10 +40,14 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
         can_write(path)?;
     }
     let asked = Asked::hunt(&args.object, search);
+    let state = args.state.as_deref().map(|folder| State::open(folder, search.shard)).transpose()?;
     if let Some(shard) = search.shard {
-        return part(args, &subject, shard, asked, search);
+        let visits = match &state {
+            Some(state) => state.hunt(&args.object.name, &asked)?,
+            None => Visits::default(),
+        };
+        return part(args, &subject, visits.within(shard, &subject.methods), (shard, asked), search);
     }
-    let state = args.state.as_deref().map(State::open).transpose()?;
     let visits = match &state {
         Some(state) => state.hunt(&args.object.name, &asked)?,
         None => Visits::default(),
@@ -54,10 +58,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
 /// Refuses to split or to keep what cannot be.
 fn refuse_split(args: &HuntArgs, search: &SearchArgs) -> Result<(), Failure> {
     let option = match (search.shard, &args.state) {
-        (Some(_), Some(_)) => {
-            return Err(Failure::Request("--state is for a whole search, not for a shard".to_owned()));
-        }
-        (Some(_), None) => "--shard",
+        (Some(_), _) => "--shard",
         (None, Some(_)) => "--state",
         (None, None) => return Ok(()),
     };
@@ -78,12 +79,12 @@ fn refuse_split(args: &HuntArgs, search: &SearchArgs) -> Result<(), Failure> {
 fn part(
     args: &HuntArgs,
     subject: &Subject,
-    shard: Shard,
-    asked: Asked,
+    mut visits: Visits,
+    (shard, asked): (Shard, Asked),
     search: &SearchArgs,
 ) -> Result<Answer, Failure> {
     let campaign = staged(subject, &args.object, search)?;
-    let (mut watcher, mut visits) = (Watcher::start(), Visits::of_shard(shard, &subject.methods));
+    let mut watcher = Watcher::start();
     for &method in &subject.methods {
         let label = subject.object.label(method);
         let hunted = campaign.part(method, &mut visits, &mut |progress| {

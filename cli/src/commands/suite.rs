@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interloper::Shard;
 use interloper::blocks::Program;
-use interloper::blocks::progress::InMemory;
+use interloper::blocks::progress::{InMemory, Notices, Progress};
 use interloper_report::explorer::{Exploration, page};
 use interloper_report::file;
 use interloper_report::replay_file::{self, FOLDER};
@@ -24,7 +24,7 @@ use crate::files::{can_write, make_folder, write_text};
 use crate::output;
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, Told, refuse_form};
-use crate::state::State;
+use crate::state::{OfPart, State};
 
 /// What the cases are called together.
 pub const CASES: &str = "composed operations";
@@ -59,14 +59,18 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     refuse_form(search, output)?;
     let entries = arguments.names.iter().map(|name| catalogue::find(name)).collect::<Result<Vec<_>, _>>()?;
     refuse_unused("run", &entries, search)?;
-    if arguments.state.is_some() {
+    let parted = match (search.shard, &entries[..]) {
+        (Some(shard), [entry]) if entry.program().map_or(Ok(true), |program| is_split(&program, search))? => {
+            Some((entry, shard))
+        }
+        _ => None,
+    };
+    if arguments.state.is_some() && parted.is_none() {
         refuse_state(&entries, search)?;
     }
-    if let (Some(shard), [entry]) = (search.shard, &entries[..])
-        && entry.program().map_or(Ok(true), |program| is_split(&program, search))?
-    {
+    if let Some((entry, shard)) = parted {
         refuse_files(arguments, 1, search)?;
-        return part(entry, shard, search);
+        return part(entry, shard, arguments.state.as_deref(), search);
     }
     let (of_cases, of_programs) = own_share(&entries, search);
     refuse_files(arguments, entries.iter().filter_map(Entry::program).count(), search)?;
@@ -95,7 +99,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
 /// Refuses to keep the progress of what has none.
 fn refuse_state(entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
     if search.shard.is_some() {
-        return Err(Failure::Request("--state is for a whole search, not for a shard".to_owned()));
+        return Err(Failure::Request("--state is for a shard of one search, and for a whole search".to_owned()));
     }
     entries.iter().try_for_each(|entry| match entry {
         Entry::Program(program) if keeps_progress(program, search)? => Ok(()),
@@ -108,7 +112,7 @@ fn refuse_state(entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
 
 /// Checks programs whose progress is kept in a folder.
 fn check_in(folder: &Path, programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
-    let state = State::open(folder)?;
+    let state = State::open(folder, None)?;
     let check = |program: &Program| {
         let asked = Asked::new(&[program.name.to_owned()], search).whenever();
         check_kept(program, search, Arc::new(state.of(program.name, asked)?))
@@ -116,21 +120,36 @@ fn check_in(folder: &Path, programs: &[Program], search: &SearchArgs) -> Result<
     programs.iter().map(check).collect()
 }
 
-/// Runs the part of the executions of an entry that belongs to a shard. A part has no verdict: that is for the whole.
-fn part(entry: &Entry, shard: Shard, search: &SearchArgs) -> Result<Answer, Failure> {
+/// Runs the part of the executions of an entry that belongs to a shard. A part has no verdict: that is for the whole. In `folder` the
+/// parts tell each other what they have found.
+fn part(entry: &Entry, shard: Shard, folder: Option<&Path>, search: &SearchArgs) -> Result<Answer, Failure> {
     if search.time.is_some() {
         let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
         return Err(Failure::Request(reason.to_owned()));
     }
-    let split = match entry {
-        Entry::Case(case) => Split::Searches(check_part(case, shard, search)?),
-        Entry::Program(program) => {
+    let asked = Asked::new(&[entry.name().to_owned()], search);
+    let state = folder.map(|folder| State::open(folder, Some(shard))).transpose()?;
+    let notices = |state: &State| state.notices(entry.name(), &asked, shard.of());
+    let executions = |progress: Option<Progress>| Split::Executions(Box::new(progress.unwrap_or_default()));
+    let split = match (entry, &state) {
+        (Entry::Case(case), state) => {
+            let notices = state.as_ref().map(notices).transpose()?;
+            let notices = notices.map(|notices| Arc::new(notices) as Arc<dyn Notices>);
+            Split::Searches(check_part(case, shard, notices, search)?)
+        }
+        (Entry::Program(program), None) => {
             let memory = Arc::new(InMemory::default());
             check_kept(program, search, memory.clone())?;
-            Split::Executions(Box::new(memory.take().unwrap_or_default()))
+            executions(memory.take())
+        }
+        (Entry::Program(program), Some(state)) => {
+            let keeps = keeps_progress(program, search)?;
+            let disk = keeps.then(|| state.of(program.name, asked.clone())).transpose()?;
+            let kept = OfPart::new(disk, notices(state)?);
+            check_kept(program, search, kept.clone())?;
+            executions(kept.take())
         }
     };
-    let asked = Asked::new(&[entry.name().to_owned()], search);
     Ok(Answer::expected(json(&ShardResult::of(shard, asked, split))))
 }
 

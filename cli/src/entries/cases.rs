@@ -1,5 +1,8 @@
 //! Composed operations, checked as the command line asks.
 
+use std::sync::Arc;
+
+use interloper::blocks::progress::Notices;
 use interloper::{
     Adversary, Check, Coverage, Decisions, Environment, Misuse, Parts, Report, Search, Settings, Shard, Verdict,
     Violation,
@@ -353,9 +356,14 @@ fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
     checked(case, with_method(case, search, |method, settings| method.check_with(settings)))
 }
 
-/// What the part of the check of a case gives that belongs to a shard.
-pub fn check_part(case: &Case, shard: Shard, search: &SearchArgs) -> Result<Parts, Failure> {
-    let (parts, _) = with_method(case, search, |method, settings| method.part_with(settings, shard));
+/// What the part of the check of a case gives that belongs to a shard. It may know what other parts find.
+pub fn check_part(
+    case: &Case,
+    shard: Shard,
+    notices: Option<Arc<dyn Notices>>,
+    search: &SearchArgs,
+) -> Result<Parts, Failure> {
+    let (parts, _) = with_method(case, search, |method, settings| method.part_with(settings, shard, notices));
     match parts {
         Ok(parts) => Ok(parts),
         Err(Misuse::Contradiction(message)) => Err(Failure::Internal(message)),

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use interloper::blocks::progress::{Keep, Keeper};
-use interloper::blocks::{
-    Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Schedule, Settings, Violation,
-};
+use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
 use interloper::{Decisions, Shard};
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
@@ -311,8 +309,7 @@ fn check_with(programs: &[(Program, Settings)], search: &SearchArgs) -> Result<V
 
 /// Whether the search of a program can be split.
 pub fn is_split(program: &Program, search: &SearchArgs) -> Result<bool, Failure> {
-    let schedule = settings(program, search)?.schedule;
-    Ok(schedule.is_random() || schedule == Schedule::Exhaustive)
+    Ok(settings(program, search)?.schedule.can_split())
 }
 
 /// Whether the progress of its search can be kept: whether it draws its executions at random.

@@ -216,6 +216,106 @@ fn the_merged_parts_of_an_exhaustive_search_are_the_search_byte_for_byte() {
     assert_eq!(kept.code, Some(2), "{}", kept.err);
 }
 
+/// Schedules with few preemptions are dealt by their first preemption. No run is missing, and only those without a preemption run in
+/// every part.
+#[test]
+fn the_merged_parts_of_a_search_with_few_preemptions_are_the_search_byte_for_byte() {
+    let folder = Folder::new();
+    for (name, is_found) in [("bounded-buffer-all-notified", false), ("arc-drop-unfenced", true)] {
+        let run = ["run", name, "--strategy", "preemptions:2"];
+        for format in ["text", "json"] {
+            let whole = folder.run(&[&run[..], &["--format", format]].concat());
+            for of in [2, 5] {
+                let files = shards(&folder, &run, of);
+                let merged = merge(&folder, &files, &["--format", format]);
+                assert!(merged.out == whole.out, "{name} of {of} differs:\n{}\n{}", merged.out, whole.out);
+                assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+                let subtrees = |file: &String| {
+                    let document: serde_json::Value = serde_json::from_str(&folder.read(file)).expect("JSON");
+                    document["executions"]["subtrees"].clone()
+                };
+                if format == "json" && !is_found {
+                    let parts: Vec<_> = files.iter().map(subtrees).collect();
+                    assert!(parts.iter().all(|part| part["open"] == false), "{name}");
+                    let executions =
+                        |part: &serde_json::Value| part["rest"][0]["executions"].as_u64().expect("a number");
+                    let whole: serde_json::Value = serde_json::from_str(&whole.out).expect("JSON");
+                    let counts: Vec<u64> = parts.iter().map(executions).collect();
+                    assert_eq!(Some(counts.iter().sum()), whole["programs"][0]["executions"].as_u64(), "{counts:?}");
+                    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+                }
+            }
+        }
+    }
+    // Without preemptions there are few schedules, which one part runs.
+    let files = shards(&folder, &["run", "arc-drop-fenced", "--strategy", "preemptions:0"], 2);
+    assert_eq!(
+        merge(&folder, &files, &[]).out,
+        folder.run(&["run", "arc-drop-fenced", "--strategy", "preemptions:0"]).out
+    );
+}
+
+/// Parts with one folder tell each other what they have found. The result is the same, in whichever order they run, and when one of
+/// them is run again; and they run less.
+#[test]
+fn parts_that_tell_each_other_give_the_same() {
+    let folder = Folder::new();
+    let searches: [&[&str]; 6] = [
+        &["run", bad()],
+        &["run", MODULAR],
+        &["run", "arc-drop-unfenced", "--strategy", "pos"],
+        &["run", "arc-drop-fenced", "--strategy", "pos", "--executions", "2000"],
+        &["run", "bounded-buffer-all-notified", "--strategy", "exhaustive"],
+        &["run", "arc-drop-unfenced", "--strategy", "preemptions:2"],
+    ];
+    for (number, run) in searches.into_iter().enumerate() {
+        let whole = folder.run(run);
+        for (of, backwards) in [(2, false), (5, true)] {
+            let state = format!("kept-{number}-{of}");
+            let mut order: Vec<u32> = (1..=of).collect();
+            if backwards {
+                order.reverse();
+            }
+            let name = |number: u32| format!("{number}-of-{of}.json");
+            let part = |number: u32| {
+                let shard = format!("{number}/{of}");
+                let ran = folder.run(&[run, &["--shard", &shard, "--state", &state]].concat());
+                assert_eq!(ran.code, Some(0), "{run:?}: {}", ran.err);
+                folder.write(&name(number), &ran.out);
+            };
+            order.iter().for_each(|number| part(*number));
+            let files: Vec<String> = (1..=of).map(name).collect();
+            let merged = merge(&folder, &files, &[]);
+            assert!(merged.out == whole.out, "{run:?} of {of} differs:\n{}\n{}", merged.out, whole.out);
+            assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+            part(1);
+            assert_eq!(merge(&folder, &files, &[]).out, whole.out, "{run:?} of {of}");
+        }
+    }
+    // The folder is for one search.
+    let other = folder.run(&["run", bad(), "--bound", "2", "--shard", "1/2", "--state", "kept-0-2"]);
+    assert_eq!((other.code, other.err.lines().count()), (Some(2), 1), "{}", other.err);
+    assert!(other.err.contains("not what the parts of this search have found; name another folder"), "{}", other.err);
+}
+
+/// A part of a hunt continues what was begun.
+#[test]
+fn a_part_of_a_hunt_is_continued() {
+    let folder = Folder::new();
+    let part = [&HUNT[..], &["--shard", "1/2"]].concat();
+    let kept = [&part[..], &["--state", "kept"]].concat();
+    let whole = folder.run(&part);
+    assert_eq!(folder.run(&kept).out, whole.out);
+    let journal = "kept/hunt-two-lock-queue.1-of-2.jsonl";
+    let lines = folder.read(journal);
+    let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+    assert!(lines.len() > 4, "{lines:?}");
+    folder.write(journal, &lines[..lines.len() / 2].concat());
+    let again = folder.run(&kept);
+    assert_eq!(again.out, whole.out);
+    assert!(again.err.starts_with("two-lock-queue: continues after "), "{}", again.err);
+}
+
 /// It is not atomic in the open environment only.
 const MODULAR: &str = "optimistic-column";
 
@@ -231,7 +331,7 @@ fn the_merged_parts_of_a_case_are_the_case_byte_for_byte() {
         let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
         document["searches"].as_array().expect("searches").clone()
     };
-    let cases: [&[&str]; 8] = [
+    let cases: [&[&str]; 9] = [
         &["run", good()],
         &["run", bad()],
         &["run", MODULAR],
@@ -240,6 +340,7 @@ fn the_merged_parts_of_a_case_are_the_case_byte_for_byte() {
         &["run", bad(), "--adversary", "naive", "--executions", "2000"],
         &["run", MODULAR, "--environment", "restricted"],
         &["run", CLOSED],
+        &["run", CLOSED, "--environment", "closed"],
     ];
     for run in cases {
         for of in [1, 2, 3, 7] {
@@ -268,7 +369,15 @@ fn the_merged_parts_of_a_case_are_the_case_byte_for_byte() {
     assert!(files.iter().flat_map(searches).all(|searched| searched["open"] == false), "an atomic operation");
     let files = shards(&folder, &["run", MODULAR], 2);
     assert!(files.iter().all(|file| searches(file).len() == 2), "the environment of the program is split, too");
-    refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
+    let closed = ["run", CLOSED, "--environment", "closed"];
+    let files = shards(&folder, &closed, 3);
+    let counts: Vec<u64> =
+        files.iter().map(|file| searches(file)[0]["executions"].as_u64().expect("a number")).collect();
+    let whole = folder.run(&[&closed[..], &["--format", "json"]].concat());
+    let whole: serde_json::Value = serde_json::from_str(&whole.out).expect("JSON");
+    assert_eq!(Some(counts.iter().sum()), whole["cases"][0]["executions"].as_u64(), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 0), "the programs are dealt: {counts:?}");
+    refused(&merge(&folder, &files[1..], &[]), "shard 1 of 3 is missing");
     let limited = folder.run(&["run", good(), "--time", "5", "--shard", "1/2"]);
     let reason = "--time does not go with a part of one search: all its executions must run; use --executions";
     refused(&limited, reason);
@@ -336,7 +445,6 @@ fn hunts_that_cannot_be_split_and_foreign_parts_are_refused() {
     let with = |more: &[&str]| folder.run(&[&HUNT[..2], more].concat());
     let schema = "does not go with --schema: one schema is not split";
     refused(&with(&["--schema", "{ add(0) }", "--shard", "1/2"]), &format!("--shard {schema}"));
-    refused(&with(&["--state", "kept", "--shard", "1/2"]), "--state is for a whole search, not for a shard");
     refused(&with(&["--html", "a.html", "--shard", "1/2"]), "--html is for a whole search, not for a shard");
     let time = "--shard does not go with --time: all schemas of a part must run; use --programs";
     refused(&with(&["--time", "1", "--shard", "1/2"]), time);

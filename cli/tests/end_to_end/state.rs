@@ -1,5 +1,6 @@
 //! Searches that are continued in another process.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -32,16 +33,24 @@ fn a_search_that_is_killed_again_and_again_comes_to_the_same_end() {
         let kept = [&run[..], &["--state", strategy]].concat();
         let document = format!("{strategy}/{NAME}.json");
         let (mut kills, mut done) = (0, 0);
-        for milliseconds in [40, 650, 300, 700] {
+        let chunks = || {
+            // Whole at every moment.
+            let progress: serde_json::Value = serde_json::from_str(&folder.read(&document)).expect("JSON");
+            progress["progress"]["next"].as_u64().expect("a number")
+        };
+        for (number, milliseconds) in [40, 0, 300, 20].into_iter().enumerate() {
             let mut child = begin(&folder, &kept);
+            let is_over = |child: &mut Child| child.try_wait().expect("a child").is_some();
+            // The first one may be killed before it has kept anything, the others go on for some time.
+            while number > 0 && (!folder.has(&document) || chunks() == done) && !is_over(&mut child) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
             std::thread::sleep(Duration::from_millis(milliseconds));
-            kills += u32::from(child.try_wait().expect("a child").is_none());
+            kills += u32::from(!is_over(&mut child));
             child.kill().expect("it is a child of this process");
             child.wait().expect("it was killed");
             if folder.has(&document) {
-                // Whole at every moment, and never less than before.
-                let progress: serde_json::Value = serde_json::from_str(&folder.read(&document)).expect("JSON");
-                let now = progress["progress"]["next"].as_u64().expect("a number");
+                let now = chunks();
                 assert!(now >= done, "{now} after {done}");
                 done = now;
             }
@@ -53,6 +62,50 @@ fn a_search_that_is_killed_again_and_again_comes_to_the_same_end() {
         let again = folder.run(&kept);
         assert_eq!((again.out, again.code), (whole.out, whole.code));
         assert!(again.err.starts_with(&format!("{NAME}: continues after 300,000 executions\n")), "{}", again.err);
+    }
+}
+
+/// The processor time of a process so far, in seconds. It stands still where the machine is busy with something else.
+#[cfg(target_os = "linux")]
+fn processor_time(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("a process that was not waited for");
+    let (_, fields) = stat.rsplit_once(')').expect("the name of the process is in parentheses");
+    let ticks = |field: usize| fields.split_whitespace().nth(field).and_then(|ticks| ticks.parse().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// A process that is killed at any moment loses less than a second of its work, measured in its own processor time: what it has
+/// counted and not kept, as a share of all that it has counted.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_is_killed_loses_less_than_a_second() {
+    for seconds in [0.3, 0.9, 1.3, 1.9] {
+        let folder = Folder::new();
+        let run = ["run", NAME, "--executions", "100000000", "--jobs", "1", "--state", "kept", "--progress", "json"];
+        let mut command = folder.command(&run);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+        let mut counted = 0;
+        for line in BufReader::new(child.stderr.take().expect("a pipe")).lines() {
+            let event: serde_json::Value = serde_json::from_str(&line.expect("text")).expect("JSON");
+            counted = event["executions"].as_u64().unwrap_or(counted);
+            if processor_time(child.id()) > seconds {
+                break;
+            }
+        }
+        child.kill().expect("it is a child of this process");
+        let took = processor_time(child.id());
+        child.wait().expect("it was killed");
+        let document = format!("kept/{NAME}.json");
+        let kept = match folder.has(&document) {
+            true => {
+                let document: serde_json::Value = serde_json::from_str(&folder.read(&document)).expect("JSON");
+                document["progress"]["joined"]["executions"].as_u64().expect("a number")
+            }
+            false => 0,
+        };
+        assert!(counted > 0, "nothing was counted in {took} s");
+        let lost = took * counted.saturating_sub(kept) as f64 / counted as f64;
+        assert!(lost < 1.0, "{lost:.2} s of {took:.2} s: kept {kept} of {counted} executions");
     }
 }
 
@@ -92,8 +145,8 @@ fn a_folder_is_for_one_process_and_one_search() {
     let no = "is not a search at random of a program with blocks, so --state has no progress to keep";
     refused(&["run", bad(), "--state", "kept"], &format!("'{}' {no}", bad()));
     refused(&["run", NAME, "--strategy", "exhaustive", "--state", "kept"], &format!("'{NAME}' {no}"));
-    let shard = "--state is for a whole search, not for a shard";
-    refused(&["run", NAME, "--state", "kept", "--shard", "1/2"], shard);
+    let several = "--state is for a shard of one search, and for a whole search";
+    refused(&["run", NAME, bad(), "--state", "kept", "--shard", "1/2"], several);
 }
 
 #[test]

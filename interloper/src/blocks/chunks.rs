@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use interloper_scheduler::orderings;
-use interloper_scheduler::schedule::{Schedule, Search};
+use interloper_scheduler::schedule::{STEERED, Schedule, Search};
 use interloper_scheduler::strategies::Pair;
 
 use super::misuse::Misuse;
@@ -123,30 +123,38 @@ impl<'a> Work<'a> {
         if self.is_known(0) {
             return;
         }
-        if *schedule == Schedule::Exhaustive && !shard.is_whole() && keeper.keeps() {
+        if schedule.can_split() && !shard.is_whole() && keeper.keeps() {
             return self.take_subtrees(worker);
         }
-        // An exhaustive search has subtrees of its own in each shard; other searches of this kind are not split.
-        if *schedule == Schedule::Exhaustive || shard.has(0) {
+        // A search that can be split has executions of its own in each shard.
+        if schedule.can_split() || shard.has(0) {
             self.run(worker, &mut self.search(0), 0, u64::MAX);
         }
     }
 
-    /// The subtrees of a part of an exhaustive search that is to be joined with the others.
+    /// The part of a search that tries everything, to be joined with the others.
     fn take_subtrees(&self, worker: &mut Worker<'_>) {
         let mut search = self.search(0);
         let (mut all, mut subtree) = (Summary::default(), Subtree::default());
         for number in 0..self.settings.executions {
-            let summary = worker.explore(search.strategy(), number..number + 1);
+            let mut summary = worker.explore(search.strategy(), number..number + 1);
             if let Some(ended) = search.ended().filter(|_| summary.executions > 0) {
                 subtree.add(ended, &summary);
             }
+            if search.is_shared() && !self.settings.shard.has(0) {
+                summary = summary.without_counts();
+            }
             all = all.and(summary);
-            if all.exhausted || all.timed_out || all.misuse.is_some() || all.bug.is_some() {
+            // Then the search runs again as a whole, so this part and the others are over.
+            let is_open = all.misuse.is_some() || subtree.is_open(&all) || search.is_weak();
+            if is_open {
+                self.settings.keeper.post(0);
+            }
+            if is_open || all.exhausted || all.timed_out || self.settings.keeper.earliest().is_some() {
                 break;
             }
         }
-        all.cut = search.cut().or(all.cut);
+        all.cut = search.cut().or(all.cut).or(all.steered.then_some(STEERED));
         all.stale = search.stale();
         *self.subtrees.lock().expect("nobody panics while holding it") = Some(subtree.end(&all));
         self.made.lock().expect("nobody panics while holding it").add(0, all, true);
@@ -210,7 +218,10 @@ impl<'a> Work<'a> {
     /// Whether the chunk has executions that matter.
     fn is_left(&self, chunk: u64, length: u64) -> bool {
         let first = chunk.checked_mul(length);
-        first.is_some_and(|first| first < self.settings.executions) && chunk <= self.limit.load(Ordering::Relaxed)
+        let is_late = |limit: u64| chunk > limit;
+        first.is_some_and(|first| first < self.settings.executions)
+            && !is_late(self.limit.load(Ordering::Relaxed))
+            && !self.settings.keeper.earliest().is_some_and(is_late)
     }
 
     /// Whether an earlier search has run the chunk.
@@ -246,6 +257,7 @@ impl<'a> Work<'a> {
         let ends = summary.misuse.is_some() || (summary.bug.is_some() && !settings.keep_going);
         if ends {
             self.limit.fetch_min(chunk, Ordering::Relaxed);
+            self.settings.keeper.post(chunk);
         }
         let timed_out = summary.timed_out;
         let mut made = self.made.lock().expect("nobody panics while holding it");
@@ -321,6 +333,13 @@ impl Chunks {
 }
 
 impl Summary {
+    /// What it shows, of executions that count elsewhere.
+    fn without_counts(self) -> Summary {
+        let (executions, steps, violated, given_up, undecided, plain_steps) = Default::default();
+        let (traces, sample) = Default::default();
+        Summary { executions, steps, violated, given_up, undecided, plain_steps, traces, sample, ..self }
+    }
+
     /// The executions of `self`, and then those of `later`.
     pub(super) fn and(mut self, later: Summary) -> Summary {
         self.traces.merge(&later.traces);
@@ -351,6 +370,7 @@ impl Summary {
             warnings: self.warnings,
             inferred: self.inferred,
             exhausted: self.exhausted || later.exhausted,
+            steered: self.steered || later.steered,
             cut: self.cut.or(later.cut),
             stale: self.stale.or(later.stale),
             timed_out: self.timed_out || later.timed_out,

@@ -82,6 +82,17 @@ impl Progress {
     }
 }
 
+/// What the parts of a search tell each other while they run, if they can: where each has found something. A part that knows what
+/// others have found need not search beyond that place. What all parts show together is the same without it.
+pub trait Notices: fmt::Debug + Send + Sync {
+    /// The first place in this search of a check where some part has found something. A check has one search or two, which are
+    /// counted from 0.
+    fn earliest(&self, search: usize) -> Option<u64>;
+
+    /// This part has found something there.
+    fn post(&self, search: usize, place: u64);
+}
+
 /// Something that keeps the progress of a search.
 pub trait Keep: Send + Sync {
     /// What an earlier search of the same program with the same settings did.
@@ -92,6 +103,11 @@ pub trait Keep: Send + Sync {
 
     /// Keeps the progress: when that is due, and once at the end of the search.
     fn keep(&self, progress: Progress);
+
+    /// What the other parts of the search tell, if they can.
+    fn notices(&self) -> Option<&dyn Notices> {
+        None
+    }
 }
 
 /// Keeps the last progress in memory.
@@ -148,6 +164,18 @@ impl Keeper {
 
     pub(super) fn is_due(&self) -> bool {
         self.0.as_ref().is_some_and(|keep| keep.is_due())
+    }
+
+    /// The first place where another part has found something, as far as it is known.
+    pub(super) fn earliest(&self) -> Option<u64> {
+        self.0.as_ref()?.notices()?.earliest(0)
+    }
+
+    /// Tells the other parts that something was found.
+    pub(super) fn post(&self, place: u64) {
+        if let Some(notices) = self.0.as_ref().and_then(|keep| keep.notices()) {
+            notices.post(0, place);
+        }
     }
 
     /// Keeps what `progress` gives.

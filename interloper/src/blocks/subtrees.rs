@@ -1,4 +1,7 @@
-//! What the parts of an exhaustive search have shown, as data: so the parts can be joined.
+//! What the parts of a search that tries everything have shown, as data: so the parts can be joined.
+//!
+//! Of schedules with few preemptions each part runs some, and what all parts run counts in the first one: the joined counts are sums.
+//! What follows is about an exhaustive search.
 //!
 //! Each part searches some subtrees below the first choices. A trace may begin in several of them, so parts show some traces more than
 //! once, and a search as a whole shows each trace once. Joined, each trace counts once. That gives what the whole search gives as long
@@ -67,8 +70,7 @@ impl Subtrees {
     /// # Errors
     /// Never, as long as the parts have found nothing.
     pub(super) fn summary(&self, worker: &mut Worker<'_>, settings: &Settings) -> Result<Option<Summary>, Misuse> {
-        // One process would have come to its limit before it knew that it was at the end.
-        if self.open || self.traces.len() as u64 >= settings.executions {
+        if self.open {
             return Ok(None);
         }
         let mut rest = Summary::default();
@@ -76,16 +78,18 @@ impl Subtrees {
             rest = rest.and(part.summary(worker, settings)?);
         }
         let with = |which: usize| self.traces.iter().filter(|shown| shown.judged[which]).count() as u64;
-        Ok(Some(Summary {
-            executions: self.traces.len() as u64,
-            steps: self.traces.iter().map(|shown| shown.steps).sum(),
-            violated: with(0),
-            given_up: with(1),
-            undecided: with(2),
-            traces: Traces::of(self.traces.iter().map(|shown| (Fingerprint(shown.trace), 1)), false),
+        rest.traces.merge(&Traces::of(self.traces.iter().map(|shown| (Fingerprint(shown.trace), 1)), false));
+        let whole = Summary {
+            executions: self.traces.len() as u64 + rest.executions,
+            steps: self.traces.iter().map(|shown| shown.steps).sum::<u64>() + rest.steps,
+            violated: with(0) + rest.violated,
+            given_up: with(1) + rest.given_up,
+            undecided: with(2) + rest.undecided,
             exhausted: true,
             ..rest
-        }))
+        };
+        // One process would have come to its limit before it knew that it was at the end.
+        Ok(Some(whole).filter(|whole| whole.executions < settings.executions))
     }
 }
 
@@ -93,6 +97,8 @@ impl Subtrees {
 #[derive(Default)]
 pub(super) struct Subtree {
     traces: BTreeMap<u64, Shown>,
+    /// The search is exhaustive: each trace counts once.
+    is_of_traces: bool,
     /// The subtree of the last execution, and its traces.
     last: Option<u64>,
     here: BTreeSet<u64>,
@@ -102,6 +108,7 @@ pub(super) struct Subtree {
 impl Subtree {
     /// One execution ended so, and showed this.
     pub(super) fn add(&mut self, ended: Ended, summary: &Summary) {
+        self.is_of_traces = true;
         let subtree = match ended {
             Ended::Explored { subtree } => subtree,
             Ended::Elsewhere => return,
@@ -121,17 +128,19 @@ impl Subtree {
         self.repeats |= known != shown;
     }
 
+    /// Whether only the search as a whole says what the executions so far amount to.
+    pub(super) fn is_open(&self, summary: &Summary) -> bool {
+        let found = summary.bug.is_some() || summary.error.is_some() || summary.misuse.is_some();
+        found || self.repeats || summary.cut.is_some() || !summary.warnings.is_empty() || !summary.inferred.is_empty()
+    }
+
     /// All of the part, of which this is the summary.
     pub(super) fn end(self, summary: &Summary) -> Subtrees {
-        let found = summary.bug.is_some() || summary.error.is_some() || summary.misuse.is_some();
-        let open = found
-            || self.repeats
-            || !summary.exhausted
-            || summary.cut.is_some()
-            || summary.timed_out
-            || !summary.warnings.is_empty()
-            || !summary.inferred.is_empty()
-            || summary.stale.is_some();
-        Subtrees { traces: self.traces.into_values().collect(), rest: vec![Part::without_executions(summary)], open }
+        let open = self.is_open(summary) || !summary.exhausted || summary.timed_out || summary.stale.is_some();
+        let rest = match self.is_of_traces {
+            true => Part::without_executions(summary),
+            false => Part::from(summary),
+        };
+        Subtrees { traces: self.traces.into_values().collect(), rest: vec![rest], open }
     }
 }

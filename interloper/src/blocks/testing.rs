@@ -9,7 +9,7 @@ use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 use interloper_report::{Counterexample, annotation, file};
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::schedule::{Preempt, Schedule};
+use interloper_scheduler::schedule::Preempt;
 use interloper_std::runtime::BUILT_UNDER_CONTROL;
 
 use super::check::{Checker, LONGEST_SHOWN};
@@ -86,7 +86,7 @@ impl Test<'_> {
     /// expected of the whole: such a search belongs to one shard as a whole, and so does one that cannot be split.
     fn is_for_another_shard(&mut self) -> bool {
         let Settings { shard, schedule, .. } = &self.settings;
-        let (shard, is_split) = (*shard, self.expected.is_none() && can_split(schedule));
+        let (shard, is_split) = (*shard, self.expected.is_none() && schedule.can_split());
         if shard.is_whole() || is_split {
             return false;
         }
@@ -316,11 +316,6 @@ impl Test<'_> {
         let inside = self.folder().map(|folder| folder.join(path));
         if path.exists() { path.to_owned() } else { inside.filter(|inside| inside.exists()).unwrap_or(path.to_owned()) }
     }
-}
-
-/// Whether shards can share a search.
-fn can_split(schedule: &Schedule) -> bool {
-    schedule.is_random() || *schedule == Schedule::Exhaustive
 }
 
 /// The variable with the file for findings, a line of JSON each: `cargo interloper test` makes other formats of them.

@@ -67,6 +67,8 @@ pub(crate) struct Summary {
     pub(crate) serial: SerialCoverage,
     /// The strategy has no more executions.
     pub(crate) exhausted: bool,
+    /// In some execution the engine made choices itself.
+    pub(crate) steered: bool,
     /// Why the strategy has not run all executions nevertheless.
     pub(crate) cut: Option<&'static str>,
     /// How weak memory was: see [`Coverage::stale`](super::report::Coverage::stale).
@@ -163,7 +165,6 @@ impl<'a> Worker<'a> {
         // The earlier warnings of this thread must not matter.
         self.known.clear();
         self.judge.take_needed();
-        let mut steered = false;
         for number in numbers {
             if self.deadline.is_over() {
                 summary.timed_out = true;
@@ -179,14 +180,14 @@ impl<'a> Worker<'a> {
             }
             let Some(made) = self.runner.run(strategy) else {
                 summary.exhausted = true;
-                summary.cut = steered.then_some(STEERED);
+                summary.cut = summary.steered.then_some(STEERED);
                 break;
             };
             let fingerprint = self.count(&mut summary, &made);
             if strategy.is_sample() && !self.settings.schedule.is_sample() {
                 summary.sample.note(fingerprint);
             }
-            steered |= made.execution.steered;
+            summary.steered |= made.execution.steered;
             self.settings.watch.note(Phase::Searching(summary.executions));
             let judgement = self.judge.judge(&made, &self.runner.engine.trace());
             self.add(&mut summary, number, &made, judgement);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
 use interloper_collections::Subject;
 use interloper_collections::session::Instrumented;
@@ -12,6 +13,7 @@ use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
 use crate::blocks::leaving::Checking;
+use crate::blocks::progress::Notices;
 use crate::composed::adversary::{Adversary, Environment, random_bits};
 use crate::composed::alone::Alone;
 use crate::composed::bench::Bench;
@@ -41,11 +43,11 @@ pub trait Check {
     /// When the description does not fit the method.
     fn check_with(&self, settings: &Settings) -> Result<Report, Misuse>;
 
-    /// Makes a part of the check. The decisions of a replay are not split.
+    /// Makes a part of the check, which may know what other parts find. The decisions of a replay are not split.
     ///
     /// # Errors
     /// As [`Check::check_with`].
-    fn part_with(&self, settings: &Settings, shard: Shard) -> Result<Parts, Misuse>;
+    fn part_with(&self, settings: &Settings, shard: Shard, notices: Option<Arc<dyn Notices>>) -> Result<Parts, Misuse>;
 
     /// The check of which all parts were made before: the report is that of [`Check::check_with`].
     ///
@@ -99,9 +101,9 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
         check_bench(self, settings)
     }
 
-    fn part_with(&self, settings: &Settings, shard: Shard) -> Result<Parts, Misuse> {
+    fn part_with(&self, settings: &Settings, shard: Shard, notices: Option<Arc<dyn Notices>>) -> Result<Parts, Misuse> {
         with_runner(self, settings, |runner| {
-            runner.split = Split::Part(shard, Parts::default());
+            runner.split = Split::part(shard, notices);
             check(runner, settings)?;
             Ok(std::mem::take(&mut runner.split).into_parts())
         })
@@ -228,21 +230,12 @@ fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report,
         Environment::Closed => concurrent::closed(runner, settings, &initial)?,
     };
     let nothing = first.nothing();
-    let Some(violation) = first.violation else { return report(nothing, None, vec![first.coverage]) };
     // Not linearizable; only in the open environment?
-    let second = match (settings.environment, program) {
-        _ if settings.adversary == Adversary::Naive => Ok(None),
-        (Environment::Open, OwnEnvironment::Without(allowed)) => {
-            search(runner, settings, &initial, allowed, "restricted environment").map(Some)
-        }
-        (Environment::Open, OwnEnvironment::Beside) => concurrent::closed(runner, settings, &initial).map(Some),
-        _ => Ok(None),
+    let second = match first.violation.is_some() || runner.split.was_told() {
+        true => search_again(runner, settings, &initial, program)?,
+        false => None,
     };
-    let second = match second {
-        // The search reached a limit before it began, so it has no result.
-        Err(Misuse::CutShort) => None,
-        second => second?,
-    };
+    let Some(violation) = first.violation else { return report(nothing, None, vec![first.coverage]) };
     let passes = |found: &Found| found.violation.is_none() && !found.cut;
     let verdict = if second.as_ref().is_some_and(passes) { Verdict::Modular } else { Verdict::NotLinearizable };
     let mut violation = violation;
@@ -251,6 +244,28 @@ fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report,
     }
     let coverage = [first.coverage].into_iter().chain(second.map(|found| found.coverage)).collect();
     report(verdict, Some(violation), coverage)
+}
+
+/// The search in the environment of the method's own program, if there is one and its search is not the first one.
+fn search_again(
+    runner: &mut Runner<'_>,
+    settings: &Settings,
+    initial: &[StateId],
+    program: OwnEnvironment,
+) -> Result<Option<Found>, Misuse> {
+    let found = match (settings.environment, program) {
+        _ if settings.adversary == Adversary::Naive => return Ok(None),
+        (Environment::Open, OwnEnvironment::Without(allowed)) => {
+            search(runner, settings, initial, allowed, "restricted environment")
+        }
+        (Environment::Open, OwnEnvironment::Beside) => concurrent::closed(runner, settings, initial),
+        _ => return Ok(None),
+    };
+    match found {
+        // The search reached a limit before it began, so it has no result.
+        Err(Misuse::CutShort) => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// What is known of the program that a method belongs to.

@@ -204,7 +204,11 @@ struct SeveralCalls<'a, 'm> {
 
 impl explore::Program for SeveralCalls<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
-        let made = self.make(source)?;
+        let (program, initial) = self.drawn(source);
+        if !source.is_own() {
+            return Ok(None);
+        }
+        let made = self.run(source, program, initial)?;
         match self.runner.log.abort {
             Some(Abort::NotEnabled) => Ok(None),
             _ => made.refuted(self.runner).map(Some),
@@ -254,9 +258,15 @@ impl<'a, 'm> SeveralCalls<'a, 'm> {
     }
 
     fn make(&mut self, source: &mut dyn Source) -> Result<Made, Misuse> {
+        let (program, initial) = self.drawn(source);
+        self.run(source, program, initial)
+    }
+
+    /// What the next run runs, and from where.
+    fn drawn(&self, source: &mut dyn Source) -> (Program, StateId) {
         let program = self.draw.draw(self.runner, source);
         let initial = self.initial[source.decide(Question::InitialState, count(self.initial.len())) as usize];
-        self.run(source, program, initial)
+        (program, initial)
     }
 
     /// One run of a program.

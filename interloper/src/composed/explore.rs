@@ -32,7 +32,7 @@ impl Found {
 /// A program whose runs are searched.
 pub(crate) trait Program {
     /// Makes one run as `source` decides. Gives whether no sequential order explains it, or nothing if there is no such run:
-    /// an operation of the environment had to wait, so the environment could not act there.
+    /// an operation of the environment had to wait, so the environment could not act there, or another part of the search has the run.
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse>;
 
     /// What the last run has shown.
@@ -66,13 +66,7 @@ pub(crate) fn explore(
         return Ok(known);
     }
     let mut tally = Tally::default();
-    let mut made = 0;
-    // Without an environment all runs are on one level, which is not dealt.
-    if found.coverage.random || bound > 0 || shard.has(0) {
-        made = search(program, settings, &mut runs, &mut found, &mut tally)?;
-    } else {
-        found.coverage.complete = true;
-    }
+    let made = search(program, settings, &mut runs, &mut found, &mut tally)?;
     if program.split().is_part() {
         program.split().note(made, &found, tally);
         return Ok(found);
@@ -102,11 +96,13 @@ fn search(
             continue;
         }
         let counts = runs.counts();
+        if program.split().is_told() {
+            return Ok(own);
+        }
         if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
             found.cut = true;
             return Ok(own);
         }
-        own += u64::from(counts);
         let refuted = match program.refuted(runs) {
             // An execution that a limit has cut short does not count.
             Err(Misuse::CutShort) => {
@@ -115,6 +111,11 @@ fn search(
             }
             refuted => refuted?,
         };
+        if runs.is_elsewhere() {
+            runs.end();
+            continue;
+        }
+        own += u64::from(counts);
         let Some(refuted) = refuted else {
             runs.end();
             continue;
@@ -200,6 +201,11 @@ impl Runs {
         }
     }
 
+    /// Whether the run turned out to belong to another part when it began.
+    fn is_elsewhere(&self) -> bool {
+        matches!(self, Runs::Exhaustive(deviations, _) if deviations.is_elsewhere())
+    }
+
     /// Whether the run counts here. What every part makes counts in the first one.
     fn counts(&self) -> bool {
         match self {
@@ -268,6 +274,13 @@ impl Source for Runs {
         match self {
             Runs::Exhaustive(deviations, _) => deviations.settled(question),
             Runs::Random { .. } => false,
+        }
+    }
+
+    fn is_own(&mut self) -> bool {
+        match self {
+            Runs::Exhaustive(deviations, _) => deviations.is_own(),
+            Runs::Random { .. } => true,
         }
     }
 }

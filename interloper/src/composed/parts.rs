@@ -3,7 +3,10 @@
 //! An exhaustive search is split by first deviations ([`Deviations::part`](interloper_scheduler::decisions::Deviations::part)), a
 //! search at random by the numbers of its executions. Joined, the parts give what the whole search gives as long as nothing was
 //! found and nothing was cut. Otherwise the search runs again as a whole: what it finds first depends on the order of its
-//! executions. That is no more work than one machine has until it comes to the finding.
+//! executions. That is no more work than one machine has until it comes to the finding. So a part that is told that another one has
+//! found something ends its search ([`Notices`]).
+
+use std::sync::Arc;
 
 use interloper_scheduler::{Shard, Tally, Traces};
 use serde::{Deserialize, Serialize};
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::explore::Found;
 use super::histories::Numbers;
 use super::outcome::Coverage;
-use crate::blocks::progress::Counted;
+use crate::blocks::progress::{Counted, Notices};
 
 /// What some parts of a check have shown: of the open environment first, then of the program's own where all parts have found a
 /// violation before.
@@ -69,13 +72,45 @@ pub(crate) enum Split {
     /// All of them.
     #[default]
     Whole,
-    /// A part of each, and what it has shown.
-    Part(Shard, Parts),
+    /// A part of each.
+    Part(Own),
     /// None that parts have made.
     Joined(std::vec::IntoIter<Searched>),
 }
 
+/// A part of a check.
+#[derive(Debug)]
+pub(crate) struct Own {
+    shard: Shard,
+    /// What it has shown.
+    parts: Parts,
+    notices: Option<Arc<dyn Notices>>,
+    /// Another part has found something in the last search, and this one has not.
+    told: bool,
+}
+
+impl Own {
+    /// Whether another part has found something in the current search.
+    fn is_told(&self) -> bool {
+        self.notices.as_ref().is_some_and(|notices| notices.earliest(self.parts.searches.len()).is_some())
+    }
+}
+
 impl Split {
+    pub fn part(shard: Shard, notices: Option<Arc<dyn Notices>>) -> Split {
+        Split::Part(Own { shard, parts: Parts::default(), notices, told: false })
+    }
+
+    /// Whether another part has found something in the current search: then the whole search is made again up to its first finding.
+    pub fn is_told(&self) -> bool {
+        matches!(self, Split::Part(own) if own.is_told())
+    }
+
+    /// Whether another part has found something in the last search, and this one has not.
+    pub fn was_told(&self) -> bool {
+        matches!(self, Split::Part(own) if own.told)
+    }
+
     pub fn joined(parts: Parts) -> Split {
         Split::Joined(parts.searches.into_iter())
     }
@@ -83,7 +118,7 @@ impl Split {
     /// What the parts of a check have shown.
     pub fn into_parts(self) -> Parts {
         match self {
-            Split::Part(_, parts) => parts,
+            Split::Part(own) => own.parts,
             Split::Whole | Split::Joined(_) => Parts::default(),
         }
     }
@@ -91,7 +126,7 @@ impl Split {
     /// The part of a search that is to be made.
     pub fn shard(&self) -> Shard {
         match self {
-            Split::Part(shard, _) => *shard,
+            Split::Part(own) => own.shard,
             Split::Whole | Split::Joined(_) => Shard::WHOLE,
         }
     }
@@ -130,14 +165,18 @@ impl Split {
 
     /// Takes note of a search of which `runs` were made, if this is a part.
     pub fn note(&mut self, runs: u64, found: &Found, histories: Tally) {
-        let Split::Part(_, parts) = self else { return };
+        let Split::Part(own) = self else { return };
         let Found { coverage, violation, cut } = found;
-        parts.searches.push(Searched {
+        own.told = violation.is_none() && own.is_told();
+        if let (Some(_), Some(notices)) = (violation, &own.notices) {
+            notices.post(own.parts.searches.len(), 0);
+        }
+        own.parts.searches.push(Searched {
             runs,
             executions: coverage.executions,
             steps: coverage.steps,
             histories: Counted::from(&histories.into_traces()),
-            open: violation.is_some() || *cut || !(coverage.random || coverage.complete),
+            open: violation.is_some() || own.told || *cut || !(coverage.random || coverage.complete),
         });
     }
 }

@@ -1,5 +1,9 @@
 //! Several concurrent calls on the fiber engine, with and without the environment.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use interloper::blocks::progress::Notices;
 use interloper::collections::{AtomicU64, DashMap};
 use interloper::{Check, Environment, MethodUnderTest, Parts, Shard, Value, Verdict};
 
@@ -86,9 +90,24 @@ fn the_parts_of_a_check_with_several_calls_give_its_report() {
         for of in [1, 2, 3, 9] {
             let part = |number| {
                 let shard = Shard::new(number, of).expect("a shard");
-                method.part_with(Check::settings(&method), shard).expect("well described")
+                method.part_with(Check::settings(&method), shard, None).expect("well described")
             };
             let parts: Vec<Parts> = (1..=of).map(part).collect();
+            let told = Arc::new(Told::default());
+            let beside = |number| {
+                let shard = Shard::new(number, of).expect("a shard");
+                method.part_with(Check::settings(&method), shard, Some(told.clone())).expect("well described")
+            };
+            // In any order; the first one that finds something ends the search of the others.
+            let others: Vec<Parts> = (1..=of).rev().map(beside).collect();
+            let executed = |parts: &[Parts]| parts.iter().map(Parts::executions).sum::<u64>();
+            match expected {
+                Verdict::Linearizable => assert_eq!(others.iter().rev().cloned().collect::<Vec<_>>(), parts, "{of}"),
+                _ => assert!(of == 1 || executed(&others) < executed(&parts), "{of}"),
+            }
+            let joined = others.into_iter().reduce(Parts::and).expect("a part");
+            let report = method.joined_with(Check::settings(&method), joined).expect("well described");
+            assert_eq!((report.to_string(), &report.coverage), (whole.to_string(), &whole.coverage), "{of}");
             let executions: u64 = parts.iter().map(Parts::executions).sum();
             let joined = parts.into_iter().reduce(Parts::and).expect("a part");
             let report = method.joined_with(Check::settings(&method), joined).expect("well described");
@@ -98,6 +117,22 @@ fn the_parts_of_a_check_with_several_calls_give_its_report() {
                 assert!(whole.coverage[0].histories < executions, "some histories come several times");
             }
         }
+    }
+}
+
+/// What parts tell each other, in memory.
+#[derive(Debug, Default)]
+struct Told(Mutex<BTreeMap<usize, u64>>);
+
+impl Notices for Told {
+    fn earliest(&self, search: usize) -> Option<u64> {
+        self.0.lock().expect("no test panics here").get(&search).copied()
+    }
+
+    fn post(&self, search: usize, place: u64) {
+        let mut found = self.0.lock().expect("no test panics here");
+        let earliest = found.entry(search).or_insert(place);
+        *earliest = place.min(*earliest);
     }
 }
 

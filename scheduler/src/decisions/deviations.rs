@@ -64,9 +64,13 @@ pub struct Deviations {
     /// The runs of this level have more children than are kept: the next level will be incomplete.
     truncated: bool,
     divergence: Option<usize>,
-    /// Whose first deviations these are, and how many have been dealt.
+    /// Whose first deviations these are, and how many have been dealt. Without deviations, what runs begin with is dealt.
     shard: Shard,
     dealt: u64,
+    /// What the last run began with.
+    begun: Vec<u32>,
+    /// The current run belongs to another part.
+    is_elsewhere: bool,
 }
 
 /// How many places for deviations are kept for the next level, 16 bytes each. A run of many questions has as many
@@ -136,17 +140,25 @@ impl Deviations {
             divergence: None,
             shard: Shard::WHOLE,
             dealt: 0,
+            begun: Vec::new(),
+            is_elsewhere: false,
         }
     }
 
-    /// A part of such a search: every run without a deviation, and the runs whose first deviation is dealt to the shard.
+    /// A part of such a search: every run without a deviation, and the runs whose first deviation is dealt to the shard. Where a run has
+    /// no deviations, a part has the runs whose beginning is dealt to it: see [`Source::is_own`].
     pub fn part(bound: u32, shard: Shard) -> Deviations {
         Deviations { shard, ..Deviations::new(bound) }
     }
 
     /// Whether every part of the search makes the current run.
     pub fn is_shared(&self) -> bool {
-        self.level == 0
+        self.level == 0 && self.bound > 0
+    }
+
+    /// Whether the current run turned out to belong to another part.
+    pub fn is_elsewhere(&self) -> bool {
+        self.is_elsewhere
     }
 
     /// Begins the next run. Returns false when no run is left.
@@ -163,6 +175,7 @@ impl Deviations {
         self.phase = if found { Phase::Running } else { Phase::Done };
         if found {
             self.cursor = 0;
+            self.is_elsewhere = false;
             // The list does not start as long as the bound, which may be any number.
             self.runs.resize(self.level as usize + 1, 0);
             self.runs[self.level as usize] += 1;
@@ -361,6 +374,19 @@ impl Source for Deviations {
         let settled = self.cursor < self.planned && self.path.get(self.cursor).is_some_and(known);
         self.cursor += usize::from(settled);
         settled
+    }
+
+    fn is_own(&mut self) -> bool {
+        if self.bound > 0 || self.shard.is_whole() {
+            return true;
+        }
+        let begins = self.path[..self.cursor].iter().map(|choice| choice.answer);
+        if self.dealt == 0 || !begins.clone().eq(self.begun.iter().copied()) {
+            self.begun = begins.collect();
+            self.dealt += 1;
+        }
+        self.is_elsewhere = !self.shard.has(self.dealt - 1);
+        !self.is_elsewhere
     }
 }
 

@@ -5,7 +5,7 @@ use interloper_std::runtime::TaskId;
 
 use crate::decisions::{Coverage, Deviations, Question, Source};
 use crate::strategy::{Pending, Strategy};
-use crate::{Event, Execution};
+use crate::{Event, Execution, Shard};
 
 /// Every schedule up to a number of preemptions, in the order of this number: schedules without preemptions first. A switch away
 /// from a task that cannot go on is free.
@@ -18,6 +18,17 @@ impl PreemptionBound {
     /// All schedules with at most `bound` preemptions.
     pub fn new(bound: u32) -> PreemptionBound {
         PreemptionBound { search: Deviations::new(bound) }
+    }
+
+    /// The part of them that belongs to a shard: the schedules without a preemption, and those whose first preemption is dealt to
+    /// the shard.
+    pub fn part(bound: u32, shard: Shard) -> PreemptionBound {
+        PreemptionBound { search: Deviations::part(bound, shard) }
+    }
+
+    /// Whether every part of the search runs the current execution.
+    pub fn is_shared(&self) -> bool {
+        self.search.is_shared()
     }
 
     /// How many executions had 0, 1, 2, … preemptions, and whether these are all within the bound.

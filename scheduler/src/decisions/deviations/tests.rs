@@ -303,3 +303,38 @@ fn the_parts_of_a_search_make_its_runs() {
     }
     assert!(dealt > 60, "{dealt}");
 }
+
+/// Where runs have no deviations, what they begin with is dealt: one part makes each run, and another part learns only that the run
+/// is not its own.
+#[test]
+fn beginnings_are_dealt_where_there_are_no_deviations() {
+    let visited = |mut search: Deviations| {
+        let (mut runs, mut elsewhere) = (Vec::new(), 0);
+        while search.next_run() {
+            let first = search.decide(Question::Argument, 3);
+            search.decide(Question::InitialState, 1 + first);
+            if search.is_own() {
+                search.decide(Question::Task, 2);
+                search.decide(Question::Task, 1 + first);
+                runs.push(search.decisions().to_string());
+            }
+            elsewhere += usize::from(search.is_elsewhere());
+            search.end_run();
+        }
+        assert!(search.is_complete());
+        (runs, elsewhere)
+    };
+    let (mut whole, none) = visited(Deviations::new(0));
+    // 1 · 2 · 1 runs with the first argument, 2 · 2 · 2 with the second one, 3 · 2 · 3 with the third one.
+    assert_eq!((whole.len(), none), (28, 0));
+    whole.sort();
+    for of in [1, 2, 5, 9] {
+        let shards = (1..=of).map(|number| Shard::new(number, of).expect("a shard"));
+        let parts: Vec<_> = shards.map(|shard| visited(Deviations::part(0, shard))).collect();
+        let mut all: Vec<String> = parts.iter().flat_map(|(runs, _)| runs.clone()).collect();
+        all.sort();
+        assert_eq!(all, whole, "{of} parts");
+        // There are 6 beginnings: 1 + 2 + 3.
+        assert_eq!(parts.iter().map(|(_, elsewhere)| elsewhere).sum::<usize>(), 6 * (of as usize - 1));
+    }
+}
