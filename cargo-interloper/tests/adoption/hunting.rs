@@ -96,7 +96,7 @@ fn the_objects_of_a_project_are_hunted() {
     assert_eq!(merge(&files_of_parts, 1).out, found, "what one machine prints");
     // The three methods of both objects: one for each part.
     for number in ["1", "2", "3"] {
-        let part = hunt(&["--schemas", "10", "--shard", &format!("{number}/3")], 0);
+        let part = hunt(&["--schemas", "40", "--shard", &format!("{number}/3")], 0);
         let document: serde_json::Value = serde_json::from_str(&part).expect("JSON");
         let hunts = document["gave"]["hunts"].as_object().expect("objects");
         let visited = hunts.values().filter(|visits| visits.as_array().is_some_and(|visits| !visits.is_empty()));
@@ -104,7 +104,7 @@ fn the_objects_of_a_project_are_hunted() {
         fs::write(project.folder().join(format!("all-{number}.json")), part).expect("a file");
     }
     let all = ["all-1.json", "all-2.json", "all-3.json"];
-    assert_eq!(merge(&all, 1).out, hunt(&["--schemas", "10"], 1));
+    assert_eq!(merge(&all, 1).out, hunt(&["--schemas", "40"], 1));
     all.iter().for_each(|name| fs::remove_file(project.folder().join(name)).expect("a file"));
     let missing = merge(&files_of_parts[..2], 2).err;
     assert!(missing.contains("error: shard 2 of 3 is missing"), "{missing}");

@@ -103,7 +103,7 @@ fn the_parts_of_a_check_with_several_calls_give_its_report() {
             let executed = |parts: &[Parts]| parts.iter().map(Parts::executions).sum::<u64>();
             match expected {
                 Verdict::Linearizable => assert_eq!(others.iter().rev().cloned().collect::<Vec<_>>(), parts, "{of}"),
-                _ => assert!(of == 1 || executed(&others) < executed(&parts), "{of}"),
+                _ => assert!(executed(&others) <= executed(&parts), "{of}"),
             }
             let joined = others.into_iter().reduce(Parts::and).expect("a part");
             let report = method.joined_with(Check::settings(&method), joined).expect("well described");
