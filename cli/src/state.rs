@@ -133,7 +133,9 @@ impl Posted {
 
     /// Adds a finding while no other part does. The file is replaced as a whole.
     fn add(&self, search: usize, place: u64) -> io::Result<()> {
-        let lock = File::options().create(true).append(true).open(self.path.with_added_extension("lock"))?;
+        let mut path = self.path.clone().into_os_string();
+        path.push(".lock");
+        let lock = File::options().create(true).append(true).open(path)?;
         fs4::FileExt::lock(&lock)?;
         let mut found = self.found();
         let earliest = found.entry(search).or_insert(place);
