@@ -154,6 +154,7 @@ impl Followed {
             };
             // Given back before the first step that is shown.
             let Some(until) = until.map_or(Some(None), |until| until.map(Some)) else { continue };
+            let task = shown.row(held.from as usize).map_or(task, |row| exploration.steps[row as usize].task);
             let object = objects.index(&self.names.object(held.hold.lock));
             exploration.holds.push(Hold { task, object, mode: mode.to_owned(), from, until });
         }

@@ -45,6 +45,7 @@ mod handle;
 mod memory;
 mod operation;
 mod random;
+mod told;
 
 use std::any::Any;
 use std::cell::Cell;
@@ -404,6 +405,11 @@ pub trait Runtime {
         false
     }
 
+    /// An executor of another crate says what happens to one of its tasks: see [`tell`].
+    fn tell(&self, task: usize, told: Told) {
+        let _ = (task, told);
+    }
+
     /// Ends the execution here, as the process would end: part of the step that the task is in. Never unwinds: the task is
     /// given up with its stack.
     fn exit(&self, exit: Exit, location: Place) -> !;
@@ -475,6 +481,7 @@ pub fn which_of(options: usize) -> usize {
 }
 
 pub use random::{fill_random, random};
+pub use told::{Told, Work, tell};
 
 /// Whether this thread is in a controlled run.
 #[inline]

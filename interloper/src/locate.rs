@@ -14,6 +14,36 @@ pub(crate) fn locate(address: usize) -> Located {
     known.entry(address).or_insert_with(|| look_up(address)).clone()
 }
 
+/// The innermost of the functions at this address, inlined ones among them, that is of the program and fits. Around a function of the
+/// checker there is no line of the program that leads to a step.
+pub(crate) fn line_at(address: usize, fits: fn(&SourcePlace) -> bool) -> Option<SourcePlace> {
+    static KNOWN: LazyLock<Mutex<HashMap<usize, Option<SourcePlace>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let look_up = || {
+        let (mut found, mut goes_on) = (None, true);
+        each_function(address, |located| match located {
+            Located::Program(place) if goes_on && fits(&place) => (found, goes_on) = (Some(place), false),
+            Located::Checker | Located::Destructors => goes_on = false,
+            Located::Program(_) | Located::Library => {}
+        });
+        found
+    };
+    known.entry(address).or_insert_with(look_up).clone()
+}
+
+/// Whether there is a function of the engine at this address.
+pub(crate) fn is_of_engine(address: usize) -> bool {
+    static KNOWN: LazyLock<Mutex<HashMap<usize, bool>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let look_up = || {
+        let mut found = false;
+        let is_there = |text: &str| roots().any(|root| text.starts_with(&format!("{root}/scheduler/src/engine")));
+        each_symbol(address, |file, _, _| found |= is_there(&file.to_string_lossy()));
+        found
+    };
+    *known.entry(address).or_insert_with(look_up)
+}
+
 /// Whether the program has the debug information that [`locate`] reads: without it, code of the checker would be taken for the
 /// program's.
 pub(crate) fn knows_lines() -> bool {
@@ -22,14 +52,29 @@ pub(crate) fn knows_lines() -> bool {
 
 fn look_up(address: usize) -> Located {
     let mut found = Located::Library;
+    each_function(address, |located| {
+        if found == Located::Library {
+            found = located;
+        }
+    });
+    found
+}
+
+/// Whose functions are at this address, the innermost first.
+fn each_function(address: usize, mut take: impl FnMut(Located)) {
+    each_symbol(address, |file, line, column| take(of_file(file, line, column)));
+}
+
+/// The file, the line and the column of each function at this address, the innermost first.
+fn each_symbol(address: usize, mut take: impl FnMut(&Path, u32, u32)) {
     // Crates that read debug information, memchr for one, may be under control: no step of theirs is one of the program.
     runtime::leave(|| {
         backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
-            let (Some(file), Located::Library) = (symbol.filename(), &found) else { return };
-            found = of_file(file, symbol.lineno().unwrap_or(0), symbol.colno().unwrap_or(0));
+            if let Some(file) = symbol.filename() {
+                take(file, symbol.lineno().unwrap_or(0), symbol.colno().unwrap_or(0));
+            }
         });
     });
-    found
 }
 
 fn of_file(file: &Path, line: u32, column: u32) -> Located {

@@ -113,6 +113,15 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// async fn each_message_arrives() { … }
 /// ```
 ///
+/// With `#[tokio::test]` below this attribute, it runs on the runtime of tokio for which that attribute asks. Under `cargo interloper
+/// test --instrument tokio` the choices of that runtime are decisions.
+///
+/// ```text
+/// #[interloper::test(executions = 200)]
+/// #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+/// async fn each_message_arrives() { … }
+/// ```
+///
 /// These environment variables override the options: `INTERLOPER_SEED`, `INTERLOPER_EXECUTIONS`, `INTERLOPER_STRATEGY`,
 /// `INTERLOPER_FREEDOMS`, `INTERLOPER_PREEMPT`, `INTERLOPER_JOBS`, `INTERLOPER_STEPS`, `INTERLOPER_TIME_MS` and `INTERLOPER_PATIENCE_MS`.
 /// `INTERLOPER_REPLAY`, with the file or the decisions of a failure, reruns this failure. A failure is written to a file in

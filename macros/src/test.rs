@@ -1,9 +1,9 @@
 //! `#[interloper::test]`.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
-use syn::{Error, Expr, Ident, ItemFn, LitStr, Signature};
+use syn::{Attribute, Error, Expr, Ident, ItemFn, LitStr, Meta, Signature};
 
 /// What is in the parentheses: statements on the settings, the expected grade, and how an async test is run.
 #[derive(Default)]
@@ -16,13 +16,17 @@ struct Options {
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     let options = parse(options)?;
-    let ItemFn { attrs, vis, sig, block } = syn::parse2(item)?;
+    let ItemFn { mut attrs, vis, sig, block } = syn::parse2(item)?;
+    let of_tokio = attrs.iter().position(is_of_tokio).map(|at| attrs.remove(at));
     if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
         return Err(Error::new_spanned(&sig.inputs, "a test takes no parameters"));
     }
     let (name, output) = (&sig.ident, &sig.output);
     let marked = marked_blocks(quote!(#block));
-    let body = body(&options, &sig, quote!(#block))?;
+    let body = match &of_tokio {
+        Some(of_tokio) => body_of_tokio(of_tokio, &options, &sig, &quote!(#block))?,
+        None => body(&options, &sig, quote!(#block))?,
+    };
     let Options { changes, expected, .. } = options;
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
@@ -67,6 +71,41 @@ fn body(options: &Options, sig: &Signature, block: TokenStream) -> Result<TokenS
     Ok(quote!({
         async fn future() -> #output #block
         #executor.block_on(future())
+    }))
+}
+
+/// Whether an attribute is `#[tokio::test]`.
+fn is_of_tokio(attribute: &Attribute) -> bool {
+    let names: Vec<String> = attribute.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
+    names == ["tokio", "test"]
+}
+
+/// The body of a test of tokio: on the runtime that its attribute asks for.
+fn body_of_tokio(
+    of_tokio: &Attribute,
+    options: &Options,
+    sig: &Signature,
+    block: &TokenStream,
+) -> Result<TokenStream, Error> {
+    let own = options.flavor.as_ref().map(LitStr::span).or(options.workers.as_ref().map(|(name, _)| name.span()));
+    if let Some(span) = own {
+        return Err(Error::new(span, "the runtime is tokio's: give this option to tokio::test"));
+    }
+    let given = match &of_tokio.meta {
+        Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    };
+    // That of `tokio::main` is the one with several threads.
+    let says_flavor = |token: TokenTree| matches!(token, TokenTree::Ident(name) if name == "flavor");
+    let flavor = (!given.clone().into_iter().any(says_flavor)).then(|| quote!(flavor = "current_thread",));
+    // The crate as the test names it.
+    let mut main = of_tokio.path().clone();
+    main.segments.iter_mut().next_back().expect("it has two names").ident = Ident::new("main", Span::call_site());
+    let output = &sig.output;
+    Ok(quote!({
+        #[#main(#flavor #given)]
+        async fn future() #output #block
+        future()
     }))
 }
 
@@ -197,6 +236,59 @@ mod tests {
         )
         .unwrap()
         .to_string()
+    }
+
+    #[test]
+    fn a_test_of_tokio_runs_on_its_runtime() {
+        let expanded = |options: TokenStream, item: TokenStream| expand(options, item).map(|tokens| tokens.to_string());
+        let plain = expanded(
+            quote!(executions = 7),
+            quote!(
+                #[tokio::test]
+                async fn case() -> u32 {
+                    1
+                }
+            ),
+        )
+        .unwrap();
+        let main = "# [tokio :: main (flavor = \"current_thread\" ,)] async fn future () -> u32 { 1 } future ()";
+        assert!(plain.contains(main) && !plain.contains("tokio :: test"), "{plain}");
+        assert!(plain.contains("settings . executions = 7 ;"), "{plain}");
+        let given = quote!(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn case() {}
+        );
+        let given = expanded(quote!(), given).unwrap();
+        assert!(given.contains("main (flavor = \"multi_thread\" , worker_threads = 2)"), "{given}");
+        let paused = expanded(
+            quote!(),
+            quote!(
+                #[tokio::test(start_paused = true)]
+                async fn case() {}
+            ),
+        )
+        .unwrap();
+        assert!(paused.contains("main (flavor = \"current_thread\" , start_paused = true)"), "{paused}");
+        // Another attribute of that name is left alone.
+        let other = expanded(
+            quote!(),
+            quote!(
+                #[smol::test]
+                async fn case() {}
+            ),
+        )
+        .unwrap();
+        assert!(other.contains("# [smol :: test]") && other.contains("Executor :: new ()"), "{other}");
+        assert!(
+            expanded(
+                quote!(flavor = "multi_thread"),
+                quote!(
+                    #[tokio::test]
+                    async fn case() {}
+                )
+            )
+            .is_err()
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ use self::core::Core;
 use self::fiber::Fibers;
 use self::watchdog::Watched;
 use crate::decisions::Decision;
-use crate::execution::{Event, Execution};
+use crate::execution::{Event, Execution, Notice};
 use crate::freedoms::Freedoms;
 use crate::orderings::{Executed, Orderings};
 use crate::plain::Watch;
@@ -185,6 +185,11 @@ impl Engine {
     /// The steps of the last execution, if they were recorded.
     pub fn trace(&self) -> std::cell::Ref<'_, [Event]> {
         std::cell::Ref::map(self.core.state.borrow(), |state| &state.trace[..])
+    }
+
+    /// What executors of other crates said in the last execution, if its steps were recorded.
+    pub fn notices(&self) -> std::cell::Ref<'_, [Notice]> {
+        std::cell::Ref::map(self.core.state.borrow(), |state| &state.notices[..])
     }
 
     /// The decisions of the last execution with more than one option, if they were recorded.

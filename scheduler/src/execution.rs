@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId};
+use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId, Told};
 
 use crate::engine::Stuck;
 use crate::freedoms::Freedoms;
@@ -35,6 +35,19 @@ pub enum Cause {
     /// No task could go on after so many events of the trace: the clock passed, or tasks that waited for a change looked
     /// again.
     Idle(u32),
+}
+
+/// What an executor of another crate said about one of its tasks while an execution ran. It is no step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Notice {
+    /// How many events of the trace came before it.
+    pub before: u32,
+    /// The task of the engine that said so.
+    pub by: TaskId,
+    /// The task of the executor, known by an address until another task has the same one.
+    pub about: usize,
+    /// What happened to it.
+    pub told: Told,
 }
 
 /// The result of an execution.

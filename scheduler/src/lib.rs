@@ -61,7 +61,9 @@ pub use access::{Access, unserialisable};
 pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Detached, Engine, Lost, OwnStack, Stuck, Unlock, Watchdog};
-pub use execution::{Among, Blocked, Cause, End, Event, Execution, Held, Older, PanicReport, SourcePlace, TaskReport};
+pub use execution::{
+    Among, Blocked, Cause, End, Event, Execution, Held, Notice, Older, PanicReport, SourcePlace, TaskReport,
+};
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};

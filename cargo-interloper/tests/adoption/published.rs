@@ -5,7 +5,7 @@ use super::*;
 
 const TESTED: &str = r#"
     use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-    use std::sync::{Arc, Mutex};
+    use std::sync::{Arc, Barrier, Condvar, Mutex};
     use std::task::Poll;
     use std::thread;
     use std::time::Duration;
@@ -90,6 +90,39 @@ const TESTED: &str = r#"
             rayon::join(add, add);
             assert_eq!(number.load(SeqCst), 2);
         });
+    }
+
+    /// Two workers have a job each, and neither can run it; the third one steals both. Without a choice it would always begin
+    /// with the same one: nothing else differs between the executions.
+    fn steals(expected: impl Fn(&[usize]) -> bool + Sync) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let (log, logged) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Condvar::new()));
+        let all_here = Barrier::new(3);
+        pool.broadcast(|worker| {
+            if worker.index() < 2 {
+                let (log, logged, index) = (log.clone(), logged.clone(), worker.index());
+                rayon::spawn(move || {
+                    log.lock().unwrap().push(index);
+                    logged.notify_all();
+                });
+            }
+            all_here.wait();
+            if worker.index() < 2 {
+                drop(logged.wait_while(log.lock().unwrap(), |log| log.len() < 2).unwrap());
+            }
+        });
+        assert!(expected(&log.lock().unwrap()));
+    }
+
+    #[test]
+    fn rayon_steals_from_any_worker() {
+        for wrong in [[0, 1], [1, 0]] {
+            is_found(move || steals(|log| log == wrong));
+        }
+        for (name, mut strategy) in strategies().into_iter().take(2) {
+            let both = |log: &[usize]| log.len() == 2 && log.contains(&0) && log.contains(&1);
+            assert_eq!(first_panic(&mut *strategy, 25, || steals(both)), None, "{name}");
+        }
     }
 
     #[test]
@@ -258,6 +291,7 @@ fn published_crates_run_as_they_are() {
     let ran = ran(test.env_remove("RUST_TEST_THREADS")).expect(0);
     let tests = [
         "rayon_sums_joins_and_scopes",
+        "rayon_steals_from_any_worker",
         "flume_sends_and_times_out",
         "flume_times_out_early",
         "thingbuf_pops_nothing_after_a_push",

@@ -190,10 +190,17 @@ fn the_example_finds_its_bugs() {
     let wrong = ["tasks_run_in_any_order", "a_wake_up_is_lost", "a_part_is_lost", "a_permit_is_lost"];
     let fixed = ["a_task_that_is_awaited_comes_first", "no_wake_up_is_lost", "no_part_is_lost", "no_permit_is_lost"];
     ran.assert_passed(&[wrong, fixed].concat());
+    // `#[tokio::test]` below `#[interloper::test]`.
+    ran.assert_passed(&["a_test_of_tokio_relies_on_an_order", "a_test_of_tokio_takes_any_order"]);
     let network =
         ["a_message_is_cut", "a_message_is_whole", "a_client_comes_too_early", "a_client_waits_for_its_server"];
-    for test in network {
-        assert!(ran.out.contains(&format!("test network::{test} ... ok\n")), "{}", ran.out);
+    let reports = ["a_lost_wake_up_is_named", "a_task_that_keeps_no_waker_is_named", "a_cancelled_future_is_a_row"];
+    let all = network
+        .map(|test| format!("network::{test}"))
+        .into_iter()
+        .chain(reports.map(|test| format!("reports::{test}")));
+    for test in all {
+        assert!(ran.out.contains(&format!("test {test} ... ok\n")), "{}", ran.out);
     }
     assert!(!ran.err.contains("not as expected"), "{}", ran.err);
 }

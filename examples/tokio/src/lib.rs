@@ -8,6 +8,8 @@ extern crate interloper_std as std;
 
 #[cfg(all(test, interloper))]
 mod network;
+#[cfg(all(test, interloper))]
+mod reports;
 
 #[cfg(all(test, interloper))]
 mod tests {
@@ -58,6 +60,34 @@ mod tests {
     #[interloper::test(executions = 200)]
     fn a_task_that_is_awaited_comes_first() {
         two_lines(true);
+    }
+
+    /// A test of tokio as it is, with one line before it.
+    async fn two_numbers(in_order: bool) {
+        let numbers = Arc::new(Mutex::new(Vec::new()));
+        let push = |number: u32| {
+            let numbers = Arc::clone(&numbers);
+            tokio::spawn(async move { numbers.lock().unwrap().push(number) })
+        };
+        let (first, second) = (push(1), push(2));
+        let _ = tokio::join!(first, second);
+        let mut numbers = numbers.lock().unwrap().clone();
+        if !in_order {
+            numbers.sort_unstable();
+        }
+        assert_eq!(numbers, [1, 2]);
+    }
+
+    #[interloper::test(executions = 200, expect = "bug")]
+    #[tokio::test]
+    async fn a_test_of_tokio_relies_on_an_order() {
+        two_numbers(true).await;
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_test_of_tokio_takes_any_order() {
+        two_numbers(false).await;
     }
 
     /// `notify_waiters` wakes those that wait already. A future that looks at the flag first may come too late.

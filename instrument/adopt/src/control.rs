@@ -472,7 +472,8 @@ impl Work<'_> {
             }
             None => {
                 let (what, label, file) = (choice.what, package.label(), choice.file);
-                let note = format!("{what} of {label}: {file} is not as expected, so its own order is kept");
+                let otherwise = choice.otherwise();
+                let note = format!("{what} of {label}: {file} is not as expected, so {otherwise}");
                 if !self.unseen.contains(&note) {
                     self.unseen.push(note);
                 }

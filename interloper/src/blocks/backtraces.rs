@@ -65,10 +65,26 @@ impl<S: Strategy> Around for Callers<S> {
 #[derive(Debug)]
 pub(crate) struct Waiting {
     task: TaskId,
+    /// What it is called.
+    name: String,
     /// The line of the program that waits.
     at: String,
     /// Who has probably taken what it waits for, and the line.
     taken: Vec<(TaskId, String)>,
+    /// What they are called.
+    takers: Vec<String>,
+}
+
+impl Waiting {
+    pub(super) fn task(&self) -> TaskId {
+        self.task
+    }
+
+    /// Gives the tasks their names.
+    pub(super) fn name(&mut self, name: impl Fn(TaskId) -> String) {
+        self.name = name(self.task);
+        self.takers = self.taken.iter().map(|(who, _)| name(*who)).collect();
+    }
 }
 
 impl<S> Callers<S> {
@@ -125,7 +141,7 @@ impl<S> Callers<S> {
                 Does::Lock | Does::Else => {}
             }
         }
-        Some(Waiting { task, at, taken })
+        Some(Waiting { task, at, taken, name: String::new(), takers: Vec::new() })
     }
 }
 
@@ -222,16 +238,15 @@ pub(crate) fn is_elsewhere(place: &str) -> bool {
 
 /// Adds the known facts about waiting tasks to a report.
 pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
-    let columns: Vec<String> = counterexample.columns.iter().map(|column| column.title.clone()).collect();
-    for Waiting { task, at, taken } in waiting {
-        let row = counterexample.rows.iter_mut().rev().find(|row| row.column == task.index());
+    for Waiting { task, name, at, taken, takers } in waiting {
+        let column = counterexample.columns.iter().position(|column| column.title == *name);
+        let row = counterexample.rows.iter_mut().rev().find(|row| Some(row.column) == column);
         if let Some(row) = row.filter(|row| matches!(row.event, Shown::Blocked(_))) {
             row.notes.push(format!("called at {at}"));
-            let name = |task: TaskId| columns.get(task.index()).cloned().unwrap_or_default();
-            row.notes.extend(taken.iter().map(|(who, at)| format!("{} has probably taken it at {at}", name(*who))));
+            let taken = taken.iter().zip(takers);
+            row.notes.extend(taken.map(|((_, at), name)| format!("{name} has probably taken it at {at}")));
         }
         if let (None, Some((_, held))) = (&counterexample.deadlock, taken.iter().find(|(who, _)| who == task)) {
-            let name = columns.get(task.index()).cloned().unwrap_or_default();
             counterexample.deadlock = Some(Deadlock {
                 held: Place { operation: format!("{name} has probably taken a lock"), location: held.clone() },
                 wanted: Place { operation: "waits for it".to_owned(), location: at.clone() },

@@ -399,7 +399,7 @@ impl Checker {
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let lines = worker.lines(&shown.decisions, made);
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution, &lines);
-        let draft = self.settings.explore.then(|| Draft::new(worker, &shown, made, &counterexample));
+        let draft = self.settings.explore.then(|| Draft::new(worker, &shown, made, &counterexample, &lines));
         let waiting = worker.waiting(&shown.decisions, made);
         backtraces::add(&mut counterexample, &waiting);
         let text = shown.decisions.to_string();

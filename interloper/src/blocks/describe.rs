@@ -9,11 +9,13 @@ use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, 
 use interloper_std::runtime::{Action, ObjectKind, Operation, TaskId};
 
 use super::annotated::{Annotated, block_name};
+use super::backtraces::is_elsewhere;
 use super::futures;
 use super::lines::joined;
 use super::long_rows::shorten;
 use super::mark::BlockResult;
 use super::outcome::Outcome;
+use super::polls::Polls;
 use super::report::{Finding, Step};
 use super::runner::Made;
 use super::sections::Passage;
@@ -36,19 +38,26 @@ pub(crate) fn describe(
     lines: &[Option<SourcePlace>],
 ) -> (Counterexample, Vec<Step>, Vec<Moment>) {
     let trace = worker.runner().engine.trace();
-    let scene = Scene::new(worker, &trace, made, DESCRIBED);
+    let scene = Scene::new(worker, &trace, made, (DESCRIBED, lines));
     let steps = scene.steps(found);
-    let drawn = joined(scene.rows(found, &steps), lines).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
+    let mut drawn = scene.rows(found, &steps);
+    let all = drawn.len();
+    drawn.retain(|drawn| !scene.polls.is_of_executor(drawn, lines));
+    let left_out = all - drawn.len();
+    let drawn = joined(drawn, lines).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
     let mut rows = shorten(drawn.collect(), scene.first);
     rows.extend(scene.ending(made));
-    let columns = columns(&scene, made.execution.tasks, &mut rows);
+    let columns = columns(&scene, &mut rows);
     let cycle = match &made.execution.end {
         End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => scene.cycle(tasks),
         _ => None,
     };
     let execution = execution.map(|execution| format!("execution {execution}"));
-    let never = futures::never_polled(worker.futures(), &made.execution.end, &scene.names);
-    let detail = [cycle, never, execution, needs(made.execution.departures)];
+    let end = &made.execution.end;
+    let of_others = || matches!(end, End::Deadlock(_) | End::Leaked(_)).then(|| scene.polls.never_polled(&scene.names));
+    let never = futures::never_polled(worker.futures(), end, &scene.names).or_else(|| of_others().flatten());
+    let left_out = (left_out > 0).then(|| format!("{left_out} steps of the executor not shown"));
+    let detail = [cycle, never, execution, needs(made.execution.departures), left_out];
     let orders = match (&found.finding, &made.outcome) {
         (Finding::Unexplained { .. }, Some(outcome)) => orders(worker, outcome),
         _ => Vec::new(),
@@ -93,9 +102,12 @@ fn ending(found: &Found, made: &Made) -> Vec<Moment> {
     [returned].into_iter().chain(results).chain([end]).collect()
 }
 
-/// The columns of the tasks. If there are many tasks, only those with a row have a column.
-pub(super) fn columns(scene: &Scene<'_>, tasks: usize, rows: &mut [Row]) -> Vec<Column> {
-    let is_shown = |task: &usize| *task == 0 || tasks <= COLUMNS || rows.iter().any(|row| row.column == *task);
+/// The columns of the tasks. If there are many tasks, or tasks of an executor beside its threads, only those with a row have a
+/// column.
+pub(super) fn columns(scene: &Scene<'_>, rows: &mut [Row]) -> Vec<Column> {
+    let tasks = scene.polls.columns();
+    let all = tasks <= COLUMNS && !scene.polls.any();
+    let is_shown = |task: &usize| *task == 0 || all || rows.iter().any(|row| row.column == *task);
     let shown: Vec<usize> = (0..tasks).filter(is_shown).collect();
     for row in rows {
         row.column = shown.binary_search(&row.column).unwrap_or(0);
@@ -144,7 +156,11 @@ fn orders(worker: &Worker<'_>, seen: &Outcome) -> Vec<Order> {
 pub(super) struct Scene<'a> {
     worker: &'a Worker<'a>,
     trace: &'a [Event],
+    /// The line of the program for each event, or nothing.
+    lines: &'a [Option<SourcePlace>],
     pub(super) names: Names,
+    /// The tasks of executors of other crates.
+    pub(super) polls: Polls,
     /// The first step that is described. Of a longer execution, these are only the last steps and the finding.
     pub(super) first: usize,
     /// For each event, how many calls of collections come before it.
@@ -153,16 +169,50 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// The execution that the worker ran last, of which at most so many steps are described.
-    pub(super) fn new(worker: &'a Worker<'a>, trace: &'a [Event], made: &Made, most: usize) -> Scene<'a> {
-        let mut names = worker.runner().engine.names(&made.execution);
-        futures::name(worker.futures(), &mut names);
+    pub(super) fn new(
+        worker: &'a Worker<'a>,
+        trace: &'a [Event],
+        made: &Made,
+        (most, lines): (usize, &'a [Option<SourcePlace>]),
+    ) -> Scene<'a> {
+        let (polls, names) = worker.actors(trace, made);
         let count = |calls: &mut u32, event: &Event| {
             let before = *calls;
             *calls += u32::from(is_of_collection(event.operation.action));
             Some(before)
         };
         let calls = trace.iter().scan(0, count).collect();
-        Scene { worker, trace, names, first: trace.len().saturating_sub(most), calls }
+        Scene { worker, trace, lines, names, polls, first: trace.len().saturating_sub(most), calls }
+    }
+
+    pub(super) fn trace(&self) -> &[Event] {
+        self.trace
+    }
+
+    /// The line of the program that an event belongs to, if it is known.
+    pub(super) fn line(&self, event: usize) -> Option<&SourcePlace> {
+        self.lines.get(event)?.as_ref()
+    }
+
+    /// Whether the place of an event is one of the program: its line is known, or its own place is there.
+    pub(super) fn knows(&self, event: usize) -> bool {
+        let is_inside = |event: &Event| is_elsewhere(&event.operation.location.to_string());
+        self.line(event).is_some() || !self.trace.get(event).is_none_or(is_inside)
+    }
+
+    /// The same, or else the place of the step.
+    pub(super) fn line_of(&self, event: usize) -> String {
+        match (self.line(event), self.trace.get(event)) {
+            (Some(line), _) => line.to_string(),
+            (None, Some(event)) => event.operation.location.to_string(),
+            (None, None) => "the end".to_owned(),
+        }
+    }
+
+    /// Who woke a task, and where.
+    pub(super) fn woken(&self, (by, event): (TaskId, usize)) -> String {
+        let at = if self.knows(event) { format!(" at {}", self.line_of(event)) } else { String::new() };
+        format!("woken by {}{at}", self.names.task(by))
     }
 
     fn column(&self, task: TaskId) -> Column {
@@ -188,7 +238,7 @@ impl<'a> Scene<'a> {
                 continue;
             }
             steps.push(Step {
-                task: self.names.task(event.task),
+                task: self.names.task(self.polls.actor(index)),
                 action: self.says_of(index),
                 location: event.operation.location.to_string(),
                 block: open.iter().find(|(task, _)| *task == event.task).map(|(_, block)| block.clone()),
@@ -233,7 +283,7 @@ impl<'a> Scene<'a> {
     /// A row for each step, except steps that go without saying.
     pub(super) fn rows(&self, found: &Found, steps: &[Step]) -> Vec<Drawn> {
         let row = |(index, step): (usize, &Step)| {
-            let task = self.trace[index].task;
+            let task = self.polls.actor(index);
             let action = self.trace[index].operation.action;
             // What a call of a collection finds free goes with the call.
             if action == Action::Start || is_silent(action) {
@@ -247,7 +297,9 @@ impl<'a> Scene<'a> {
             notes.extend(self.woken_by(index));
             notes.extend(self.mark(step, index));
             let event = Shown::Operation(step.action.clone());
-            Some((index, Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) }))
+            let mut row = Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) };
+            self.polls.mark(index, &mut row, self);
+            Some((index, row))
         };
         let marked = found.triple.map(|triple| [triple.first, triple.between, triple.last]);
         let rows = self.described(found).zip(steps).filter_map(row);
@@ -255,7 +307,11 @@ impl<'a> Scene<'a> {
         let drawn = |(index, row)| Drawn { index, is_event: true, is_marked: is_marked(index), row };
         let mut rows: Vec<Drawn> = rows.map(drawn).collect();
         if let Finding::Memory(fault) = &found.finding {
-            add_rows(&mut rows, fault, &self.names, &TaskId::index);
+            add_rows(&mut rows, &self.polls.of_tasks(fault), &self.names, &TaskId::index);
+        }
+        for cancelled in self.polls.cancellations(self) {
+            let place = rows.iter().position(|drawn| drawn.index >= cancelled.index).unwrap_or(rows.len());
+            rows.insert(place, cancelled);
         }
         rows
     }
@@ -328,7 +384,7 @@ impl<'a> Scene<'a> {
 
     /// How the tasks ended, or why they do not.
     pub(super) fn ending(&self, made: &Made) -> Vec<Row> {
-        let row = |task: TaskId, event: Shown| Row::event(task.index(), event);
+        let row = |task: TaskId, event: Shown| Row::event(self.polls.at_end(task).index(), event);
         match &made.execution.end {
             End::Finished => {
                 let Some(outcome) = &made.outcome else { return Vec::new() };
@@ -343,7 +399,8 @@ impl<'a> Scene<'a> {
                 vec![Row { location, ..row(panic.task, Shown::Panicked(panic.message.clone())) }]
             }
             End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => {
-                tasks.iter().map(|task| self.stuck(task)).collect()
+                let tasks = tasks.iter().filter(|task| !self.polls.is_idle(task, self.lines));
+                tasks.map(|task| self.stuck(task)).chain(self.polls.stuck(self)).collect()
             }
             End::StepBound(steps) => {
                 let goes_round = |(task, operation): &(TaskId, Operation)| {
@@ -371,6 +428,10 @@ impl<'a> Scene<'a> {
 
     /// What a task that cannot go on waits for, and what it holds.
     fn stuck(&self, report: &TaskReport) -> Row {
+        if let Some((place, notes)) = self.polls.blocks_on(report.task, self) {
+            let event = Shown::Blocked("is polled again: never".to_owned());
+            return Row { location: Some(place), notes, ..Row::event(report.task.index(), event) };
+        }
         let is_suspended = futures::is_suspended(self.worker.futures(), report);
         let text = match (report.blocked, report.wants.action) {
             _ if is_suspended => "is polled again".to_owned(),
@@ -390,7 +451,7 @@ impl<'a> Scene<'a> {
         }
         let event = Shown::Blocked(format!("{text}: never"));
         let location = Some(report.wants.location.to_string());
-        Row { location, notes, ..Row::event(report.task.index(), event) }
+        Row { location, notes, ..Row::event(self.polls.at_end(report.task).index(), event) }
     }
 
     /// The tasks that wait for each other: `thread 1 waits for mutex 2 of thread 2, …`.

@@ -8,7 +8,7 @@ use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::links::Stores;
 use interloper_scheduler::runtime::Action;
 use interloper_scheduler::words::is_silent;
-use interloper_scheduler::{End, Event, Execution, TaskReport};
+use interloper_scheduler::{End, Event, Execution, SourcePlace, TaskReport};
 
 use super::annotated::{Annotated, block_name};
 use super::backtraces::{self, Waiting};
@@ -34,15 +34,21 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Looks at the execution that the worker ran last, and that `counterexample` describes.
-    pub(crate) fn new(worker: &Worker<'_>, found: &Found, made: &Made, counterexample: &Counterexample) -> Draft {
+    pub(crate) fn new(
+        worker: &Worker<'_>,
+        found: &Found,
+        made: &Made,
+        counterexample: &Counterexample,
+        lines: &[Option<SourcePlace>],
+    ) -> Draft {
         let trace = worker.runner().engine.trace();
-        let scene = Scene::new(worker, &trace, made, MOST);
+        let scene = Scene::new(worker, &trace, made, (MOST, lines));
         let drawn = scene.rows(found, &scene.steps(found));
         let mut events: Vec<Option<usize>> = drawn.iter().map(|drawn| drawn.is_event.then_some(drawn.index)).collect();
         let earlier = drawn.iter().filter(|drawn| drawn.index < scene.first).count() as u64;
         let mut rows: Vec<_> = drawn.into_iter().map(|drawn| drawn.row).chain(scene.ending(made)).collect();
         events.resize(rows.len(), None);
-        let columns = columns(&scene, made.execution.tasks, &mut rows);
+        let columns = columns(&scene, &mut rows);
         let full = Counterexample { columns, rows, ..counterexample.clone() };
         let is_row = |event: &&Event| {
             let action = event.operation.action;
@@ -56,7 +62,9 @@ impl Draft {
             full: full.with_source(),
             events,
             stuck: match &made.execution.end {
-                End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => tasks.clone(),
+                End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => {
+                    tasks.iter().filter(|task| !scene.polls.is_idle(task, lines)).cloned().collect()
+                }
                 _ => Vec::new(),
             },
             left_out: before - earlier,

@@ -40,13 +40,36 @@ pub(super) fn notes(known: &Known, task: TaskId, names: &Names) -> Vec<String> {
         Suspended::After(place) => format!("suspended after the step at {place}"),
     });
     let own = names.task(task);
-    let wakers = match about.wakers {
-        Wakers::NoneKept => format!("its last poll kept no waker, so nobody can wake {own}"),
-        Wakers::Left => format!("a waker of {own} is left, but no task calls it"),
-        Wakers::Dropped(by, after) => format!(
-            "no waker of {own} is left, so nobody can wake it: {} dropped the last one after the step at {after}",
-            names.task(by)
-        ),
-    };
+    let wakers = wakers(
+        &own,
+        match about.wakers {
+            Wakers::NoneKept => WakersLeft::NoneKept,
+            Wakers::Left => WakersLeft::Some,
+            Wakers::Dropped(by, after) => WakersLeft::Dropped { by: names.task(by), after: after.to_string() },
+        },
+    );
     spawned.into_iter().chain(suspended).chain([wakers]).collect()
+}
+
+/// Which wakers of a task are left, in words.
+pub(super) enum WakersLeft {
+    /// The last poll has left none.
+    NoneKept,
+    /// At least one.
+    Some,
+    /// Who dropped the last one, and after which step.
+    Dropped { by: String, after: String },
+}
+
+/// Who could wake a suspended task.
+pub(super) fn wakers(own: &str, left: WakersLeft) -> String {
+    match left {
+        WakersLeft::NoneKept => format!("its last poll kept no waker, so nobody can wake {own}"),
+        WakersLeft::Some => format!("a waker of {own} is left, but no task calls it"),
+        WakersLeft::Dropped { by, after } => {
+            format!(
+                "no waker of {own} is left, so nobody can wake it: {by} dropped the last one after the step at {after}"
+            )
+        }
+    }
 }

@@ -11,8 +11,9 @@ use interloper_scheduler::{Around, Located, Pending, SourcePlace, Strategy};
 use interloper_std::runtime::TaskId;
 
 use super::backtraces::is_elsewhere;
+use super::polls::IS_POLLED;
 use super::testing::as_the_user_has_it;
-use crate::locate::{self, locate};
+use crate::locate::{self, is_of_engine, line_at, locate};
 
 /// A strategy, and for each step the line of the program that led to it.
 pub(crate) struct Lines<S> {
@@ -77,19 +78,21 @@ impl<S: Strategy> Around for Lines<S> {
 
 /// The innermost line on the stack that is of the program itself.
 fn own_line() -> Option<SourcePlace> {
-    let mut found = None;
+    let (mut found, mut is_called, mut is_inside) = (None, false, false);
     backtrace::trace(|frame| {
         // The address is that of a return: the call before it is what is looked for.
-        if let Located::Program(place) = locate((frame.ip() as usize).saturating_sub(1))
-            && place.line > 0
-            && place.file.ends_with(".rs")
-            && !is_elsewhere(&place.file)
-        {
-            found = Some(as_compiled(place));
-        }
-        found.is_none()
+        let address = (frame.ip() as usize).saturating_sub(1);
+        found = line_at(address, is_of_program).map(as_compiled);
+        // The engine comes twice: it is called by the step, and it has called the task. Nothing has called the engine there.
+        is_inside |= is_called && matches!(locate(address), Located::Program(_));
+        is_called |= is_of_engine(address);
+        found.is_none() && !(is_inside && is_of_engine(address))
     });
     found
+}
+
+fn is_of_program(place: &SourcePlace) -> bool {
+    place.line > 0 && place.file.ends_with(".rs") && !is_elsewhere(&place.file)
 }
 
 /// The place with the path that the compiler was given, as the places of steps have it: below the root of the workspace.
@@ -110,8 +113,10 @@ pub(super) fn joined(rows: Vec<Drawn>, lines: &[Option<SourcePlace>]) -> Vec<Dra
     let mut last: Option<(usize, Option<&SourcePlace>)> = None;
     for drawn in rows {
         let line = lines.get(drawn.index).and_then(Option::as_ref);
-        let is_said =
-            drawn.is_marked || drawn.row.notes.iter().any(|note| note.starts_with('▲') || note.starts_with("woken by"));
+        const SAID: [&str; 5] = ["▲", "woken by", "polled by", "wakes ", "spawns "];
+        let says = |note: &String| SAID.iter().any(|start| note.starts_with(start));
+        let begins = matches!(&drawn.row.event, Shown::Operation(text) if text == IS_POLLED);
+        let is_said = drawn.is_marked || begins || drawn.row.notes.iter().any(says);
         let is_inside = drawn.is_event && drawn.row.location.as_deref().is_some_and(is_of_dependency);
         if !is_inside || is_said {
             last = None;
@@ -135,7 +140,7 @@ pub(super) fn joined(rows: Vec<Drawn>, lines: &[Option<SourcePlace>]) -> Vec<Dra
 /// A row at the line of the program that it belongs to, after so many others that are not shown.
 fn placed(mut drawn: Drawn, line: Option<&SourcePlace>, others: usize) -> Drawn {
     let Row { event, location, notes, .. } = &mut drawn.row;
-    let inside = location.as_deref().and_then(package);
+    let inside = location.as_deref().and_then(package).map(|(package, rest)| (package.to_owned(), rest.to_owned()));
     if let (Shown::Operation(text), 1..) = (&mut *event, others) {
         let steps = if others == 1 { "1 other step".to_owned() } else { format!("{others} other steps") };
         let inside = inside.as_ref().map(|(package, _)| format!(" in {package}")).unwrap_or_default();
@@ -146,6 +151,8 @@ fn placed(mut drawn: Drawn, line: Option<&SourcePlace>, others: usize) -> Drawn 
             notes.insert(0, format!("in {package}{rest}"));
         }
         *location = Some(format!("{file}:{line}:{column}"));
+    } else if let Some((package, rest)) = &inside {
+        *location = Some(format!("{package}{rest}"));
     }
     drawn
 }
@@ -202,7 +209,7 @@ mod tests {
         // A worker of tokio has no line of the program.
         check(
             &[(1, "a", TOKIO, None), (1, "b", TOKIO, None)],
-            &[&format!("1 b, after 1 other step in tokio-1.54.1 at {TOKIO}")],
+            &["1 b, after 1 other step in tokio-1.54.1 at tokio-1.54.1/src/sync/watch.rs:1:2"],
         );
     }
 

@@ -42,6 +42,7 @@ mod misuse;
 pub mod orderings;
 mod outcome;
 mod overrides;
+mod polls;
 mod precedence;
 mod program;
 pub mod progress;

@@ -20,6 +20,7 @@ use super::judge::{Judge, Judgement};
 use super::lines::Lines;
 use super::misuse::Misuse;
 use super::outcome::Outcome;
+use super::polls::Polls;
 use super::report::{Finding, SerialCoverage, Warning};
 use super::runner::{Body, Made, Runner};
 use super::sections::{Passage, Rule};
@@ -27,7 +28,7 @@ use super::settings::Settings;
 use super::triples::{Triple, Twice};
 use super::unexplored::{Seen, Unexplored};
 use super::watch::Phase;
-use super::{reached, room};
+use super::{futures, reached, room};
 use crate::locate::knows_lines;
 use crate::tasks::known::{self, Known};
 
@@ -381,7 +382,12 @@ impl<'a> Worker<'a> {
         match self.runner.run(&mut callers) {
             Some(again) if again.execution == made.execution => {
                 let engine = &self.runner.engine;
-                callers.waiting(&again.execution.end, &engine.trace(), |object| engine.object_kind(object))
+                let trace = engine.trace();
+                let (polls, names) = self.actors(&trace, &again);
+                let mut waiting = callers.waiting(&again.execution.end, &trace, |object| engine.object_kind(object));
+                waiting.retain(|waiting| !polls.blocks(waiting.task()));
+                waiting.iter_mut().for_each(|waiting| waiting.name(|task| names.task(polls.at_end(task))));
+                waiting
             }
             _ => Vec::new(),
         }
@@ -395,8 +401,12 @@ impl<'a> Worker<'a> {
         }
         let mut lines = Lines::new(Guided::new(ReplaySource::new(decisions.clone())));
         let again = self.runner.run(&mut lines);
-        let is_same = again.is_some_and(|again| again.execution == made.execution);
-        let lines = if is_same { lines.of(&self.runner.engine.trace()) } else { Vec::new() };
+        let trace = self.runner.engine.trace();
+        let lines = match again.filter(|again| again.execution == made.execution) {
+            Some(again) => self.actors(&trace, &again).0.inside(lines.of(&trace)),
+            None => Vec::new(),
+        };
+        drop(trace);
         let _ = self.replay(decisions);
         lines
     }
@@ -414,6 +424,16 @@ impl<'a> Worker<'a> {
         let executions = Executions::AtMost(self.settings.shrink_executions);
         let effort = Effort { executions, steps: self.settings.shrink_steps, deadline: self.deadline };
         self.runner.shrink(first, effort, same)
+    }
+
+    /// The tasks of executors of other crates in the last execution, and what tasks are called.
+    pub(super) fn actors(&self, trace: &[Event], made: &Made) -> (Polls, Names) {
+        let engine = &self.runner.engine;
+        let polls = Polls::new(trace, &engine.notices(), made.execution.tasks);
+        let mut names = engine.names(&made.execution);
+        futures::name(&self.futures, &mut names);
+        polls.name(&mut names);
+        (polls, names)
     }
 
     pub(crate) fn runner(&self) -> &Runner<'a> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{
     Action, Addresses, Count, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind, Operation, Place,
-    Runtime, Suspension, TaskId, Wakes, Woken,
+    Runtime, Suspension, TaskId, Told, Wakes, Woken,
 };
 
 use super::Unlock;
@@ -14,7 +14,7 @@ use super::core::{Core, is_unwinding};
 use super::freedom::Ended;
 use super::state::State;
 use super::task::Gate;
-use crate::execution::End;
+use crate::execution::{End, Notice};
 use crate::freedoms::Freedom;
 
 /// The most tasks of one execution: a program that spawns without end ends here.
@@ -414,6 +414,14 @@ impl Runtime for Core {
     fn is_short(&self) -> bool {
         let mut state = self.state.borrow_mut();
         self.departs(&mut state, Freedom::Io)
+    }
+
+    fn tell(&self, about: usize, told: Told) {
+        let mut state = self.state.borrow_mut();
+        if self.config.trace && !state.aborting {
+            let (before, by) = (state.trace.len() as u32, TaskId(state.current as u32));
+            state.notices.push(Notice { before, by, about, told });
+        }
     }
 
     fn exit(&self, exit: Exit, location: Place) -> ! {

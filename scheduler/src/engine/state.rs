@@ -8,7 +8,7 @@ use super::object::Object;
 use super::progress::Timer;
 use super::task::{Gate, Slots, Task};
 use crate::decisions::Decision;
-use crate::execution::{End, Event, Held, PanicReport, TaskReport};
+use crate::execution::{End, Event, Held, Notice, PanicReport, TaskReport};
 use crate::freedoms::{Freedom, Freedoms};
 use crate::strategy::Pending;
 use crate::traces::Pick;
@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) preemptions: u64,
     pub(super) trace: Vec<Event>,
     pub(super) decisions: Vec<Decision>,
+    /// What executors of other crates said, with its place in the trace.
+    pub(super) notices: Vec<Notice>,
     /// The decisions that were not about tasks, with their place in the trace.
     pub(super) picks: Vec<Pick>,
     /// Whether the current step changes anything that a waiting loop could see.
@@ -115,6 +117,7 @@ impl State {
             steps: 0,
             preemptions: 0,
             trace: Vec::new(),
+            notices: Vec::new(),
             decisions: Vec::new(),
             picks: Vec::new(),
             dirty: false,
@@ -159,6 +162,7 @@ impl State {
         self.objects.clear();
         self.enabled.clear();
         self.trace.clear();
+        self.notices.clear();
         self.decisions.clear();
         self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds, self.pauses) = (false, 0, 0, 0);

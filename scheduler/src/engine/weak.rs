@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{
     Accessed, Action, Addresses, Count, Effect, ExecutionId, Exit, Local, Mode, Need, NewTask, ObjectId, ObjectKind,
-    Operation, Place, Runtime, Suspension, TaskId, Wakes, Woken,
+    Operation, Place, Runtime, Suspension, TaskId, Told, Wakes, Woken,
 };
 
 use super::core::Core;
@@ -533,6 +533,10 @@ impl Runtime for Weak<'_> {
 
     fn is_short(&self) -> bool {
         self.0.is_short()
+    }
+
+    fn tell(&self, about: usize, told: Told) {
+        self.0.tell(about, told);
     }
 
     fn exit(&self, exit: Exit, location: Place) -> ! {

@@ -1,6 +1,7 @@
 //! Choices that a crate makes by itself, as decisions of the scheduler.
 //!
-//! The executors of tokio take ready tasks in the order of their queues, and `select!` draws a random branch to begin with.
+//! The executors of tokio take ready tasks in the order of their queues, `select!` draws a random branch to begin with, and rayon
+//! the worker to steal from.
 //! Under control all such orders are possible, so each choice asks `interloper_std::runtime::which_of`. The first answer is
 //! the order of the queue, so shrinking leads back to it. Outside of a controlled run nothing changes.
 //!
@@ -11,28 +12,29 @@
 //! Lines keep their numbers.
 
 use super::source::Edited;
+use super::told::{TASKS, TOLD};
 
 /// A choice of a crate.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    package: &'static str,
+    pub(super) package: &'static str,
     /// How the version begins.
-    series: &'static str,
+    pub(super) series: &'static str,
     /// What is chosen, for messages.
     pub(crate) what: &'static str,
     /// The file, below the folder of the package.
     pub(crate) file: &'static str,
     /// The text that makes the choice; it must be there once.
-    from: &'static str,
+    pub(super) from: &'static str,
     /// The text in its place.
-    to: &'static str,
+    pub(super) to: &'static str,
     /// What the new text calls: files, and texts that must be in them.
     pub(crate) needs: &'static [(&'static str, &'static str)],
 }
 
 /// The choices of a package in a version.
 pub(crate) fn of(package: &str, version: &str) -> impl Iterator<Item = &'static Choice> {
-    let all = CHOICES.iter().chain(&RANDOM);
+    let all = CHOICES.iter().chain(&TOLD).chain(&RANDOM);
     all.filter(move |choice| choice.package == package && version.starts_with(choice.series))
 }
 
@@ -50,10 +52,19 @@ impl Choice {
         }
         let line = before.matches('\n').count() + 1;
         let what = match self.package {
+            _ if self.what == TASKS => format!("{} is announced", self.what),
             GETRANDOM => format!("{} come from the seed", self.what),
             _ => format!("{} is a decision of the scheduler", self.what),
         };
         Some(Edited { source: format!("{before}{}{after}", self.to), changes: vec![(line, what)] })
+    }
+
+    /// What follows if the text is not there.
+    pub(crate) fn otherwise(&self) -> &'static str {
+        match self.what {
+            TASKS => "some of it is missing",
+            _ => "its own order is kept",
+        }
     }
 }
 
@@ -62,9 +73,10 @@ const CURRENT_THREAD: &str = "src/runtime/scheduler/current_thread/mod.rs";
 const WORKER: &str = "src/runtime/scheduler/multi_thread/worker.rs";
 const QUEUE: &str = "src/runtime/scheduler/multi_thread/queue.rs";
 const INJECTED: &str = "src/runtime/scheduler/inject/synced.rs";
+const RAYON: &str = "src/registry.rs";
 const TASK: &str = "src/runtime/task/core.rs";
 
-const CHOICES: [Choice; 11] = [
+const CHOICES: [Choice; 12] = [
     Choice {
         package: "tokio",
         series: "",
@@ -179,6 +191,17 @@ const CHOICES: [Choice; 11] = [
         needs: &[(WORKER, "let num = worker.handle.shared.remotes.len();"), (WORKER, "if i == worker.index {")],
     },
     Choice {
+        package: "rayon-core",
+        series: "1.",
+        what: "the worker to steal from",
+        file: RAYON,
+        from: "let start = self.rng.next_usize(num_threads);",
+        to: "let start = match std::runtime::is_controlled() { \
+             true => (self.index + 1 + std::runtime::which_of(num_threads - 1)) % num_threads, \
+             false => self.rng.next_usize(num_threads) };",
+        needs: &[(RAYON, "if num_threads <= 1 {"), (RAYON, ".filter(move |&i| i != self.index)")],
+    },
+    Choice {
         package: "tokio",
         series: "",
         what: "the order of ready tasks of a LocalSet",
@@ -251,10 +274,11 @@ mod tests {
 
     #[test]
     fn lines_keep_their_numbers() {
-        for choice in CHOICES.iter().chain(&RANDOM) {
+        for choice in CHOICES.iter().chain(&TOLD).chain(&RANDOM) {
             assert_eq!(choice.from.matches('\n').count(), choice.to.matches('\n').count(), "{choice:?}");
         }
-        assert_eq!(of("tokio", "1.54.0").count(), CHOICES.len());
+        assert_eq!(of("tokio", "1.54.0").count(), CHOICES.len() - 1 + TOLD.len());
+        assert_eq!(of("rayon-core", "1.13.0").count(), 1);
         assert_eq!(of("tokio-util", "0.7.0").count(), 0);
         assert_eq!(["0.1.16", "0.2.17", "0.3.4"].map(|version| of(GETRANDOM, version).count()), [0, 1, 3]);
         assert!(draws_from_seed(GETRANDOM, "0.4.3") && !draws_from_seed(GETRANDOM, "0.1.16"));

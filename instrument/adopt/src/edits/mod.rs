@@ -8,6 +8,7 @@ pub(crate) mod lints;
 pub(crate) mod manifest;
 pub(crate) mod root;
 pub(crate) mod source;
+mod told;
 
 /// The name of the mirror's package.
 pub(crate) const MIRROR: &str = "interloper-std";
