@@ -179,9 +179,10 @@ pub struct SearchArgs {
     /// time-out ends early), wakeups (a wait ends although no thread woke the waiting thread), weak (a weak
     /// compare-exchange fails), hints (a spinning thread continues although nothing changed), writers (readers wait for
     /// a waiting writer), memory (as --memory weak), cancellation (a future is dropped at an await), io (a read or a write
-    /// moves one byte of several). Write none, all (but memory and cancellation), or several joined with `+`; a colon and a
-    /// number say how often, as in `time:2+wakeups` [default: all in every fourth execution of a random strategy,
-    /// hints:2+writers:1 for strategies that try everything]
+    /// moves one byte of several), delays and resets (of the network, under `cargo interloper`). Write none, all (but memory,
+    /// cancellation, delays and resets), or several joined with `+`; a colon and a number say how often, as in
+    /// `time:2+wakeups` [default: all in every fourth execution of a random strategy, hints:2+writers:1 for strategies that
+    /// try everything]
     #[arg(long, global = true, value_name = "FREEDOMS")]
     pub freedoms: Option<Freedoms>,
     /// Programs with blocks and objects: the memory of an execution, sc (sequentially consistent) or weak: an atomic access may

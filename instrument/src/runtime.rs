@@ -405,6 +405,16 @@ pub trait Runtime {
         false
     }
 
+    /// Whether what is there for a read that does not wait is to arrive later: a decision of the run, as above.
+    fn is_late(&self) -> bool {
+        false
+    }
+
+    /// Whether the connection over which a task reads or writes is reset now: a decision of the run, as above.
+    fn is_reset(&self) -> bool {
+        false
+    }
+
     /// An executor of another crate says what happens to one of its tasks: see [`tell`].
     fn tell(&self, task: usize, told: Told) {
         let _ = (task, told);

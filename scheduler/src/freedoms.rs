@@ -25,11 +25,15 @@ pub enum Freedom {
     Cancellation,
     /// A read or a write of several bytes may move fewer than it could: one.
     Io,
+    /// What was sent over TCP or UDP may not be there yet for a read that does not wait.
+    Delays,
+    /// A connection of TCP may be reset when one of its ends reads or writes.
+    Resets,
 }
 
 impl Freedom {
     /// All freedoms.
-    pub const ALL: [Freedom; 8] = [
+    pub const ALL: [Freedom; 10] = [
         Freedom::Time,
         Freedom::Wakeups,
         Freedom::Weak,
@@ -38,6 +42,8 @@ impl Freedom {
         Freedom::Memory,
         Freedom::Cancellation,
         Freedom::Io,
+        Freedom::Delays,
+        Freedom::Resets,
     ];
 
     /// The name of the freedom in texts.
@@ -51,6 +57,8 @@ impl Freedom {
             Freedom::Memory => "memory",
             Freedom::Cancellation => "cancellation",
             Freedom::Io => "io",
+            Freedom::Delays => "delays",
+            Freedom::Resets => "resets",
         }
     }
 
@@ -61,6 +69,8 @@ impl Freedom {
             Freedom::Memory => 1 << (HINTS_AT + HINTS_BITS),
             Freedom::Cancellation => 1 << (HINTS_AT + HINTS_BITS + 1),
             Freedom::Io => 1 << (HINTS_AT + HINTS_BITS + 2),
+            Freedom::Delays => 1 << (HINTS_AT + HINTS_BITS + 3),
+            Freedom::Resets => 1 << (HINTS_AT + HINTS_BITS + 4),
             _ => 1 << self as u32,
         }
     }
@@ -95,7 +105,7 @@ impl Freedoms {
 
     /// One early end of a sleep, one spurious wake-up and one weak failure; each task goes on at most 64 times where it
     /// spins or yields, waiting writers keep readers out, and one read or write is short. Memory stays sequentially consistent,
-    /// and no future is cancelled.
+    /// no future is cancelled, and the network neither delays nor resets anything.
     pub const ALL: Freedoms = Freedoms::NONE
         .with(Freedom::Time, 1)
         .with(Freedom::Wakeups, 1)
@@ -150,12 +160,16 @@ impl Freedoms {
     }
 
     /// The number of answers to the question which freedoms an execution has.
-    pub(crate) const ANSWERS: u32 = Freedom::Io.bit() << 1;
+    pub(crate) const ANSWERS: u32 = Freedom::Resets.bit() << 1;
 
     /// The bits of an answer that say which freedoms the execution has. Between them is the number for hints, up to 65,535,
     /// since that number determines which looks are steps. For the other freedoms the decisions say how often.
-    pub(crate) const WHICH: u32 =
-        ((1 << HINTS_AT) - 1) | Freedom::Memory.bit() | Freedom::Cancellation.bit() | Freedom::Io.bit();
+    pub(crate) const WHICH: u32 = ((1 << HINTS_AT) - 1)
+        | Freedom::Memory.bit()
+        | Freedom::Cancellation.bit()
+        | Freedom::Io.bit()
+        | Freedom::Delays.bit()
+        | Freedom::Resets.bit();
 
     /// The answer that names these freedoms.
     pub(crate) fn answer(self) -> u32 {
@@ -207,10 +221,8 @@ impl FromStr for Freedoms {
     type Err = FreedomsError;
 
     fn from_str(text: &str) -> Result<Freedoms, FreedomsError> {
-        match text {
-            "none" => return Ok(Freedoms::NONE),
-            "all" => return Ok(Freedoms::ALL),
-            _ => {}
+        if text == "none" {
+            return Ok(Freedoms::NONE);
         }
         text.split('+').try_fold(Freedoms::NONE, |all, part| {
             let wrong = |reason| FreedomsError { text: part.to_owned(), reason };
@@ -218,13 +230,17 @@ impl FromStr for Freedoms {
                 Some((name, count)) => (name, Some(count)),
                 None => (part, None),
             };
+            if part == "all" {
+                let more = all.each();
+                return Ok(more.fold(Freedoms::ALL, |all, (freedom, count)| all.with(freedom, count)));
+            }
             let freedom = Freedom::ALL.into_iter().find(|freedom| freedom.name() == name);
             let freedom = freedom.ok_or(wrong(
-                "the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io",
+                "the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation, io, delays and resets",
             ))?;
             let count = match count {
                 None if freedom == Freedom::Memory => u32::MAX,
-                None if freedom == Freedom::Cancellation => 1,
+                None if matches!(freedom, Freedom::Cancellation | Freedom::Delays | Freedom::Resets) => 1,
                 None => Freedoms::ALL.count(freedom),
                 Some(count) => count.parse().map_err(|_| wrong("expected a number from 0 to 4294967295"))?,
             };
@@ -249,26 +265,34 @@ mod tests {
         check("all", Freedoms::ALL, "time:1+wakeups:1+weak:1+hints:64+writers:1+io:1");
         check("weak:3+time", Freedoms::NONE.with(Freedom::Weak, 3).with(Freedom::Time, 1), "time:1+weak:3");
         check("cancellation", Freedoms::NONE.with(Freedom::Cancellation, 1), "cancellation:1");
+        let network = Freedoms::NONE.with(Freedom::Delays, 1).with(Freedom::Resets, 2);
+        check("delays+resets:2", network, "delays:1+resets:2");
+        let all = Freedoms::ALL.with(Freedom::Time, 3).with(Freedom::Resets, 1);
+        let shown = "time:3+wakeups:1+weak:1+hints:64+writers:1+io:1+resets:1";
+        check("all+resets+time:3", all, shown);
+        check("resets+time:3+all", all, shown);
         check("time:0", Freedoms::NONE, "none");
         let reason = |text: &str| text.parse::<Freedoms>().unwrap_err().to_string();
         assert_eq!(
             reason("time+x"),
-            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io"
+            "\"x\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation, io, delays and resets"
         );
         assert_eq!(
             reason(""),
-            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io"
+            "\"\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation, io, delays and resets"
         );
         assert_eq!(reason("weak:-1"), "\"weak:-1\" is not a freedom: expected a number from 0 to 4294967295");
     }
 
     #[test]
     fn answers() {
-        let (memory, cancellation, io) = (Freedom::Memory.bit(), Freedom::Cancellation.bit(), Freedom::Io.bit());
-        for which in (0..32).flat_map(|which| [which, which | memory, which | cancellation, which | io]) {
+        let rare = [Freedom::Memory, Freedom::Cancellation, Freedom::Io, Freedom::Delays, Freedom::Resets];
+        let with = |which: u32| rare.map(|freedom| which | freedom.bit());
+        for which in (0..32).flat_map(|which| [which].into_iter().chain(with(which))) {
             let hints = if which & Freedom::Hints.bit() == 0 { 0 } else { 64 };
             let answer = which | hints << HINTS_AT;
             let all = Freedoms::ALL.with(Freedom::Memory, 3).with(Freedom::Cancellation, 1);
+            let all = all.with(Freedom::Delays, 1).with(Freedom::Resets, 1);
             assert_eq!(all.of_answer(answer).answer(), answer);
             assert_eq!(Freedoms::UNBOUNDED.of_answer(answer).answer(), answer);
             assert!(answer < Freedoms::ANSWERS);

@@ -255,6 +255,68 @@ const TESTED: &str = r#"
         assert_eq!(ends(io, Exhaustive::new(), 100, peeks).1, BTreeSet::from([(5, 5)]), "a datagram is one piece");
     }
 
+    /// A message of one byte, which the server takes for there as soon as it knows that it was sent.
+    fn told_of_a_message(waits: bool) -> std::io::Result<usize> {
+        let listener = TcpListener::bind("127.0.0.1:4000").unwrap();
+        let client = thread::spawn(|| {
+            let mut client = TcpStream::connect("127.0.0.1:4000").unwrap();
+            client.write_all(b"a").unwrap();
+            client
+        });
+        let (mut server, _) = listener.accept().unwrap();
+        let _client = client.join().unwrap();
+        server.set_nonblocking(!waits).unwrap();
+        server.read(&mut [0; 4])
+    }
+
+    #[test]
+    fn what_was_sent_may_be_late() {
+        let delays = Freedoms::NONE.with(Freedom::Delays, 1);
+        let kinds = |waits| move || told_of_a_message(waits).map_err(|error| error.kind());
+        let late = [Ok(1), Err(ErrorKind::WouldBlock)].map(|seen| format!("{seen:?}"));
+        let shown = |waits| move || format!("{:?}", kinds(waits)());
+        assert_eq!(sampled(Freedoms::NONE, shown(false)), BTreeSet::from([late[0].clone()]));
+        let seen = |waits| ends(delays, Exhaustive::new(), 2_000, shown(waits)).1;
+        assert_eq!(seen(false), BTreeSet::from(late.clone()));
+        // A read that waits finds it in any case, and no pipe or Unix socket is late.
+        assert_eq!(seen(true), BTreeSet::from([late[0].clone()]));
+        let unix = || {
+            let (mut a, mut b) = UnixStream::pair().unwrap();
+            a.set_nonblocking(true).unwrap();
+            b.write_all(b"a").unwrap();
+            a.read(&mut [0; 4]).unwrap()
+        };
+        assert_eq!(ends(delays, Exhaustive::new(), 2_000, unix).1, BTreeSet::from([1]));
+    }
+
+    /// A client asks, and a server answers; what each of them has in the end.
+    fn asks() -> [String; 2] {
+        let listener = TcpListener::bind("127.0.0.1:4000").unwrap();
+        let client = thread::spawn(|| {
+            let mut client = TcpStream::connect("127.0.0.1:4000").unwrap();
+            let mut answer = [0];
+            let asked = client.write_all(b"a").and_then(|()| client.read_exact(&mut answer));
+            format!("{:?}", asked.map_err(|error| error.kind()))
+        });
+        let (mut server, _) = listener.accept().unwrap();
+        let mut question = [0];
+        let answered = server.read_exact(&mut question).and_then(|()| server.write_all(b"b"));
+        let answered = format!("{:?}", answered.map_err(|error| error.kind()));
+        [client.join().unwrap(), answered]
+    }
+
+    #[test]
+    fn a_connection_may_be_reset() {
+        let (well, reset) = ("Ok(())".to_owned(), "Err(ConnectionReset)".to_owned());
+        let all_well = [well.clone(), well.clone()];
+        assert_eq!(sampled(Freedoms::NONE, asks), BTreeSet::from([all_well.clone()]));
+        let resets = Freedoms::NONE.with(Freedom::Resets, 1);
+        let (_, seen, ended) = ends(resets, Exhaustive::new(), 2_000, asks);
+        // At the first two moves both ends are told, and at the last one, too; the server may have answered before.
+        assert_eq!(seen, BTreeSet::from([all_well, [reset.clone(), reset.clone()], [reset, well]]));
+        assert_eq!(ended, [End::Finished]);
+    }
+
     const EDGE: u32 = 1 << 31;
 
     #[repr(C, packed)]
@@ -358,6 +420,6 @@ fn what_waits_for_input_and_output_waits_in_the_runtime() {
     let ran = project.run(&["test", "--offline"]).expect(0);
     let tests = TESTED.split("#[test]\n    fn ").skip(1);
     let names: Vec<&str> = tests.map(|test| test.split_once('(').expect("a function").0).collect();
-    assert_eq!(names.len(), 18);
+    assert_eq!(names.len(), 20);
     ran.assert_passed(&names);
 }

@@ -1,7 +1,7 @@
 //! What a controlled execution has opened.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::panic::Location;
 use std::rc::Rc;
@@ -59,6 +59,8 @@ struct Table {
     /// How many keys and ports have been given.
     keys: u64,
     ports: u16,
+    /// The keys of the connections that were reset.
+    reset: BTreeSet<u64>,
     /// How many tasks wait.
     waiting: usize,
 }
@@ -136,7 +138,16 @@ fn begin(current: &Current<'_>) {
     }
     let object = current.runtime().register(ObjectKind::Other("I/O"));
     let process = std::process::id();
-    let table = Table { execution, process, object, open: BTreeMap::new(), keys: 0, ports: 0, waiting: 0 };
+    let table = Table {
+        execution,
+        process,
+        object,
+        open: BTreeMap::new(),
+        keys: 0,
+        ports: 0,
+        reset: BTreeSet::new(),
+        waiting: 0,
+    };
     let before = TABLE.with(|place| place.borrow_mut().replace(table));
     // An execution that was given up did not drop its values.
     for descriptor in before.into_iter().flat_map(|table| table.open.into_keys()) {
@@ -168,6 +179,24 @@ pub(super) fn arrives_again(descriptor: c_int) {
         // SAFETY: the event stands here. A loop that is gone, or has forgotten the descriptor, changes nothing.
         let _ = unsafe { system::call(number::EPOLL_CTL, [queue as usize, MODIFY, descriptor as usize, event]) };
     }
+}
+
+/// Resets the connection of a socket: both ends are told so from now on, and nothing that was sent arrives.
+pub(super) fn reset(descriptor: c_int) {
+    const BOTH: usize = 2;
+    let of = |table: &mut Table| {
+        let key = table.open.get(&descriptor).map(|open| open.key);
+        key.map(|key| table.reset.insert(key))
+    };
+    let _ = with_table(of);
+    // Whoever waits for one of the ends goes on. SAFETY: it takes numbers.
+    let _ = unsafe { system::call(number::SHUTDOWN, [descriptor as usize, BOTH]) };
+}
+
+/// Whether the connection of a socket was reset.
+pub(super) fn is_reset(descriptor: c_int) -> bool {
+    let of = |table: &mut Table| table.open.get(&descriptor).is_some_and(|open| table.reset.contains(&open.key));
+    with_table(of).unwrap_or(false)
 }
 
 /// Forgets a descriptor that is about to be closed.

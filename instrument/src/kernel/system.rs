@@ -61,6 +61,7 @@ pub(super) const ENETUNREACH: c_int = 101;
 pub(super) const ENOTCONN: c_int = 107;
 pub(super) const EDESTADDRREQ: c_int = 89;
 pub(super) const ECONNREFUSED: c_int = 111;
+pub(super) const ECONNRESET: c_int = 104;
 pub(super) const ECANCELED: c_int = 125;
 
 const F_GETFL: usize = 3;

@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use super::descriptors::{self, Kind, Waits};
-use super::system::{self, EAGAIN, Outcome, Polled, Time, Timer, number};
+use super::system::{self, EAGAIN, ECONNRESET, Outcome, Polled, Time, Timer, number};
 use crate::runtime::{self, Verb};
 
 const POLLIN: i16 = 1;
@@ -103,7 +103,11 @@ pub(super) fn moving(moves: About, count: usize, mut attempt: impl FnMut(usize) 
     };
     let may_be_short = count > 1 && descriptors::known(moves.descriptor, is_stream) == Some(true);
     let mut most = None;
+    let mut network = Network::of(moves);
     about(moves, || {
+        if let Some(error) = network.as_mut().and_then(|network| network.fails(moves)) {
+            return Err(error);
+        }
         // Decided when there is something to move.
         if may_be_short && most.is_none() && is_ready(moves.descriptor, moves.verb) {
             let is_short = runtime::with(|current| current.runtime().is_short()).unwrap_or(false);
@@ -117,6 +121,48 @@ pub(super) fn moving(moves: About, count: usize, mut attempt: impl FnMut(usize) 
         }
         outcome
     })
+}
+
+/// What the network may do to a read or a write, besides cutting it short.
+struct Network {
+    /// Whether it is over a connection, which can be reset.
+    is_connection: bool,
+    /// Whether what is read may come later.
+    may_be_late: bool,
+    was_asked: bool,
+}
+
+impl Network {
+    fn of(moves: About) -> Option<Network> {
+        let datagram = |open: &mut descriptors::Open| match &open.kind {
+            Kind::Network(socket) => Some(socket.datagram),
+            _ => None,
+        };
+        let datagram = descriptors::known(moves.descriptor, datagram)??;
+        let waits = moves.may_wait && system::waits(moves.descriptor);
+        let may_be_late = matches!(moves.verb, Verb::Receive) && !waits;
+        Some(Network { is_connection: !datagram, may_be_late, was_asked: false })
+    }
+
+    /// Why nothing is moved now. It is decided once, when there is something to move.
+    fn fails(&mut self, moves: About) -> Option<c_int> {
+        if self.is_connection && descriptors::is_reset(moves.descriptor) {
+            return Some(ECONNRESET);
+        }
+        if self.was_asked || !is_ready(moves.descriptor, moves.verb) {
+            return None;
+        }
+        self.was_asked = true;
+        if self.is_connection && runtime::with(|current| current.runtime().is_reset()) == Some(true) {
+            descriptors::reset(moves.descriptor);
+            return Some(ECONNRESET);
+        }
+        if self.may_be_late && runtime::with(|current| current.runtime().is_late()) == Some(true) {
+            descriptors::arrives_again(moves.descriptor);
+            return Some(EAGAIN);
+        }
+        None
+    }
 }
 
 /// A call about one descriptor of the running execution: a step, retried until the descriptor is ready.

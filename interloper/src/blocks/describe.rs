@@ -130,6 +130,8 @@ fn needs(departures: Freedoms) -> Option<String> {
         Freedom::Writers => "a reader-writer lock to let no reader in while a writer waits",
         Freedom::Cancellation => "a future to be cancelled where it awaits something",
         Freedom::Io => "a read or a write of several bytes to move only one",
+        Freedom::Delays => "something sent to arrive later",
+        Freedom::Resets => "a connection to be reset",
         Freedom::Memory => "weak memory: an atomic access that does not see the newest store",
     };
     let needs: Vec<&str> = departures.each().map(need).collect();

@@ -217,7 +217,7 @@ mod tests {
             check("INTERLOPER_JOBS", jobs, "expected a number from 1 to 1024");
         }
         check("INTERLOPER_BLOCKS", "all", "expected marked, critical-sections or inferred");
-        let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation and io";
+        let freedom = "\"sleep\" is not a freedom: the freedoms are none, all, time, wakeups, weak, hints, writers, memory, cancellation, io, delays and resets";
         check("INTERLOPER_FREEDOMS", "sleep", freedom);
         check(
             "INTERLOPER_STRATEGY",

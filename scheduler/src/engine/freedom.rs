@@ -27,7 +27,7 @@ use std::time::Duration;
 use interloper_std::runtime::{Action, Mode, ObjectId, ObjectKind, Operation, Place, Wakes, Woken};
 
 use super::core::Core;
-use super::state::State;
+use super::state::{FREEDOM_OBJECTS, State};
 use super::task::Gate;
 use crate::decisions::{Decision, Question};
 use crate::freedoms::{Freedom, Freedoms};
@@ -199,7 +199,7 @@ impl State {
     /// What stands for how often the execution may still make use of a freedom.
     pub(super) fn object_of(&self, freedom: Freedom) -> ObjectId {
         // Nobody counts how often writers go first. With one object more, those of recorded executions would change.
-        let has_own = !matches!(freedom, Freedom::Memory | Freedom::Cancellation | Freedom::Io);
+        let has_own = (freedom as usize) < FREEDOM_OBJECTS;
         let freedom = if has_own { freedom } else { Freedom::Writers };
         self.freedom_objects[freedom as usize]
     }

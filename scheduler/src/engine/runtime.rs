@@ -416,6 +416,16 @@ impl Runtime for Core {
         self.departs(&mut state, Freedom::Io)
     }
 
+    fn is_late(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        self.departs(&mut state, Freedom::Delays)
+    }
+
+    fn is_reset(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        self.departs(&mut state, Freedom::Resets)
+    }
+
     fn tell(&self, about: usize, told: Told) {
         let mut state = self.state.borrow_mut();
         if self.config.trace && !state.aborting {

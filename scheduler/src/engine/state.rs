@@ -14,7 +14,7 @@ use crate::strategy::Pending;
 use crate::traces::Pick;
 
 /// As many freedoms have an object: see [`State::object_of`].
-const FREEDOM_OBJECTS: usize = 5;
+pub(super) const FREEDOM_OBJECTS: usize = 5;
 
 /// Everything that changes while a program runs.
 pub(super) struct State {

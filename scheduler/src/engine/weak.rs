@@ -535,6 +535,14 @@ impl Runtime for Weak<'_> {
         self.0.is_short()
     }
 
+    fn is_late(&self) -> bool {
+        self.0.is_late()
+    }
+
+    fn is_reset(&self) -> bool {
+        self.0.is_reset()
+    }
+
     fn tell(&self, about: usize, told: Told) {
         self.0.tell(about, told);
     }

@@ -207,7 +207,8 @@ mod tests {
             assert_eq!(row[1], often, "{}", row[0]);
         }
         let left_out = Freedom::ALL.into_iter().filter(|freedom| Freedoms::ALL.count(*freedom) == 0);
-        assert_eq!(left_out.map(Freedom::name).collect::<Vec<_>>(), ["memory", "cancellation"], "the page says so");
+        let left_out: Vec<&str> = left_out.map(Freedom::name).collect();
+        assert_eq!(left_out, ["memory", "cancellation", "delays", "resets"], "the page says so");
         assert!(PAGE.contains(&format!("use `{}`.", Schedule::Exhaustive.freedoms())), "the freedoms by default");
         assert_eq!(
             (Schedule::default().freedoms(), crate::schedule::FREE_EVERY),
