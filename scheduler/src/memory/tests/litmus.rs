@@ -27,7 +27,7 @@ fn graphs(threads: &[&[Instruction]]) -> BTreeSet<Graph> {
 
 /// The programs whose exhaustive search takes more than twice as many executions as there are graphs, and how many more.
 ///
-/// FIXME: where a load must read what is stored later, the search tries all places of the later store, also one that the load cannot
+/// Where a load must read what is stored later, the search tries all places of the later store, also one that the load cannot
 /// read. It does not know that no other store will come, so it sees only at the load that the execution shows nothing new.
 const BLOCKED: [(&[&[Instruction]], u64); 2] = [
     // CoWR.
