@@ -14,21 +14,22 @@ pub(crate) fn locate(address: usize) -> Located {
     known.entry(address).or_insert_with(|| look_up(address)).clone()
 }
 
-/// The innermost of the functions at this address, inlined ones among them, that is of the program and fits. Around a function of the
-/// checker there is no line of the program that leads to a step.
-pub(crate) fn line_at(address: usize, fits: fn(&SourcePlace) -> bool) -> Option<SourcePlace> {
-    static KNOWN: LazyLock<Mutex<HashMap<usize, Option<SourcePlace>>>> = LazyLock::new(Mutex::default);
+/// The innermost of the program's functions at this address, inlined ones among them, that fits. What calls a function of the checker
+/// leads to no step of the program, so the search ends there.
+pub(crate) fn line_at(address: usize, fits: impl Fn(&SourcePlace) -> bool) -> Option<SourcePlace> {
+    // All of them are kept: what fits is for each caller to say.
+    static KNOWN: LazyLock<Mutex<HashMap<usize, Vec<SourcePlace>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let look_up = || {
-        let (mut found, mut goes_on) = (None, true);
+        let (mut places, mut goes_on) = (Vec::new(), true);
         each_function(address, |located| match located {
-            Located::Program(place) if goes_on && fits(&place) => (found, goes_on) = (Some(place), false),
+            Located::Program(place) if goes_on => places.push(place),
             Located::Checker | Located::Destructors => goes_on = false,
             Located::Program(_) | Located::Library => {}
         });
-        found
+        places
     };
-    known.entry(address).or_insert_with(look_up).clone()
+    known.entry(address).or_insert_with(look_up).iter().find(|place| fits(place)).cloned()
 }
 
 /// Whether there is a function of the engine at this address.

@@ -339,7 +339,7 @@ impl Search {
     }
 
     /// After this search has found an execution with stale accesses: a search of the executions with fewer, the fewest first. `None`
-    /// if there are none, or if this search has run those with none already and the execution has one.
+    /// if the execution has no stale access, or if it has one and this search has already run every execution without any.
     pub fn with_fewer_stale(&self, found: &Decisions, shard: Shard) -> Option<Search> {
         match self {
             Search::Exhaustive(_) => (found.stale() > 1).then(|| {

@@ -101,7 +101,8 @@ impl Split {
         Split::Part(Own { shard, parts: Parts::default(), notices, told: false })
     }
 
-    /// Whether another part has found something in the current search: then the whole search is made again up to its first finding.
+    /// Whether another part has found something in the current search. If so, the merge reruns the whole search up to its first
+    /// finding, and this part can stop.
     pub fn is_told(&self) -> bool {
         matches!(self, Split::Part(own) if own.is_told())
     }

@@ -369,7 +369,7 @@ impl<'a> Kind<'a> {
         Ok(())
     }
 
-    /// Gives the executions of a shape to `body`; `None` where there are none.
+    /// Gives the executions of a shape to `body`. Returns `None` if the shape has no executions.
     fn with_two<R>(
         &self,
         runner: &mut Runner<'_>,

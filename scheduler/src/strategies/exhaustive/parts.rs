@@ -6,10 +6,9 @@
 //! subtrees below them are dealt to the parts in their order. A race with a step of the first states needs no reversal, since
 //! the branch exists already.
 //!
-//! Steps that sleep in the first states sleep on below them, so a trace begins in one subtree only. But where such a step sleeps,
-//! there is no sequence of steps that leads past it: an execution may come to a state in which everything sleeps. What it
-//! has shown until then must be looked at, since no other execution may show it: its races, and those of the tasks that are blocked
-//! there. And a sequence that reverses a race is left out because of such a sleeper only if it contains the sleeper's step.
+//! Steps that sleep in the first states sleep on below them, so a trace begins in one subtree only. But no sequence of steps
+//! leads past such a sleeper, so an execution may come to a state in which every task sleeps. What it has shown until then must be
+//! looked at, since perhaps no other execution shows it: its races, and those of the tasks that are blocked there. And a sequence that reverses a race is left out because of such a sleeper only if it contains the sleeper's step.
 //! Both is as in the paper's Algorithm 1 (source sets), which has no wakeup trees. So the parts together run an execution of each
 //! trace. They run more executions than one search: those that end where everything sleeps, and in each part one execution for each
 //! subtree that belongs to another part. Under weak memory nothing sleeps where a subtree begins, and traces may begin in
