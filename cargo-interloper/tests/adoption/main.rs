@@ -22,11 +22,13 @@ mod statics;
 mod stepping;
 mod tokio;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{PoisonError, RwLock};
 
 use tempfile::TempDir;
 
@@ -88,7 +90,16 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Whoever builds reads this; whoever must see that nothing is left to build writes it.
+static BUILDS: RwLock<()> = RwLock::new(());
+
+thread_local! {
+    /// This thread writes it.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
 fn ran(command: &mut Command) -> Ran {
+    let _beside = (!ALONE.get()).then(|| BUILDS.read().unwrap_or_else(PoisonError::into_inner));
     let output = command.output().expect("the binary was built");
     Ran {
         code: output.status.code(),
@@ -106,17 +117,15 @@ fn interloper_apart(folder: &Path, arguments: &[&str]) -> Ran {
     ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name("adoption-real")))
 }
 
-/// Runs it again, which compiles nothing. In the shared folder there is one runtime: if another test has built it in another way
-/// in between, for an allocator of its own, it is built again first.
+/// Runs it again, which compiles nothing. In the shared folder there is one runtime: another test may have built it in another way
+/// since, for an allocator of its own. So no other test builds while it is built once more, and then runs again.
 #[track_caller]
 fn again(run: impl Fn() -> Ran) -> Ran {
-    let mut again = run();
-    for _ in 0..10 {
-        if again.compiled() == 0 {
-            break;
-        }
-        again = run();
-    }
+    let _alone = BUILDS.write().unwrap_or_else(PoisonError::into_inner);
+    ALONE.set(true);
+    run();
+    let again = run();
+    ALONE.set(false);
     assert_eq!(again.compiled(), 0, "{}", again.err);
     again
 }
