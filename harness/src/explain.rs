@@ -8,7 +8,7 @@ use interloper_linearize::visibility::{Level, Visibility};
 use interloper_report::explorer::{Choices, Exploration};
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Event as Shown, Lane, Order, Row};
-use interloper_scheduler::links::Stores;
+use interloper_scheduler::links::Told;
 use interloper_scheduler::runtime::{Action, Operation, TaskId};
 use interloper_scheduler::words::is_silent;
 use interloper_scheduler::{Deadline, End, Event, Fault};
@@ -20,7 +20,7 @@ use crate::judged;
 use crate::mattered::{Known, choices};
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
-use crate::systematic::{Attempts, Trace, sequence_name};
+use crate::systematic::{Attempts, Trace, happens_before, sequence_name};
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -97,8 +97,9 @@ pub fn explored(
         What::Blocked(_) | What::Panicked(_) => return exploration,
     };
     let rows: Vec<Option<usize>> = rows.into_iter().map(|(event, _)| event).collect();
-    let stores = Stores { accesses: &trace.accesses, older: &trace.older };
-    Followed::new(&trace.steps, stores, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
+    let happens_before = happens_before(&program, trace);
+    let told = Told { accesses: &trace.accesses, older: &trace.older, happens_before: happens_before.as_deref() };
+    Followed::new(&trace.steps, told, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
     exploration.choices = mattered((&program, visibility), trace, &rows, seed);
     exploration
 }

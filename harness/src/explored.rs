@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use interloper_report::explorer::{Exploration, Extent, Hold, Kind, Reads, Span, Step, Texts};
-use interloper_scheduler::links::{Held, Link, Stores, held, links};
+use interloper_scheduler::links::{Held, Link, Told, held, links};
 use interloper_scheduler::runtime::{Action, Mode, ObjectKind, TaskId};
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{Event, TaskReport};
@@ -17,6 +17,8 @@ pub struct Followed {
     held: Vec<Held>,
     names: Names,
     blocks: Vec<Block>,
+    /// Whether the links say what happens before what.
+    knows_order: bool,
 }
 
 /// An atomic block of an execution, by its first and its last event.
@@ -35,9 +37,10 @@ pub struct Block {
 impl Followed {
     /// Follows an execution.
     #[must_use]
-    pub fn new(trace: &[Event], stores: Stores<'_>, names: Names) -> Followed {
-        let links = links(trace, stores, |object| names.kind(object) == Some(ObjectKind::Atomic));
-        Followed { links, held: held(trace), trace: trace.to_vec(), names, blocks: Vec::new() }
+    pub fn new(trace: &[Event], told: Told<'_>, names: Names) -> Followed {
+        let links = links(trace, told, |object| names.kind(object) == Some(ObjectKind::Atomic));
+        let knows_order = told.happens_before.is_some();
+        Followed { links, held: held(trace), trace: trace.to_vec(), names, blocks: Vec::new(), knows_order }
     }
 
     /// The same execution with its blocks.
@@ -68,8 +71,7 @@ impl Followed {
         }
     }
 
-    /// How the steps that are shown depend on each other. Where a step is not shown, what comes before it comes before the next
-    /// step of its task.
+    /// How the steps that are shown depend on each other, what happens before what, and which stores they read.
     fn add_links(&self, exploration: &mut Exploration, rows: &[Option<usize>], shown: &Shown) {
         // A task may access plain memory before its first event that is shown. That comes after its start, too.
         let before_events = |task: TaskId| {
@@ -80,6 +82,37 @@ impl Followed {
         let tasks: Vec<TaskId> = shown.lanes.keys().copied().collect();
         let early: BTreeMap<TaskId, u32> =
             tasks.into_iter().filter_map(|task| Some((task, before_events(task)?))).collect();
+        self.order(
+            (exploration, shown, &early),
+            |link| &link.after,
+            |step, after, let_on| {
+                (step.after, step.woken_by) = (after, let_on);
+            },
+        );
+        if self.knows_order {
+            exploration.knows_happens_before = true;
+            self.order(
+                (exploration, shown, &early),
+                |link| &link.happens_after,
+                |step, after, _| {
+                    step.happens_after = after;
+                },
+            );
+        }
+        for event in 0..self.trace.len() {
+            self.add_reads(exploration, shown, event);
+        }
+    }
+
+    /// Says of each step that is shown which ones it comes directly after, by the edges of the events, and which one let its task go
+    /// on. Where a step is not shown, what comes before it comes before the next step of its task. `early` has the first row of
+    /// each task whose first row is no event.
+    fn order(
+        &self,
+        (exploration, shown, early): (&mut Exploration, &Shown, &BTreeMap<TaskId, u32>),
+        edges: impl Fn(&Link) -> &[u32],
+        note: impl Fn(&mut Step, Vec<u32>, Option<u32>),
+    ) {
         let mut carried: BTreeMap<TaskId, (Vec<u32>, Option<u32>)> = BTreeMap::new();
         // By the first event of each step: the rows that stand for it.
         let mut stands: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -90,9 +123,9 @@ impl Followed {
             let events = start..start + 1 + parts;
             let task = self.trace[start].task;
             let (mut after, mut let_on) = carried.remove(&task).unwrap_or_default();
-            after.extend(self.links[start].after.iter().filter_map(|step| stands.get(step)).flatten());
+            after.extend(edges(&self.links[start]).iter().filter_map(|step| stands.get(step)).flatten());
             let_on = events.clone().find_map(|event| self.let_on(event, &stands)).or(let_on);
-            let rows: Vec<u32> = events.clone().filter_map(|event| shown.row(event)).collect();
+            let rows: Vec<u32> = events.filter_map(|event| shown.row(event)).collect();
             match (rows.first(), rows.last()) {
                 (Some(&first), Some(&end)) => {
                     let steps = &mut exploration.steps;
@@ -100,14 +133,13 @@ impl Followed {
                     after.retain(|&before| before < first && steps[before as usize].task != own);
                     after.sort_unstable();
                     after.dedup();
-                    (steps[first as usize].after, steps[first as usize].woken_by) = (after, let_on);
+                    note(&mut steps[first as usize], after, let_on);
                     stands.insert(start as u32, vec![end]);
                     last.insert(task, end);
                 }
                 _ if self.trace[start].operation.action == Action::Start && early.contains_key(&task) => {
                     let row = early[&task];
-                    let step = &mut exploration.steps[row as usize];
-                    (step.after, step.woken_by) = (after, let_on);
+                    note(&mut exploration.steps[row as usize], after, let_on);
                     stands.insert(start as u32, vec![row]);
                     last.insert(task, row);
                 }
@@ -115,9 +147,6 @@ impl Followed {
                     stands.insert(start as u32, after.iter().chain(last.get(&task)).copied().collect());
                     carried.insert(task, (after, let_on));
                 }
-            }
-            for event in events {
-                self.add_reads(exploration, shown, event);
             }
             start += 1 + parts;
         }
@@ -240,7 +269,7 @@ mod tests {
     fn explored(trace: &[Event], rows: &[Option<usize>]) -> Exploration {
         let step = |row: &Option<usize>| Step { task: row.map_or(0, |event| trace[event].task.0), ..Step::default() };
         let mut exploration = Exploration { steps: rows.iter().map(step).collect(), ..Exploration::default() };
-        Followed::new(trace, Stores::default(), Names::default()).add_to(&mut exploration, rows, &[]);
+        Followed::new(trace, Told::default(), Names::default()).add_to(&mut exploration, rows, &[]);
         exploration
     }
 
@@ -262,6 +291,30 @@ mod tests {
         assert_eq!(after(&[Some(0), Some(2), Some(3), None]), with_end);
     }
 
+    #[test]
+    fn what_happens_before_is_passed_on_likewise() {
+        use Action::{Read, Start, Write};
+        let mut trace =
+            [event(0, 1, Write), event(1, 9, Start), event(1, 2, Read), event(1, 1, Read), event(0, 2, Write)];
+        trace[1].cause = Cause::Event(0);
+        // The second load of the other task synchronises with nothing.
+        let edges = [(1, 0), (4, 2)];
+        let explored = |told: Told<'_>, rows: &[Option<usize>]| {
+            let step =
+                |row: &Option<usize>| Step { task: row.map_or(0, |event| trace[event].task.0), ..Step::default() };
+            let mut exploration = Exploration { steps: rows.iter().map(step).collect(), ..Exploration::default() };
+            Followed::new(&trace, told, Names::default()).add_to(&mut exploration, rows, &[]);
+            let after = exploration.steps.into_iter().map(|step| step.happens_after).collect::<Vec<_>>();
+            (exploration.knows_happens_before, after)
+        };
+        let told = Told { happens_before: Some(&edges), ..Told::default() };
+        let all = vec![vec![], vec![0], vec![], vec![], vec![2]];
+        assert_eq!(explored(told, &[Some(0), Some(1), Some(2), Some(3), Some(4)]), (true, all));
+        // Without the load that synchronises, what comes before it comes before the store.
+        assert_eq!(explored(told, &[Some(0), Some(3), Some(4)]), (true, vec![vec![], vec![0], vec![]]));
+        assert_eq!(explored(Told::default(), &[Some(0), Some(4)]), (false, vec![vec![], vec![]]));
+    }
+
     /// What a task does with plain memory is a row, and no event.
     #[test]
     fn what_comes_before_the_first_event_of_a_task_comes_after_its_start() {
@@ -272,7 +325,7 @@ mod tests {
         let lane = |task| Step { task, ..Step::default() };
         let steps = vec![lane(0), lane(1), lane(1), lane(0)];
         let mut exploration = Exploration { steps, ..Exploration::default() };
-        Followed::new(&trace, Stores::default(), Names::default()).add_to(&mut exploration, &rows, &[]);
+        Followed::new(&trace, Told::default(), Names::default()).add_to(&mut exploration, &rows, &[]);
         let after: Vec<(Vec<u32>, Option<u32>)> =
             exploration.steps.into_iter().map(|step| (step.after, step.woken_by)).collect();
         assert_eq!(after, [(vec![], None), (vec![0], Some(0)), (vec![], None), (vec![], None)]);

@@ -455,6 +455,15 @@ pub fn shrink(
     replay(program, trace.limits, &shrunk.smallest.decisions).unwrap_or_else(|| trace.clone())
 }
 
+/// What happens before what in an execution: see [`Engine::happens_before`]. `None` if it does not go the same way again.
+pub(crate) fn happens_before(program: &Program, trace: &Trace) -> Option<Vec<(u32, u32)>> {
+    let mut attempts = Attempts::new(program, trace.limits);
+    attempts.engine.tell_order(true);
+    attempts.run(&mut Guided::new(ReplaySource::new(trace.decisions().clone())), &mut |_, _| true);
+    let is_same = *attempts.engine.trace() == trace.steps[..];
+    is_same.then(|| attempts.engine.happens_before())
+}
+
 /// Executions of a program, one after the other, each under a strategy of its own.
 pub(crate) struct Attempts {
     controlled: Box<dyn Controlled>,

@@ -63,6 +63,9 @@ pub struct Exploration {
     /// Blocks and calls: from a step to a step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
+    /// Whether [`Step::happens_after`] is known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub knows_happens_before: bool,
     /// Locks in the hands of tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holds: Vec<Hold>,
@@ -115,6 +118,10 @@ pub struct Step {
     /// Steps of other tasks that this one depends on. The steps before those, and those of its own task, go without saying.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<u32>,
+    /// Steps of other tasks that happen before this one in the sense of C++20 and Rust. The steps before those, and those of its own
+    /// task, go without saying. Empty where it is not known: see [`Exploration::knows_happens_before`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub happens_after: Vec<u32>,
     /// The step that let the task go on: it spawned or woke it, ended the task that it joins, or gave back the lock that it
     /// takes here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,6 +345,7 @@ impl Exploration {
             let reads = one.reads.iter().flat_map(|reads| reads.from.iter().chain(reads.others.iter().flatten()));
             one.after
                 .iter()
+                .chain(&one.happens_after)
                 .chain(&one.woken_by)
                 .chain(&one.blocked_by)
                 .chain(reads)

@@ -8,6 +8,7 @@ mod fiber;
 mod freedom;
 mod hints;
 mod hub;
+mod known;
 mod object;
 mod own_stack;
 pub(crate) mod panics;
@@ -34,6 +35,7 @@ pub use self::watchdog::{Stuck, Watchdog};
 use self::core::Core;
 use self::fiber::Fibers;
 use self::watchdog::Watched;
+use self::weak::Kept;
 use crate::decisions::Decision;
 use crate::execution::{Event, Execution, Notice};
 use crate::freedoms::Freedoms;
@@ -185,6 +187,25 @@ impl Engine {
     /// The steps of the last execution, if they were recorded.
     pub fn trace(&self) -> std::cell::Ref<'_, [Event]> {
         std::cell::Ref::map(self.core.state.borrow(), |state| &state.trace[..])
+    }
+
+    /// Whether the next executions keep track of what happens before what: see [`Engine::happens_before`]. They take longer.
+    pub fn tell_order(&mut self, told: bool) {
+        self.core.tells_order.set(told);
+    }
+
+    /// What happens before what in the last execution, in the sense of C++20 and Rust: pairs of an event and an earlier event of
+    /// another task that happens before it. With the order of each task, all else follows from these. Empty unless
+    /// [`Engine::tell_order`] asked for it and the steps were recorded.
+    ///
+    /// Under sequential consistency the orderings are those that the program names, too: whether what the program reads is
+    /// protected by them does not depend on which executions are looked at.
+    pub fn happens_before(&self) -> Vec<(u32, u32)> {
+        if !self.core.tells_order.get() {
+            return Vec::new();
+        }
+        let Kept { memory, known, .. } = &mut *self.core.kept.borrow_mut();
+        known.edges(memory, &self.trace())
     }
 
     /// What executors of other crates said in the last execution, if its steps were recorded.

@@ -2,8 +2,9 @@
 //!
 //! The order is that of the Mazurkiewicz trace (see [`traces`](crate::Traces)): an event must come after an earlier one if it is
 //! later in the same task, if the earlier one let its task go on, or if the two depend on each other. Whatever this order
-//! leaves open can be exchanged, and the execution stays the same. It is not the happens-before of C++20, which is weaker
-//! where memory is weak: a relaxed load comes after the store that it reads without synchronising with the store.
+//! leaves open can be exchanged, and the execution stays the same. It is not the happens-before of C++20, which is weaker:
+//! a relaxed load comes after the store that it reads without synchronising with the store. Where the engine was asked for that
+//! one ([`Engine::tell_order`](crate::Engine::tell_order)), the links have it too.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,6 +22,8 @@ use crate::vector_clock::VectorClock;
 pub struct Link {
     /// The events of other tasks that come before it, without those that come before one of these.
     pub after: Vec<u32>,
+    /// The same in the sense of C++20 and Rust: those that happen before it. Empty if the engine was not asked for them.
+    pub happens_after: Vec<u32>,
     /// The event that let its task go on: it spawned or woke the task, ended the one that the task joins, or gave back the lock
     /// that the task takes here and waited for.
     pub let_on_by: Option<u32>,
@@ -39,13 +42,15 @@ pub struct Read {
     pub others: Vec<Option<u32>>,
 }
 
-/// What an execution tells of the stores that its events read. Where memory is not weak, there is nothing to tell.
+/// What an execution tells besides its trace. Where memory is not weak, there is nothing to tell of the stores that events read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stores<'a> {
+pub struct Told<'a> {
     /// As [`Execution::accesses`](crate::Execution::accesses).
     pub accesses: &'a [(u32, Option<u32>)],
     /// As [`Execution::older`](crate::Execution::older).
     pub older: &'a [Older],
+    /// As [`Engine::happens_before`](crate::Engine::happens_before), if the engine was asked for it.
+    pub happens_before: Option<&'a [(u32, u32)]>,
 }
 
 /// A lock in the hands of a task, from the event that took it to the one that gave it back; `None` if none did.
@@ -60,9 +65,17 @@ pub struct Held {
 }
 
 /// The links of each event. `is_atomic` says whether an object is an atomic.
-pub fn links(trace: &[Event], stores: Stores<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
+pub fn links(trace: &[Event], told: Told<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<Link> {
     let mut links = vec![Link::default(); trace.len()];
-    Order::default().follow(trace, &mut links);
+    Order::default().follow(trace, |order, step, _| order.before(step), |start, after| links[start].after = after);
+    if let Some(edges) = told.happens_before {
+        let earlier = |_: &Order, step: &[Event], start: usize| {
+            let from = edges.partition_point(|(event, _)| (*event as usize) < start);
+            let of_step = edges[from..].iter().take_while(|(event, _)| (*event as usize) < start + step.len());
+            of_step.map(|(_, earlier)| *earlier as usize).collect()
+        };
+        Order::default().follow(trace, earlier, |start, after| links[start].happens_after = after);
+    }
     let held = held(trace);
     let mut previous: BTreeMap<TaskId, usize> = BTreeMap::new();
     for (index, event) in trace.iter().enumerate() {
@@ -72,7 +85,7 @@ pub fn links(trace: &[Event], stores: Stores<'_>, is_atomic: impl Fn(ObjectId) -
             _ => before.and_then(|before| given_back(&held, event, before..index)),
         };
     }
-    for (index, read) in reads(trace, stores, is_atomic) {
+    for (index, read) in reads(trace, told, is_atomic) {
         links[index].reads = Some(read);
     }
     links
@@ -121,7 +134,7 @@ fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32
 }
 
 /// Which store each event reads that reads an atomic.
-fn reads(trace: &[Event], known: Stores<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
+fn reads(trace: &[Event], known: Told<'_>, is_atomic: impl Fn(ObjectId) -> bool) -> Vec<(usize, Read)> {
     let among: BTreeMap<u32, &Among> = known.older.iter().map(|older| (older.event, &older.among)).collect();
     let known: BTreeMap<u32, Option<u32>> = known.accesses.iter().copied().collect();
     // The stores of each atomic in modification order.
@@ -161,23 +174,34 @@ struct Order {
 }
 
 impl Order {
-    fn follow(mut self, trace: &[Event], links: &mut [Link]) {
+    /// Follows the steps of a trace: `earlier` gives the events that the step at an index comes after for one reason or another, and
+    /// `note` gets those of other tasks that do not follow from the others.
+    fn follow(
+        mut self,
+        trace: &[Event],
+        earlier: impl Fn(&Order, &[Event], usize) -> Vec<usize>,
+        mut note: impl FnMut(usize, Vec<u32>),
+    ) {
         let mut start = 0;
         while start < trace.len() {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
             let step = &trace[start..start + 1 + parts];
-            let mut before = self.before(step);
+            let before = earlier(&self, step, start);
+            // A step is known by its first event.
+            let mut before: Vec<usize> = before.into_iter().map(|event| self.step_of[event]).collect();
             let task = step[0].task;
             let mut clock = std::mem::take(&mut self.task(task).0);
             // The latest first: what comes before it need not be named.
             before.sort_unstable();
+            let mut after = Vec::new();
             for other in before.into_iter().rev() {
                 if trace[other].task != task && !clock.covers(trace[other].task, other) {
-                    links[start].after.push(other as u32);
+                    after.push(other as u32);
                     clock.join(&self.clocks[&other]);
                 }
             }
-            links[start].after.reverse();
+            after.reverse();
+            note(start, after);
             clock.set(task, start);
             self.note(step, start, clock);
             start += step.len();
@@ -202,7 +226,7 @@ impl Order {
         }
         match step[0].cause {
             Cause::Ready => {}
-            Cause::Event(event) => before.push(self.step_of[event as usize]),
+            Cause::Event(event) => before.push(event as usize),
             Cause::Idle(events) => before.extend(self.tasks.iter().filter_map(|(_, steps)| {
                 let count = steps.partition_point(|&step| step < events as usize);
                 count.checked_sub(1).map(|last| steps[last])

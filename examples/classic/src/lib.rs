@@ -13,6 +13,7 @@
 extern crate interloper_std as std;
 
 use std::cell::UnsafeCell;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -138,17 +139,19 @@ pub fn flag(fixed: bool) {
 
 /// A pointer is looked at, and read again after it was cleared.
 pub fn pointer(fixed: bool) {
+    /// One word: a reader sees all of it or nothing, and a pointer that was cleared has no bytes that nobody wrote.
+    const SEVEN: NonZeroU32 = NonZeroU32::new(7).unwrap();
     #[derive(Default)]
-    struct Shared(Mutex<()>, Plain<Option<u32>>);
+    struct Shared(Mutex<()>, Plain<Option<NonZeroU32>>);
     together::<Shared>(vec![
         Box::new(move |Shared(lock, value)| {
             let _section = fixed.then(|| lock.lock().unwrap());
-            value.set(Some(7));
+            value.set(Some(SEVEN));
         }),
         Box::new(move |Shared(lock, value)| {
             let _section = fixed.then(|| lock.lock().unwrap());
             if value.get().is_some() {
-                assert_eq!(value.get(), Some(7), "the pointer was cleared");
+                assert_eq!(value.get(), Some(SEVEN), "the pointer was cleared");
             }
         }),
         Box::new(move |Shared(lock, value)| {

@@ -398,8 +398,13 @@ impl Checker {
     /// Describes the execution that ran last.
     fn described(&self, worker: &mut Worker<'_>, shown: Found, made: &Made, execution: Option<u64>) -> Violation {
         let lines = worker.lines(&shown.decisions, made);
+        let runs_again = self.settings.explore && !matches!(made.execution.end, End::Stuck(_));
+        let happens_before = runs_again.then(|| worker.happens_before(&shown.decisions)).flatten();
         let (mut counterexample, trace, history) = describe(worker, &self.name, &shown, made, execution, &lines);
-        let draft = self.settings.explore.then(|| Draft::new(worker, &shown, made, &counterexample, &lines));
+        let draft = self
+            .settings
+            .explore
+            .then(|| Draft::new(worker, (&shown, made), &counterexample, &lines, happens_before.as_deref()));
         let waiting = worker.waiting(&shown.decisions, made);
         backtraces::add(&mut counterexample, &waiting);
         let text = shown.decisions.to_string();

@@ -5,7 +5,7 @@ use interloper_harness::mattered::{Known, choices};
 use interloper_report::Counterexample;
 use interloper_report::explorer::{Choices, Exploration};
 use interloper_scheduler::decisions::Decisions;
-use interloper_scheduler::links::Stores;
+use interloper_scheduler::links::Told;
 use interloper_scheduler::runtime::Action;
 use interloper_scheduler::words::is_silent;
 use interloper_scheduler::{End, Event, Execution, SourcePlace, TaskReport};
@@ -36,10 +36,10 @@ impl Draft {
     /// Looks at the execution that the worker ran last, and that `counterexample` describes.
     pub(crate) fn new(
         worker: &Worker<'_>,
-        found: &Found,
-        made: &Made,
+        (found, made): (&Found, &Made),
         counterexample: &Counterexample,
         lines: &[Option<SourcePlace>],
+        happens_before: Option<&[(u32, u32)]>,
     ) -> Draft {
         let trace = worker.runner().engine.trace();
         let scene = Scene::new(worker, &trace, made, (MOST, lines));
@@ -56,7 +56,7 @@ impl Draft {
         };
         let before = trace[..scene.first].iter().filter(is_row).count() as u64;
         let Execution { accesses, older, .. } = &made.execution;
-        let followed = Followed::new(&trace, Stores { accesses, older }, scene.names.clone());
+        let followed = Followed::new(&trace, Told { accesses, older, happens_before }, scene.names.clone());
         Draft {
             followed: followed.with_blocks(blocks(worker, found, &trace, &scene)),
             full: full.with_source(),

@@ -411,6 +411,20 @@ impl<'a> Worker<'a> {
         lines
     }
 
+    /// What happens before what in the last execution: see [`Engine::happens_before`](interloper_scheduler::Engine::happens_before).
+    /// The execution is rerun, and is the last one again. `None` if it does not go the same way.
+    pub(crate) fn happens_before(&mut self, decisions: &Decisions) -> Option<Vec<(u32, u32)>> {
+        let trace = self.runner.engine.trace().to_vec();
+        let mut guided = Guided::new(ReplaySource::new(decisions.clone()));
+        self.runner.engine.tell_order(true);
+        let again = self.runner.run(&mut guided);
+        let told = again.map(|_| self.runner.engine.happens_before());
+        let is_same = *self.runner.engine.trace() == trace[..];
+        self.runner.engine.tell_order(false);
+        let _ = self.replay(decisions);
+        told.filter(|_| is_same)
+    }
+
     /// Looks for a smaller execution with the same kind of finding as the last execution.
     pub(crate) fn shrink(&mut self, made: &Made, finding: &Finding) -> Shrunk {
         let first = self.runner.engine.failing(&made.execution);

@@ -245,10 +245,11 @@ class Lanes {
       made.push(this.edge(one, other, kind));
     };
     for (const index of seen) {
-      const { after = [], woken_by: woken, blocked_by: blocked, reads } = data.steps[index];
+      const { woken_by: woken, blocked_by: blocked, reads } = data.steps[index];
       if (woken !== undefined) edge(woken, index, "woken");
       if (blocked !== undefined) edge(blocked, index, "blocked");
       if (reads && reads.from !== undefined && (reads.stale || index === selected)) edge(reads.from, index, reads.stale ? "stale" : "reads");
+      const after = (this.explorer.relation === "happens" ? data.steps[index].happens_after : data.steps[index].after) || [];
       if (index === selected) after.filter((before) => before !== woken).forEach((before) => edge(before, index, "after"));
       else if (after.includes(selected) && woken !== selected) edge(selected, index, "after");
     }

@@ -3,19 +3,20 @@
 
 /**
  * @typedef {{task: number, kind?: string, text: number, object?: number, place?: number, state?: string, notes?: number[],
- *   marked?: boolean, after?: number[], woken_by?: number, blocked_by?: number, reads?: {from?: number, stale?: boolean, others?: (number | null)[]}}} Step
+ *   marked?: boolean, after?: number[], happens_after?: number[], woken_by?: number, blocked_by?: number, reads?: {from?: number, stale?: boolean, others?: (number | null)[]}}} Step
  * @typedef {{task: number, text: number, from: number, until?: number, what: string, marked?: boolean}} Span
  * @typedef {{task: number, object: number, mode?: string, from: number, until?: number}} Hold
  * @typedef {{title: string, lane: string}} Task
  * @typedef {{file: string, parts: {first: number, lines: string[]}[]}} Source
  * @typedef {{name: string, verdict: string, start: string, tasks: Task[], texts: string[], objects: string[], places: string[],
- *   left_out?: number, steps: Step[], spans?: Span[], holds?: Hold[], orders?: {sequence: string, disagreement: string}[],
+ *   left_out?: number, knows_happens_before?: boolean, steps: Step[], spans?: Span[], holds?: Hold[], orders?: {sequence: string, disagreement: string}[],
  *   linearization?: {number: number, span?: number, after?: number, text: string, state: string}[],
  *   choices?: {seed: number, points: {step: number, kept: number, failed: number, of: number}[],
  *     swaps?: {first: number, second: number, failed: number, of: number}[]},
  *   deadlock?: {held: {operation: string, location: string}, wanted: {operation: string, location: string}},
  *   replay?: string, sources?: Source[]}} Exploration
  * @typedef {{task: number | null, object: number | null, file: string | null}} Filter
+ * @typedef {"happens" | "depends"} Relation which order: happens-before, or that of steps that depend on each other
  */
 
 /**
@@ -57,26 +58,34 @@ function previousInTask(data) {
  * How each step is ordered with one of them: -1 before, 1 after, 0 neither, 2 for the step itself. A step comes before another
  * if it is earlier in the same task, if the other must come after it, or by way of steps between the two.
  * @param {Exploration} data @param {Int32Array} previous as `previousInTask` gives it @param {number} index
+ * @param {Relation} relation
  * @returns {Int8Array}
  */
-function orderOf(data, previous, index) {
+function orderOf(data, previous, index, relation) {
   const order = new Int8Array(data.steps.length);
   order[index] = 2;
   // All edges lead to earlier steps, so one pass in each direction follows them.
   for (let at = index; at >= 0; at--) {
     if (at !== index && order[at] !== -1) continue;
-    eachBefore(data, previous, at, (before) => { order[before] = -1; });
+    eachBefore(data, previous, at, relation, (before) => { order[before] = -1; });
   }
   for (let at = index + 1; at < order.length; at++) {
-    eachBefore(data, previous, at, (before) => { if (order[before] > 0) order[at] = 1; });
+    eachBefore(data, previous, at, relation, (before) => { if (order[before] > 0) order[at] = 1; });
   }
   return order;
 }
 
-/** @param {Exploration} data @param {Int32Array} previous @param {number} at @param {(before: number) => void} visit */
-function eachBefore(data, previous, at, visit) {
+/**
+ * @param {Exploration} data @param {Int32Array} previous @param {number} at @param {Relation} relation
+ * @param {(before: number) => void} visit
+ */
+function eachBefore(data, previous, at, relation, visit) {
   const step = data.steps[at];
   if (previous[at] >= 0) visit(previous[at]);
+  if (relation === "happens") {
+    if (step.happens_after) step.happens_after.forEach(visit);
+    return;
+  }
   if (step.after) step.after.forEach(visit);
   if (step.woken_by !== undefined) visit(step.woken_by);
 }

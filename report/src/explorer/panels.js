@@ -1,10 +1,14 @@
 // What is known of the selected step, why the execution is wrong, and which choice mattered.
 
-/** What the order of steps means. */
-const ORDER = "A step comes before another one if it is earlier in the same task, if it let the other task go on (a spawn, a wake, a lock " +
-  "that was given back), or if both use the same object and one of them changes it. Steps that no chain of these orders can be exchanged, and " +
-  "the execution stays the same. This is the order in which things happened, and it has more than the happens-before of C++20 and Rust: " +
-  "a relaxed load comes after the store that it reads, but does not synchronise with it. So a data race can be between two steps that are ordered here.";
+/** What the two orders mean. */
+const HAPPENS = "Happens-before is the order of C++20 and Rust. A step happens before another one if it is earlier in the same task, or by " +
+  "way of what synchronises: a spawn and the start of the task, an end and its join, an unpark, a lock that is given back and taken again, " +
+  "a release store and an acquire load that reads it. Two accesses to plain memory of which one writes are a data race unless one happens " +
+  "before the other, whichever came first in this execution.";
+const DEPENDS = "A step depends on another one if it is later in the same task, if the other let its task go on (a spawn, a wake, a lock that " +
+  "was given back), or if both use the same object and one of them changes it. Steps that no chain of these orders can be exchanged, and " +
+  "the execution stays the same. This has more than happens-before: a relaxed load comes after the store that it reads, but does not " +
+  "synchronise with it.";
 
 /** A button that looks like a link and goes to a step. @param {Explorer} explorer @param {number} index @param {string} [text] */
 function link(explorer, index, text = explorer.line(index)) {
@@ -131,16 +135,25 @@ class Panels {
     const { explorer } = this;
     const { data, previous } = explorer;
     const isEnd = ["blocked", "panicked"].includes(data.steps[index].kind);
-    if (isEnd || data.tasks.length < 2 || !data.steps.some((step) => step.after)) return [];
-    const counts = countOrder(data, orderOf(data, previous, index), index);
-    const before = (data.steps[index].after || []).map((other) => element("li", {}, link(explorer, other)));
+    if (isEnd || data.tasks.length < 2 || !(data.knows_happens_before || data.steps.some((step) => step.after))) return [];
+    const counted = (/** @type {Relation} */ relation) => countOrder(data, orderOf(data, previous, index, relation), index);
+    const list = (/** @type {string} */ title, /** @type {number[]} */ steps) => steps.length === 0 ? [] : [
+      element("p", {}, title), element("ul", {}, ...steps.map((other) => element("li", {}, link(explorer, other)))),
+    ];
+    const { after = [], happens_after: happensAfter = [] } = data.steps[index];
+    const [happens, depends] = [data.knows_happens_before && counted("happens"), counted("depends")];
     return [
       element("h3", {}, "Order"),
-      element("p", { class: "counts" }, `Of the other tasks' steps, ${counts.before} come before by a chain of steps that depend on each other, ` +
-        `${counts.after} after, and ${counts.concurrent} could come on either side.`),
-      before.length > 0 ? element("p", {}, "It depends directly on:") : "",
-      before.length > 0 ? element("ul", {}, ...before) : "",
-      element("details", {}, element("summary", {}, "What this order is"), element("p", {}, ORDER)),
+      ...(happens ? [
+        element("p", { class: "counts" }, `Of the other tasks' steps, ${happens.before} happen before this one, ${happens.after} after it, ` +
+          `and ${happens.concurrent} are concurrent with it.`),
+        ...list("It synchronises directly with:", happensAfter),
+      ] : []),
+      element("p", { class: "counts" }, `${happens ? "In this execution" : "Of the other tasks' steps"}, ${depends.before} come before by a chain ` +
+        `of steps that depend on each other, ${depends.after} after, and ${depends.concurrent} could come on either side.`),
+      ...list("It depends directly on:", after),
+      element("details", {}, element("summary", {}, happens ? "What these orders are" : "What this order is"),
+        happens ? element("p", {}, HAPPENS) : "", element("p", {}, DEPENDS)),
     ];
   }
 

@@ -26,7 +26,8 @@ class Explorer {
     this.matches = [];
     this.selected = this.first();
     this.order = null;
-    this.withOrder = false;
+    /** @type {Relation | null} */
+    this.relation = null;
     this.chosenOrder = -1;
     this.lanes = new Lanes(this);
     this.panels = new Panels(this);
@@ -63,7 +64,7 @@ class Explorer {
     if (!(index >= 0 && index < this.data.steps.length)) return;
     if (this.shown[lowerBound(this.shown, index)] !== index) this.setFilter({ task: null, object: null, file: null });
     this.selected = index;
-    this.order = this.withOrder ? orderOf(this.data, this.previous, index) : null;
+    this.order = this.relation ? orderOf(this.data, this.previous, index, this.relation) : null;
     this.lanes.reveal(index);
     this.lanes.draw();
     this.panels.draw();
@@ -75,10 +76,24 @@ class Explorer {
     this.lanes.viewport.focus({ preventScroll: true });
   }
 
-  /** @param {boolean} on */
-  setOrder(on) {
-    this.withOrder = on;
+  /** The orders that are known, each with what it is called. @returns {[Relation, string][]} */
+  relations() {
+    /** @type {[Relation, string][]} */
+    const happens = this.data.knows_happens_before ? [["happens", "happens-before"]] : [];
+    return [...happens, ["depends", "dependent steps"]];
+  }
+
+  /** Shows how the steps are ordered around the selected one. @param {Relation | null} relation */
+  setOrder(relation) {
+    this.relation = relation;
+    this.orders.value = relation || "";
     this.select(this.selected);
+  }
+
+  /** The order after the one that is shown, and then none. */
+  nextOrder() {
+    const all = [null, ...this.relations().map(([relation]) => relation)];
+    this.setOrder(all[(all.indexOf(this.relation) + 1) % all.length]);
   }
 
   /** @param {Filter} filter */
@@ -126,11 +141,14 @@ class Explorer {
       object: this.choice("Object", "object", data.objects.map((object, index) => [index, object])),
       file: this.choice("File", "file", files.map((file) => [file, file])),
     };
-    const order = element("input", { type: "checkbox", change: () => this.setOrder(order.checked) });
-    const label = element("label", { class: "check" }, order, " Order around the step");
+    this.orders = element(
+      "select", { "aria-label": "Order around the step", "aria-keyshortcuts": "o", change: () => this.setOrder(this.orders.value || null) },
+      element("option", { value: "" }, "Order: not shown"),
+      ...this.relations().map(([relation, name]) => element("option", { value: relation }, `Order: ${name}`)),
+    );
     return element(
       "div", { class: "toolbar", role: "search", "aria-label": "Steps" },
-      this.query, this.found, ...Object.values(this.controls).filter((control) => control.length > 2), label,
+      this.query, this.found, ...Object.values(this.controls).filter((control) => control.length > 2), this.orders,
     );
   }
 
@@ -184,7 +202,7 @@ class Explorer {
       n: () => this.moveAmong(this.matches, 1),
       N: () => this.moveAmong(this.matches, -1),
       m: () => this.moveAmong(this.shown.filter((index) => this.data.steps[index].marked), 1),
-      o: () => { const box = document.querySelector(".toolbar input[type=checkbox]"); /** @type {any} */ (box).click(); },
+      o: () => this.nextOrder(),
     };
     const moves = {
       ArrowDown: () => this.move(1), ArrowUp: () => this.move(-1), PageDown: () => this.move(page),

@@ -25,11 +25,19 @@ test("operations have numbers, after those that are left out", () => {
 test("what comes before and after a step, by every way there is", () => {
   // main: 0 2 5, thread 1: 1 3, thread 2: 4; 3 after 2, 5 woken by 4.
   const data = exploration([[0, "a"], [1, "b"], [0, "c"], [1, "d", { after: [2] }], [2, "e"], [0, "f", { woken_by: 4 }]]);
-  const order = (index) => [...model.orderOf(data, model.previousInTask(data), index)];
+  const order = (index) => [...model.orderOf(data, model.previousInTask(data), index, "depends")];
   assert.deepEqual(order(3), [-1, -1, -1, 2, 0, 0]);
   assert.deepEqual(order(0), [2, 0, 1, 1, 0, 1]);
   assert.deepEqual(order(4), [0, 0, 0, 0, 2, 1]);
-  assert.deepEqual(model.countOrder(data, model.orderOf(data, model.previousInTask(data), 3), 3), { before: 2, after: 0, concurrent: 2 });
+  assert.deepEqual(model.countOrder(data, model.orderOf(data, model.previousInTask(data), 3, "depends"), 3), { before: 2, after: 0, concurrent: 2 });
+});
+
+test("what happens before a step leaves out what only depends", () => {
+  // 3 reads what 2 stored without synchronising with it; 5 joins thread 2.
+  const data = exploration([[0, "a"], [1, "b", { happens_after: [0] }], [0, "c"], [1, "d", { after: [2] }], [2, "e"], [0, "f", { after: [3], happens_after: [4] }]]);
+  const order = (index) => [...model.orderOf(data, model.previousInTask(data), index, "happens")];
+  assert.deepEqual(order(3), [-1, -1, 0, 2, 0, 0]);
+  assert.deepEqual(order(5), [-1, 0, -1, 0, -1, 2]);
 });
 
 test("the order is that of the pairs that follow from each other", () => {
@@ -50,7 +58,7 @@ test("the order is that of the pairs that follow from each other", () => {
     for (let m = 0; m < count; m++) for (let a = 0; a < count; a++) for (let b = 0; b < count; b++) before[a][b] ||= before[a][m] && before[m][b];
     for (let index = 0; index < count; index++) {
       const expected = data.steps.map((_, at) => (at === index ? 2 : before[at][index] ? -1 : before[index][at] ? 1 : 0));
-      assert.deepEqual([...model.orderOf(data, model.previousInTask(data), index)], expected);
+      assert.deepEqual([...model.orderOf(data, model.previousInTask(data), index, "depends")], expected);
     }
   }
 });

@@ -40,7 +40,7 @@ test("the first look: the step that is wrong, its block, its lock and its source
   assert.match(await page.title(), /^figure-1: panic$/);
   assert.equal(await number(page), "3");
   const text = await panel(page).innerText();
-  for (const part of ["Step 3, main", "locks mutex 1", "▲ 1 of 3", "withdraw", "mut-suite/src/blocks/figures.rs", "could come on either side", "What this order is"]) {
+  for (const part of ["Step 3, main", "locks mutex 1", "▲ 1 of 3", "withdraw", "mut-suite/src/blocks/figures.rs", "could come on either side", "What these orders are"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
   assert.match(await page.locator(".line.here").innerText(), /balance\.lock\(\)/);
@@ -87,12 +87,33 @@ test("clicks select, filter and show the order", () => open("blocks.html", async
   await page.getByLabel("Filter by object").selectOption({ label: "mutex 1" });
   assert.ok((await page.locator(".row .what").allInnerTexts()).every((text) => text.includes("mutex 1")));
   await page.keyboard.press("Escape");
-  await page.getByLabel("Order around the step").check();
+  await page.getByLabel("Order around the step").selectOption("depends");
   assert.ok(await page.locator(".row.before").count() > 0 && await page.locator(".row.after").count() > 0);
   // A link of the panel goes to its step.
   await locks.last().click();
   await panel(page).getByRole("button", { name: /unlocks mutex 1/ }).first().click();
   assert.match(await selected(page).innerText(), /unlocks mutex 1/);
+}));
+
+test("a relaxed load depends on the store that it reads, and is concurrent with it", () => open("stale.html", async (page) => {
+  const { steps } = JSON.parse(await page.locator("#exploration").textContent());
+  const onlyDepends = (step) => (step.after || []).find((other) => !(step.happens_after || []).includes(other) && other !== step.woken_by);
+  const load = steps.findIndex((step) => onlyDepends(step) !== undefined);
+  const store = onlyDepends(steps[load]);
+  const rows = page.locator(".row");
+  await rows.nth(load).click();
+  const relation = async (order) => {
+    await page.getByLabel("Order around the step").selectOption(order);
+    return (await rows.nth(store).getAttribute("class")).split(" ").filter((name) => ["before", "after", "concurrent"].includes(name));
+  };
+  assert.deepEqual(await relation("depends"), ["before"]);
+  assert.deepEqual(await relation("happens"), ["concurrent"]);
+  assert.match(await panel(page).innerText(), /\d+ happen before this one, \d+ after it, and \d+ are concurrent with it/);
+  await page.locator(".viewport").focus();
+  await page.keyboard.press("o");
+  assert.equal(await page.getByLabel("Order around the step").inputValue(), "depends");
+  await page.keyboard.press("o");
+  assert.equal(await page.locator(".row.before").count(), 0);
 }));
 
 test("which choice mattered is a curve with its figures", () => open("blocks.html", async (page) => {
@@ -171,7 +192,7 @@ test("100,000 steps open in two seconds, and only those that are seen are drawn"
   await page.keyboard.type("main unlocks");
   assert.equal(await page.locator("#found").innerText(), "12500 steps");
   assert.ok(Date.now() - started < 4000);
-  await page.getByLabel("Order around the step").check();
+  await page.getByLabel("Order around the step").selectOption("depends");
   assert.ok(await page.locator(".row.after").count() > 0);
 }));
 

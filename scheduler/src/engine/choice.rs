@@ -101,6 +101,9 @@ impl Core {
         cause: Cause,
     ) {
         if self.config.trace {
+            if self.tells_order.get() {
+                self.note_event(TaskId(chosen as u32));
+            }
             let operation = Operation { object, action, location };
             let task = TaskId(chosen as u32);
             state.trace.push(Event { task, operation, continues: false, only_read: false, cause });
@@ -217,6 +220,9 @@ impl Core {
         location: Place,
     ) {
         if self.config.trace && !state.aborting {
+            if self.tells_order.get() {
+                self.note_event(TaskId(task as u32));
+            }
             // The event is made in its place: copying it from elsewhere would stall until the memory is written.
             state.trace.push(Event {
                 task: TaskId(task as u32),

@@ -59,6 +59,8 @@ pub(super) struct Core {
     pub(super) wants_parts: Cell<bool>,
     /// In this execution memory is weak.
     pub(super) weak: Cell<bool>,
+    /// The next executions tell what happens before what.
+    pub(super) tells_order: Cell<bool>,
     /// What an execution keeps whose memory is weak.
     pub(super) kept: RefCell<Kept>,
     /// Where tasks were spawned that cannot be unwound: unwinding them would abort the process.
@@ -97,6 +99,7 @@ impl Core {
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
             weak: Cell::new(false),
+            tells_order: Cell::new(false),
             fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),

@@ -23,6 +23,7 @@ use interloper_std::runtime::{
 };
 
 use super::core::Core;
+use super::known::Known;
 use super::progress::Spin;
 use super::stale::{Here, StaleLooks};
 use super::state::State;
@@ -61,6 +62,8 @@ pub(super) struct Kept {
     pub(super) older_left: bool,
     /// The orderings that were met, in this execution and in those before.
     pub(super) sites: Sites,
+    /// What the events know, if this is told.
+    pub(super) known: Known,
 }
 
 /// What happens before whoever acquires an object.
@@ -81,6 +84,7 @@ impl Kept {
     pub(super) fn begin(&mut self) {
         self.memory.restart();
         self.sites.begin();
+        self.known.restart();
         self.released.clear();
         self.stale.clear();
         self.forget_accesses();
@@ -138,7 +142,7 @@ impl Core {
 
     /// Whether the memory of the execution that begins is weak follows from its freedoms.
     pub(super) fn begin_memory(&self, state: &State) {
-        let weak = state.granted.count(Freedom::Memory) > 0 || self.config.plain.is_some();
+        let weak = state.granted.count(Freedom::Memory) > 0 || self.config.plain.is_some() || self.tells_order.get();
         self.weak.set(weak);
         self.addresses.weaken(weak);
         let mut kept = self.kept.borrow_mut();
@@ -147,6 +151,14 @@ impl Core {
         } else {
             kept.forget_accesses();
         }
+    }
+
+    /// The next event of the trace is one of this task, in an execution that tells what happens before what.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_event(&self, task: TaskId) {
+        let Kept { memory, known, .. } = &mut *self.kept.borrow_mut();
+        known.begin(memory, task);
     }
 
     /// The running task acquires or releases an object, if memory is weak.
@@ -168,6 +180,15 @@ impl Weak<'_> {
 
     fn releases(&self, object: ObjectId, mode: Mode) {
         self.0.kept.borrow_mut().release(self.current(), object, mode);
+    }
+
+    /// The same as the beginning of a step which has no event yet.
+    fn releases_before(&self, object: ObjectId, mode: Mode) {
+        if self.0.tells_order.get() {
+            let Kept { memory, known, .. } = &mut *self.0.kept.borrow_mut();
+            known.end(memory, self.current());
+        }
+        self.releases(object, mode);
     }
 
     /// The running task has held the object in this mode for a moment.
@@ -308,7 +329,7 @@ impl Runtime for Weak<'_> {
     }
 
     fn free(&self, lock: ObjectId, mode: Mode, location: Place) {
-        self.releases(lock, mode);
+        self.releases_before(lock, mode);
         self.0.free(lock, mode, location);
     }
 
@@ -340,12 +361,12 @@ impl Runtime for Weak<'_> {
 
     fn release(&self, lock: ObjectId, mode: Mode, location: Place) {
         // Nobody who could acquire it takes the lock before it is given back.
-        self.releases(lock, mode);
+        self.releases_before(lock, mode);
         self.0.release(lock, mode, location);
     }
 
     fn convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) {
-        self.releases(lock, from);
+        self.releases_before(lock, from);
         self.0.convert(lock, from, to, location);
         self.acquired(lock, to);
     }
@@ -365,7 +386,7 @@ impl Runtime for Weak<'_> {
     }
 
     fn let_go(&self, lock: ObjectId, mode: Mode) {
-        self.releases(lock, mode);
+        self.releases_before(lock, mode);
         self.0.let_go(lock, mode);
     }
 
@@ -377,7 +398,7 @@ impl Runtime for Weak<'_> {
         wakes: Wakes,
         location: Place,
     ) -> Woken {
-        self.releases(lock, mode);
+        self.releases_before(lock, mode);
         let woken = self.0.wait(queue, (lock, mode), timeout, wakes, location);
         self.acquired(lock, mode);
         woken
@@ -404,12 +425,12 @@ impl Runtime for Weak<'_> {
 
     fn unpark(&self, task: TaskId, location: Place) {
         let object = self.0.state.borrow().tasks[task.index()].object;
-        self.releases(object, Mode::Exclusive);
+        self.releases_before(object, Mode::Exclusive);
         self.0.unpark(task, location);
     }
 
     fn suspend(&self, lock: Option<ObjectId>, suspension: Suspension, location: Place) -> Woken {
-        lock.into_iter().for_each(|lock| self.releases(lock, Mode::Exclusive));
+        lock.into_iter().for_each(|lock| self.releases_before(lock, Mode::Exclusive));
         let woken = self.0.suspend(lock, suspension, location);
         lock.into_iter().for_each(|lock| self.acquired(lock, Mode::Exclusive));
         woken
@@ -417,7 +438,7 @@ impl Runtime for Weak<'_> {
 
     fn wake_task(&self, task: TaskId, location: Place) {
         let object = self.0.state.borrow().tasks[task.index()].object;
-        self.releases(object, Mode::Exclusive);
+        self.releases_before(object, Mode::Exclusive);
         self.0.wake_task(task, location);
     }
 

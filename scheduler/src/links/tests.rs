@@ -12,7 +12,7 @@ fn step(task: u32, object: u32, action: Action) -> Event {
 }
 
 fn linked(trace: &[Event], accesses: &[(u32, Option<u32>)]) -> Vec<Link> {
-    links(trace, Stores { accesses, older: &[] }, |object| object.index() < 100)
+    links(trace, Told { accesses, ..Told::default() }, |object| object.index() < 100)
 }
 
 fn after(trace: &[Event]) -> Vec<Vec<u32>> {

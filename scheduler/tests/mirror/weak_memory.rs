@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use interloper_scheduler::decisions::{Decisions, LooseSource, ReplaySource};
-use interloper_scheduler::links::{Read, Stores, links};
-use interloper_scheduler::runtime::Action;
+use interloper_scheduler::links::{Read, Told, links};
+use interloper_scheduler::runtime::{Action, TaskId};
 use interloper_scheduler::schedule::{FREE_EVERY, Memory, Plan, Schedule};
 use interloper_scheduler::strategies::{Exhaustive, Guided, Pct, Pctwm, Pos, RandomWalk, Selection, Surw};
 use interloper_scheduler::{Config, Engine, Execution, Executions, Freedom, Freedoms, Shard, Stopped, Strategy};
@@ -315,6 +315,48 @@ fn spawn_join_and_unpark_order() {
     });
 }
 
+/// What gives a lock back, wakes or ends is part of its own event, and not of the one before it.
+#[test]
+fn who_takes_over_comes_after_the_very_event_that_gave() {
+    let mut engine = Engine::new(config(Freedoms::NONE));
+    engine.tell_order(true);
+    let program = || {
+        let shared = Arc::new((Mutex::new(0), AtomicU64::new(0)));
+        let other = shared.clone();
+        let thread = thread::spawn(move || {
+            thread::park();
+            *other.0.lock().unwrap() += 1;
+            other.1.store(1, Relaxed);
+        });
+        *shared.0.lock().unwrap() += 1;
+        thread.thread().unpark();
+        shared.1.load(Relaxed);
+        thread.join().unwrap();
+    };
+    let mut seen = 0;
+    engine.explore(&mut Exhaustive::new(), Executions::AtMost(10_000), program, |engine, execution| {
+        assert!(execution.end.is_finished(), "{execution:?}");
+        let (trace, edges) = (engine.trace(), engine.happens_before());
+        let is_of = |index: &u32, task: u32, action: fn(Action) -> bool| {
+            let event = &trace[*index as usize];
+            event.task.0 == task && action(event.operation.action)
+        };
+        let comes_after = |action: fn(Action) -> bool, earlier: fn(Action) -> bool| {
+            edges.iter().any(|(event, before)| is_of(event, 1, action) && is_of(before, 0, earlier))
+        };
+        // The unpark comes after the lock was given back, so its event is the one that is named.
+        assert!(comes_after(|action| action == Action::Park, |action| action == Action::Unpark), "{edges:?} {trace:?}");
+        assert!(!comes_after(|action| matches!(action, Action::Lock(_)), |_| true), "{edges:?} {trace:?}");
+        // Main reads what the other stored without synchronising with it. It knows of it by joining, at the end.
+        let of_main = edges.iter().filter(|(event, _)| trace[*event as usize].task == TaskId::MAIN);
+        let ends: Vec<Action> = of_main.map(|(_, before)| trace[*before as usize].operation.action).collect();
+        assert_eq!(ends, [Action::Exit], "{edges:?} {trace:?}");
+        seen += 1;
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(seen > 1);
+}
+
 /// The atomic itself holds the newest value: what is read past the atomic operations, and what is written so, is seen.
 #[test]
 fn what_is_not_an_atomic_operation_sees_the_newest() {
@@ -377,7 +419,7 @@ fn a_stale_access_tells_what_it_could_have_read() {
                     let older = execution.older.iter().find(|older| older.event == index);
                     assert_eq!(older.is_some(), Some(&of) != stores.last());
                     if let Some(older) = older {
-                        let known = Stores { accesses: &execution.accesses, older: &execution.older };
+                        let known = Told { accesses: &execution.accesses, older: &execution.older, ..Told::default() };
                         let read = links(&engine.trace(), known, |_| true)[index as usize].reads.clone();
                         assert_eq!(read, Some(Read { from: of, stale: true, others }));
                         assert_eq!(older.of, of);

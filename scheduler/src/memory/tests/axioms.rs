@@ -76,26 +76,7 @@ fn assign(program: &Program, readers: &[(usize, usize)], values: &mut Vec<u64>, 
 /// Tries every modification order with these values read.
 fn arrange(program: &Program, readers: &[(usize, usize)], values: &[u64], found: &mut Graphs) {
     let read = |at: (usize, usize)| readers.iter().position(|reader| *reader == at).map(|index| values[index]);
-    let initial = |location| Event {
-        thread: None,
-        location: Some(location),
-        reads: false,
-        writes: Some(0),
-        order: Ordering::Relaxed,
-    };
-    let mut events: Vec<Event> = (0..LOCATIONS).map(initial).collect();
-    events.extend(places(program).map(|at| event(at.0, at_of(program, at), read(at))));
-    let mut read_values = vec![None; LOCATIONS];
-    read_values.extend(places(program).map(read));
-    // A compare-exchange that fails stores nothing.
-    let source = |event: usize| {
-        let value = read_values[event]?;
-        Some(events.iter().position(|of| of.location == events[event].location && of.writes == Some(value)))
-    };
-    let Some(sources) = (0..events.len()).map(|event| source(event).map_or(Some(None), |of| of.map(Some))).collect()
-    else {
-        return;
-    };
+    let Some((events, sources)) = events(program, read) else { return };
     let stores_to = |location: usize| -> Vec<usize> {
         let stores = |event: &usize| events[*event].location == Some(location) && events[*event].writes.is_some();
         (LOCATIONS..events.len()).filter(stores).collect()
@@ -112,6 +93,46 @@ fn arrange(program: &Program, readers: &[(usize, usize)], values: &[u64], found:
             found.insert(Graph { reads, stores: orders.iter().map(stored).collect() });
         }
     }
+}
+
+/// The initial stores and the instructions as events, with what each of them reads from. None if nothing stores what is read.
+fn events(program: &Program, read: impl Fn((usize, usize)) -> Option<u64>) -> Option<(Vec<Event>, Vec<Option<usize>>)> {
+    let initial = |location| Event {
+        thread: None,
+        location: Some(location),
+        reads: false,
+        writes: Some(0),
+        order: Ordering::Relaxed,
+    };
+    let mut events: Vec<Event> = (0..LOCATIONS).map(initial).collect();
+    events.extend(places(program).map(|at| event(at.0, at_of(program, at), read(at))));
+    let mut read_values = vec![None; LOCATIONS];
+    read_values.extend(places(program).map(read));
+    // A compare-exchange that fails stores nothing.
+    let source = |event: usize| {
+        let value = read_values[event]?;
+        Some(events.iter().position(|of| of.location == events[event].location && of.writes == Some(value)))
+    };
+    let sources: Option<_> =
+        (0..events.len()).map(|event| source(event).map_or(Some(None), |of| of.map(Some))).collect();
+    sources.map(|sources| (events, sources))
+}
+
+/// Whether the first of two instructions happens before the second, each by its thread and its number there, in the execution
+/// that reads these values thread by thread.
+pub(super) fn happens_before(
+    program: &Program,
+    values: &[Vec<u64>],
+) -> impl Fn((usize, usize), (usize, usize)) -> bool {
+    let read = |at: (usize, usize)| {
+        let earlier = program[at.0][..at.1].iter().filter(|instruction| reads(**instruction).is_some()).count();
+        reads(at_of(program, at)).map(|_| values[at.0][earlier])
+    };
+    let (events, sources) = events(program, read).expect("what is read was stored");
+    let base = Candidate { events: &events, sources }.base().expect("it was executed");
+    let all: Vec<(usize, usize)> = places(program).collect();
+    let event = move |at| LOCATIONS + all.iter().position(|place| *place == at).expect("it is an instruction");
+    move |first, then| base.happens_before.has(event(first), event(then))
 }
 
 fn event(thread: usize, instruction: Instruction, read: Option<u64>) -> Event {

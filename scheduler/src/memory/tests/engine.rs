@@ -1,15 +1,16 @@
 //! Small programs in the engine, through the mirror of `std`: an exhaustive search shows exactly the outcomes of the model.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use interloper_std::runtime::{Action, ObjectKind, TaskId};
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicU64, fence};
 use interloper_std::thread;
 
 use super::machine::LOCATIONS;
-use super::{Graph, Graphs, Instruction, Program, machine, programs};
+use super::{Graph, Graphs, Instruction, Program, axioms, machine, programs};
 use crate::strategies::{Exhaustive, Exploration};
 use crate::{Config, Engine, Executions, Freedom, Freedoms, Stopped};
 
@@ -98,6 +99,72 @@ fn of_two_values(instruction: Instruction) -> Instruction {
         }
         other => other,
     }
+}
+
+/// What the engine tells of the order of instructions is the happens-before of the axioms, under both kinds of memory.
+#[test]
+fn what_is_told_of_the_order_is_what_the_axioms_say() {
+    let (mut ordered, mut unordered) = (0, 0);
+    for number in 0..200 {
+        let program = programs::draw(3, number);
+        for stale in [0, u32::MAX] {
+            let freedoms = Freedoms::NONE.with(Freedom::Memory, stale);
+            let mut engine = Engine::new(Config { freedoms, ..Config::default() });
+            engine.tell_order(true);
+            let last: RefCell<Outcome> = RefCell::default();
+            let run = || *last.borrow_mut() = run(&program);
+            engine.explore(&mut Exhaustive::new(), Executions::AtMost(60), run, |engine, execution| {
+                assert!(execution.end.is_finished(), "{execution:?}");
+                let (reads, _) = last.take();
+                let expected = axioms::happens_before(&program, &reads);
+                let told = told(engine);
+                let (trace, instructions) = (engine.trace(), instructions(engine));
+                for (&first, &one) in &instructions {
+                    for (&then, &other) in instructions.iter().filter(|(then, _)| then.0 != first.0) {
+                        let is_before = expected(first, then);
+                        assert_eq!(told[one][other], is_before, "{first:?} {then:?}\n{program:?}\n{trace:?}");
+                        *if is_before { &mut ordered } else { &mut unordered } += 1;
+                    }
+                }
+                ControlFlow::<()>::Continue(())
+            });
+        }
+    }
+    assert!(ordered > 1_000 && unordered > 1_000, "{ordered} {unordered}");
+}
+
+/// Which event happens before which: what the engine tells, the order of each task, and what follows.
+fn told(engine: &Engine) -> Vec<Vec<bool>> {
+    let trace = engine.trace();
+    let mut before = vec![vec![false; trace.len()]; trace.len()];
+    for (other, event) in trace.iter().enumerate() {
+        (0..other).for_each(|one| before[one][other] = trace[one].task == event.task);
+    }
+    engine.happens_before().into_iter().for_each(|(event, earlier)| before[earlier as usize][event as usize] = true);
+    for middle in 0..trace.len() {
+        for one in 0..middle {
+            for other in middle + 1..trace.len() {
+                before[one][other] |= before[one][middle] && before[middle][other];
+            }
+        }
+    }
+    before
+}
+
+/// The events of the instructions, by thread and number.
+fn instructions(engine: &Engine) -> BTreeMap<(usize, usize), usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut found = BTreeMap::new();
+    for (index, event) in engine.trace().iter().enumerate().filter(|(_, event)| event.task != TaskId::MAIN) {
+        let is_atomic = engine.object_kind(event.operation.object) == Some(ObjectKind::Atomic);
+        if is_atomic || event.operation.action == Action::Fence {
+            let thread = event.task.index() - 1;
+            let number = counts.entry(thread).or_default();
+            found.insert((thread, *number), index);
+            *number += 1;
+        }
+    }
+    found
 }
 
 #[test]
