@@ -149,18 +149,18 @@ fn workspace(
     let packages: Vec<Package> =
         chosen.iter().map(|member| Package { name: member.name.clone(), crates: member.crates.clone() }).collect();
     let reading = interloper_composed::Options { base: members.root.clone(), tests: true, ..Default::default() };
-    let (mut found, unread) = interloper_composed::objects(&packages, &reading);
+    let (found, unread) = interloper_composed::objects(&packages, &reading);
     for one in &unread {
         note(&format!("not read: {}:{}: {}", one.place.file, one.place.line, one.reason));
     }
-    found.retain(|one| subjects.name.as_ref().is_none_or(|part| one.name.contains(part.as_str())));
-    if found.is_empty() {
+    let is_asked = |one: &Described| subjects.name.as_ref().is_none_or(|part| one.name.contains(part.as_str()));
+    if !found.iter().any(is_asked) {
         return Err(Refusal::Request(match &subjects.name {
             Some(name) => format!("no `#[interloper::object]` here has '{name}' in its name"),
             None => "no `#[interloper::object]` here; `--crate NAME` hunts a published crate".to_owned(),
         }));
     }
-    for one in &found {
+    for one in found.iter().filter(|one| is_asked(one)) {
         if let Err(reason) = &one.access {
             let place = format!("{}:{}", one.place.file, one.place.line);
             results.left.push((one.name.clone(), format!("not hunted ({place}): {reason}")));
@@ -172,10 +172,13 @@ fn workspace(
                 one.package == member.name && one.access.as_ref().is_ok_and(|access| access.root == *root)
             };
             let objects: Vec<&Described> = found.iter().filter(of_crate).collect();
-            if objects.is_empty() {
+            if !objects.iter().any(|one| is_asked(one)) {
                 continue;
             }
+            // All of them are compiled, whichever are hunted: what is counted of one does not depend on what else was asked before.
             let (appended, hunts) = tests(&objects);
+            let hunts =
+                hunts.into_iter().zip(&objects).filter(|(_, one)| is_asked(one)).map(|(hunt, _)| hunt).collect();
             let harness = Harness {
                 manifest: member.manifest.clone(),
                 interloper: init::interloper(folder, None)?,

@@ -148,9 +148,7 @@ impl Tree {
         let mut all = Vec::new();
         for entry in fs::read_dir(folder).map_err(wrong)? {
             let path = entry.map_err(wrong)?.path();
-            let built = path.join("CACHEDIR.TAG").exists() || self.base.starts_with(&path);
-            let name = path.file_name().unwrap_or_default();
-            if !built && name != ".git" && name != ".cargo-ok" {
+            if !is_left_out(&path) && !self.base.starts_with(&path) {
                 all.push(path);
             }
         }
@@ -168,11 +166,16 @@ fn make(path: &Path, original: &Path, node: &Node) -> io::Result<()> {
         }
         return Ok(());
     }
-    if is_folder {
+    if is_folder && !(*node == Node::Link && original.is_dir()) {
         fs::remove_dir_all(path)?;
     }
     match node {
         Node::Link if fs::read_link(path).is_ok_and(|target| target == original) => Ok(()),
+        // Where a text was, a link to a file that has not changed for long would look to cargo as if it had been built already.
+        Node::Link if there.as_ref().is_some_and(fs::Metadata::is_file) && original.is_file() => {
+            write(path, there.as_ref(), &fs::read(original)?)
+        }
+        Node::Link if is_folder && original.is_dir() => make_entries(path, original),
         Node::Link => {
             remove(path)?;
             fs::create_dir_all(path.parent().unwrap_or(path))?;
@@ -181,6 +184,29 @@ fn make(path: &Path, original: &Path, node: &Node) -> io::Result<()> {
         Node::Text(text) => write(path, there.as_ref(), text.as_bytes()),
         _ => write(path, there.as_ref(), &fs::read(original)?),
     }
+}
+
+/// A folder with texts of its own becomes what the original is.
+fn make_entries(path: &Path, original: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(original)? {
+        let original = entry?.path();
+        if !is_left_out(&original) {
+            make(&path.join(original.file_name().unwrap_or_default()), &original, &Node::Link)?;
+        }
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_symlink() && fs::metadata(entry.path()).is_err() {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file or folder is cargo's or git's own.
+fn is_left_out(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    path.join("CACHEDIR.TAG").exists() || name == ".git" || name == ".cargo-ok"
 }
 
 /// Writes a file, unless it has these bytes.
@@ -296,9 +322,23 @@ mod tests {
         assert!(fs::symlink_metadata(at("src/a.rs")).is_err(), "a link to what is gone goes, too");
         assert!(at("left-by-a-test").exists());
 
+        // What was changed is new to cargo when it is as it was, so it stays a file.
+        let changed = time(&at("src/lib.rs"));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        put(&package.join("src/a.rs"), "a");
         make(&[]);
-        assert!(is_link("src"));
-        assert_eq!(fs::read_to_string(&root).unwrap(), "old");
+        assert!(!is_link("src") && !is_link("src/lib.rs") && is_link("src/a.rs") && is_link("tests"));
+        assert_eq!(fs::read_to_string(at("src/lib.rs")).unwrap(), "old");
+        let again = time(&at("src/lib.rs"));
+        assert!(again > changed);
+        fs::remove_file(package.join("src/a.rs")).unwrap();
+        make(&[]);
+        assert_eq!(time(&at("src/lib.rs")), again);
+        assert!(fs::symlink_metadata(at("src/a.rs")).is_err());
+        put(&root, "newer");
+        make(&[]);
+        assert_eq!(fs::read_to_string(at("src/lib.rs")).unwrap(), "newer");
+        assert_eq!(fs::read_to_string(&root).unwrap(), "newer");
     }
 
     #[cfg(unix)]
